@@ -1,0 +1,195 @@
+//! The events of a run, in the order in which they are written: one `run-started`, the clauses and sources that the run
+//! speaks of, exchanges and verdicts as they happen, one `run-finished`. A killed run lacks the last one and is readable.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
+
+use crate::{ledger::Counts, verdict::CaseVerdict, verdict::Strength};
+
+/// One line of the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The first line.
+    RunStarted(RunStarted),
+    /// A clause that the run speaks of.
+    Clause(ClauseText),
+    /// A case file that the run speaks of.
+    Source(CaseSource),
+    /// One request and its answer.
+    Exchange(Exchange),
+    /// The verdict of one case.
+    Verdict(CaseVerdict),
+    /// The last line.
+    RunFinished(RunFinished),
+}
+
+/// What was run, against what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// Version of the record's format; readers refuse one they do not know.
+    pub format: u32,
+    /// Name and version of the program (`xs2aspec 0.1.0`).
+    pub tool: String,
+    /// Name of the target, as its profile gives it.
+    pub target: String,
+    /// Base URL of the target.
+    pub base_url: String,
+    /// Fault that the built-in bank was told to have, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// SHA-256 of the document under test, in hex.
+    pub document_sha256: String,
+    /// SHA-256 over the case files, ledger and fixtures that the run was planned from, in hex.
+    pub suite_sha256: String,
+    /// Seed of all fresh identifiers.
+    pub seed: u64,
+    /// The clock as it was handed to the run, RFC 3339 in UTC.
+    pub now: String,
+    /// Number of selected cases.
+    pub cases: usize,
+    /// Patterns given with `--only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    /// Patterns given with `--skip`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skip: Vec<String>,
+    /// How the target is named on the command line, for the `again` line: nothing for the built-in bank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+}
+
+impl RunStarted {
+    /// The format that this version writes.
+    pub const FORMAT: u32 = 1;
+}
+
+/// A clause as the ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClauseText {
+    /// Stable id.
+    pub id: String,
+    /// The statement in our own words.
+    pub says: String,
+    /// Strength.
+    pub strength: Strength,
+    /// Line of the document, from 1.
+    pub line: u32,
+    /// Headings above that line, joined with ` > `.
+    pub section: String,
+    /// Standard and section that a derived clause follows from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard: Option<String>,
+}
+
+/// The text of a case file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseSource {
+    /// Path, as in [`crate::Place::file`].
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// One request and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Number of this exchange in the run, from 1. Exchanges are written when they end, so numbers are not in order.
+    pub number: u64,
+    /// Case that caused it.
+    pub case: String,
+    /// Step of the case: `request` for the judged one, else the name of the preparing step.
+    pub step: String,
+    /// The request as sent.
+    pub request: Request,
+    /// The answer, as far as it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Response>,
+    /// Why there is no complete answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Time from the first byte sent to the last byte read, in microseconds.
+    pub micros: u64,
+}
+
+/// One header field line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header(
+    /// Name, in the letter case of the wire.
+    pub String,
+    /// Value; bytes that are not UTF-8 are replaced.
+    pub String,
+);
+
+/// A request as sent. Secrets are masked before they come here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Method.
+    pub method: String,
+    /// Whole URL.
+    pub url: String,
+    /// Header fields, in the order of the wire.
+    pub headers: Vec<Header>,
+    /// Body, if one was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+}
+
+/// An answer as received.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Header fields, in the order of the wire.
+    pub headers: Vec<Header>,
+    /// Body; absent when it is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+}
+
+/// Bytes of a body: text where they are UTF-8, base64 elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Body {
+    /// UTF-8 text.
+    Text(String),
+    /// Anything else, in base64.
+    Base64(String),
+}
+
+impl Body {
+    /// The body for these bytes; `None` when there are none.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        if bytes.is_empty() {
+            return None;
+        }
+        Some(match std::str::from_utf8(bytes) {
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Base64(BASE64_STANDARD.encode(bytes)),
+        })
+    }
+
+    /// The body as text to show: base64 is shown as such, with its label.
+    pub fn shown(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Base64(code) => format!("base64:{code}").into(),
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// Verdicts of the selected cases, counted.
+    pub counts: Counts,
+    /// Exchanges that took place, those of controls and set-ups included.
+    pub exchanges: u64,
+    /// Wall time of the run, in microseconds.
+    pub micros: u64,
+    /// Whether the run stopped early (`--fail-fast`, an interrupt), so that selected cases have no verdict.
+    #[serde(default)]
+    pub stopped_early: bool,
+    /// The exit code, as [`crate::Exit`] defines it.
+    pub exit: u8,
+}

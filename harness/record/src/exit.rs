@@ -1,0 +1,103 @@
+//! The exit codes of the command, as a documented type.
+
+use crate::ledger::Ledger;
+
+/// What the exit code of a run says. One ledger decides it, the same that the reports are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Exit {
+    /// Every selected case was judged, and nothing that the document demands is broken.
+    Conforms = 0,
+    /// At least one violation.
+    Violation = 1,
+    /// The command line, the profile, a case or a clause is wrong; nothing was sent.
+    BadInput = 2,
+    /// No violation is known, but a case that the document demands could not be judged, or the target did not answer.
+    CouldNotTell = 3,
+    /// No case was judged at all.
+    NothingRan = 4,
+}
+
+impl Exit {
+    /// All exit codes, in order.
+    pub const ALL: [Self; 5] =
+        [Self::Conforms, Self::Violation, Self::BadInput, Self::CouldNotTell, Self::NothingRan];
+
+    /// The code of a run with this ledger: a violation outweighs what could not be told, which outweighs silence.
+    pub fn of(ledger: &Ledger) -> Self {
+        let counts = ledger.counts();
+        if counts.fail > 0 {
+            Self::Violation
+        } else if counts.error > 0 || ledger.demanded_inconclusive() > 0 {
+            Self::CouldNotTell
+        } else if counts.pass + counts.observed == 0 {
+            Self::NothingRan
+        } else {
+            Self::Conforms
+        }
+    }
+
+    /// The number.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// One sentence for the end of a summary.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Conforms => "conforms: nothing that was checked is broken",
+            Self::Violation => "does not conform: at least one clause is broken",
+            Self::BadInput => "nothing was run: the input is wrong",
+            Self::CouldNotTell => {
+                "could not tell: the target did not answer, or a control or set-up was refused"
+            }
+            Self::NothingRan => "nothing ran: no case was judged",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::{CaseVerdict, Place, Role, Strength, Verdict};
+
+    fn exit(verdicts: &[(Verdict, Strength)]) -> Exit {
+        let mut ledger = Ledger::default();
+        for (verdict, strength) in verdicts {
+            let case = CaseVerdict {
+                case: "a/b".into(),
+                clause: "a".into(),
+                area: "x".into(),
+                operation: "ncbct".into(),
+                role: Role::Selected,
+                place: Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 },
+                verdict: *verdict,
+                expected: "accepted".into(),
+                checks: 1,
+                findings: vec![],
+                observations: vec![],
+                reason: None,
+                control: None,
+                changes: vec![],
+                exchange: None,
+                micros: 0,
+            };
+            ledger.add(&case, *strength);
+            ledger.add(&CaseVerdict { role: Role::Control, verdict: Verdict::Fail, ..case }, *strength);
+        }
+        Exit::of(&ledger)
+    }
+
+    #[test]
+    fn each_mix_of_verdicts_has_its_code() {
+        use {Strength::*, Verdict::*};
+        assert_eq!(exit(&[]), Exit::NothingRan);
+        assert_eq!(exit(&[(NotApplicable, Strength::Stated)]), Exit::NothingRan);
+        assert_eq!(exit(&[(Pass, Stated)]), Exit::Conforms);
+        assert_eq!(exit(&[(Verdict::Observed, Strength::Observed)]), Exit::Conforms);
+        assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Strength::Observed)]), Exit::Conforms);
+        assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Derived)]), Exit::CouldNotTell);
+        assert_eq!(exit(&[(Pass, Stated), (Error, Strength::Observed)]), Exit::CouldNotTell);
+        assert_eq!(exit(&[(Pass, Stated), (Error, Stated), (Fail, Choice)]), Exit::Violation);
+    }
+}

@@ -1,0 +1,135 @@
+//! Reading and writing `record.jsonl`.
+
+use std::io::{BufRead, Write};
+
+use crate::event::{Event, RunStarted};
+
+/// Writes events, one JSON line each, and flushes after every verdict so that a killed run leaves a readable record.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    out: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer onto `out`, which should be buffered.
+    pub fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    /// Appends one event.
+    pub fn write(&mut self, event: &Event) -> std::io::Result<()> {
+        serde_json::to_writer(&mut self.out, event)?;
+        self.out.write_all(b"\n")?;
+        match event {
+            Event::Verdict(_) | Event::RunStarted(_) | Event::RunFinished(_) => self.out.flush(),
+            Event::Clause(_) | Event::Source(_) | Event::Exchange(_) => Ok(()),
+        }
+    }
+
+    /// The output, flushed.
+    pub fn finish(mut self) -> std::io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file ends or breaks.
+    #[error("cannot read the record: {0}")]
+    Io(#[from] std::io::Error),
+    /// A line that is no event; the last line of a killed run may be cut, any other is a defect.
+    #[error("line {line} of the record is no event: {source}")]
+    Line {
+        /// Line, from 1.
+        line: usize,
+        /// What the parser says.
+        source: serde_json::Error,
+    },
+    /// A format from another time.
+    #[error("the record has format {found}, this version reads format {}", RunStarted::FORMAT)]
+    Format {
+        /// The format found.
+        found: u32,
+    },
+    /// The first line is not `run-started`.
+    #[error("the record does not begin with `run-started`")]
+    NoStart,
+}
+
+/// Reads a whole record. A last line without its line end is the mark of a killed run and is left out.
+pub fn read(mut input: impl BufRead) -> Result<Vec<Event>, ReadError> {
+    let mut events = Vec::new();
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            break;
+        }
+        match serde_json::from_str::<Event>(&line) {
+            Ok(event) => events.push(event),
+            Err(_) if !line.ends_with('\n') => break,
+            Err(source) => return Err(ReadError::Line { line: events.len() + 1, source }),
+        }
+    }
+    match events.first() {
+        Some(Event::RunStarted(start)) if start.format == RunStarted::FORMAT => Ok(events),
+        Some(Event::RunStarted(start)) => Err(ReadError::Format { found: start.format }),
+        _ => Err(ReadError::NoStart),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(format: u32) -> Event {
+        Event::RunStarted(RunStarted {
+            format,
+            tool: "xs2aspec".into(),
+            target: "bank".into(),
+            base_url: "http://127.0.0.1".into(),
+            fault: None,
+            document_sha256: String::new(),
+            suite_sha256: String::new(),
+            seed: 1,
+            now: "2030-01-01T00:00:00Z".into(),
+            cases: 0,
+            only: vec![],
+            skip: vec![],
+            arguments: vec![],
+        })
+    }
+
+    fn written(events: &[Event]) -> Vec<u8> {
+        let mut writer = Writer::new(Vec::new());
+        for event in events {
+            writer.write(event).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let source =
+            Event::Source(crate::CaseSource { file: "cases/a.yaml".into(), text: "a: \"ø\"\n".into() });
+        let events = vec![start(RunStarted::FORMAT), source];
+        assert_eq!(read(written(&events).as_slice()).unwrap(), events);
+    }
+
+    #[test]
+    fn a_cut_last_line_is_left_out_and_a_broken_line_is_an_error() {
+        let mut bytes = written(&[start(RunStarted::FORMAT)]);
+        bytes.extend_from_slice(b"{\"event\":\"ver");
+        assert_eq!(read(bytes.as_slice()).unwrap().len(), 1);
+        bytes.extend_from_slice(b"\n");
+        assert!(matches!(read(bytes.as_slice()), Err(ReadError::Line { line: 2, .. })));
+    }
+
+    #[test]
+    fn another_format_and_a_missing_start_are_refused() {
+        assert!(matches!(read(written(&[start(9)]).as_slice()), Err(ReadError::Format { found: 9 })));
+        assert!(matches!(read(b"".as_slice()), Err(ReadError::NoStart)));
+    }
+}

@@ -1,0 +1,97 @@
+//! The one count of verdicts. Exit code, `JUnit`, summary and progress are all taken from it, so that they cannot disagree.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::{CaseVerdict, Role, Strength, Verdict};
+
+/// How many selected cases had each verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Counts {
+    /// `pass`
+    pub pass: usize,
+    /// `fail`
+    pub fail: usize,
+    /// `inconclusive`
+    pub inconclusive: usize,
+    /// `not-applicable`
+    pub not_applicable: usize,
+    /// `observed`
+    pub observed: usize,
+    /// `error`
+    pub error: usize,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn add(&mut self, verdict: Verdict) {
+        *self.slot(verdict) += 1;
+    }
+
+    /// How many had this verdict.
+    pub fn of(&self, verdict: Verdict) -> usize {
+        *self.clone().slot(verdict)
+    }
+
+    /// All together.
+    pub fn total(&self) -> usize {
+        Verdict::ALL.into_iter().map(|verdict| self.of(verdict)).sum()
+    }
+
+    fn slot(&mut self, verdict: Verdict) -> &mut usize {
+        match verdict {
+            Verdict::Pass => &mut self.pass,
+            Verdict::Fail => &mut self.fail,
+            Verdict::Inconclusive => &mut self.inconclusive,
+            Verdict::NotApplicable => &mut self.not_applicable,
+            Verdict::Observed => &mut self.observed,
+            Verdict::Error => &mut self.error,
+        }
+    }
+}
+
+/// Verdicts of the selected cases, counted whole, by operation and by strength of the case's clause.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    counts: Counts,
+    by_operation: BTreeMap<String, Counts>,
+    by_strength: BTreeMap<Strength, Counts>,
+}
+
+impl Ledger {
+    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted.
+    pub fn add(&mut self, verdict: &CaseVerdict, strength: Strength) {
+        if verdict.role == Role::Control {
+            return;
+        }
+        self.counts.add(verdict.verdict);
+        self.by_operation.entry(verdict.operation.clone()).or_default().add(verdict.verdict);
+        self.by_strength.entry(strength).or_default().add(verdict.verdict);
+    }
+
+    /// All selected cases.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// By operation of the judged request, in alphabetical order.
+    pub fn by_operation(&self) -> &BTreeMap<String, Counts> {
+        &self.by_operation
+    }
+
+    /// By strength of the case's clause, firmest first.
+    pub fn by_strength(&self) -> &BTreeMap<Strength, Counts> {
+        &self.by_strength
+    }
+
+    /// Cases of stated, derived and choice clauses that could not be judged; an observed clause demands nothing.
+    pub fn demanded_inconclusive(&self) -> usize {
+        self.by_strength
+            .iter()
+            .filter(|(strength, _)| !matches!(strength, Strength::Observed | Strength::Untestable))
+            .map(|(_, counts)| counts.inconclusive)
+            .sum()
+    }
+}

@@ -1,0 +1,23 @@
+//! What a run says: typed events, one JSON line each, from which every report is drawn.
+//!
+//! The record carries the clause texts and the case sources it speaks of, so that a report is a pure function of it and can
+//! be drawn again later, by another version, from the file alone. The types here are small and stable: other tools parse them.
+//!
+//! - [`event`]: the events in the order in which a run writes them.
+//! - [`verdict`]: the verdict of one case and what it rests on.
+//! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
+//! - [`file`](mod@file): reading and writing `record.jsonl`.
+
+pub mod event;
+pub mod exit;
+pub mod file;
+pub mod ledger;
+pub mod verdict;
+
+pub use event::{
+    Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, RunFinished, RunStarted,
+};
+pub use exit::Exit;
+pub use file::{ReadError, Writer, read};
+pub use ledger::{Counts, Ledger};
+pub use verdict::{CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};

@@ -1,0 +1,163 @@
+//! The verdict of one case and what it rests on.
+
+use serde::{Deserialize, Serialize};
+
+/// What a run concludes about one case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every check held.
+    Pass,
+    /// The target broke a stated or derived clause, or a choice that its profile declares.
+    Fail,
+    /// Could not be told: the control was refused, the set-up failed, or the target asked to come back later.
+    Inconclusive,
+    /// The target does not claim the capability that the case needs.
+    NotApplicable,
+    /// Nothing is demanded here; what the target did is recorded.
+    Observed,
+    /// The harness could not do its work: no connection, no answer in time, an answer that is not HTTP.
+    Error,
+}
+
+impl Verdict {
+    /// All verdicts, in the order in which reports list them.
+    pub const ALL: [Self; 6] =
+        [Self::Pass, Self::Fail, Self::Inconclusive, Self::NotApplicable, Self::Observed, Self::Error];
+
+    /// The word used in every report and in the record.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Inconclusive => "inconclusive",
+            Self::NotApplicable => "not-applicable",
+            Self::Observed => "observed",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// How firmly the document makes a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strength {
+    /// The document says it, in words or in a table.
+    Stated,
+    /// It follows from a standard that the document names.
+    Derived,
+    /// The document leaves it to the bank; the target profile decides.
+    Choice,
+    /// Recorded, never a violation.
+    Observed,
+    /// Cannot be decided from outside.
+    Untestable,
+}
+
+impl Strength {
+    /// All strengths, firmest first.
+    pub const ALL: [Self; 5] = [Self::Stated, Self::Derived, Self::Choice, Self::Observed, Self::Untestable];
+
+    /// The word used in the ledger and in every report.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Derived => "derived",
+            Self::Choice => "choice",
+            Self::Observed => "observed",
+            Self::Untestable => "untestable",
+        }
+    }
+}
+
+/// A place in a case file. Line and column count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// Path of the file, with forward slashes, as the tree of case files names it (`cases/periodic/months-of-execution.yaml`).
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// One mismatch between what a clause demands and what the target did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Id of the clause that is broken; not always the case's own clause, since every 2xx body is checked in every case.
+    pub clause: String,
+    /// What was expected, in words.
+    pub expected: String,
+    /// What came back, in words.
+    pub actual: String,
+    /// Where in the answer: `status`, a header name, or a JSON pointer into the body (`body/transactionFees/amount`).
+    pub at: String,
+}
+
+/// Whether a case was asked for, or only runs because another one needs it as its control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Asked for: it counts.
+    Selected,
+    /// Runs only as the control of a selected case; its verdict is recorded but not counted.
+    Control,
+}
+
+/// What became of the control of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlSeen {
+    /// Case id of the control.
+    pub case: String,
+    /// Whether the target accepted it in this run.
+    pub accepted: bool,
+}
+
+/// The verdict of one expanded case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseVerdict {
+    /// Id of the expanded case (`periodic.months.duplicate/adjacent`).
+    pub case: String,
+    /// Id of the clause that the case shows.
+    pub clause: String,
+    /// Area: the folder of the case file below `cases/`; a family of cases.
+    pub area: String,
+    /// Operation of the judged request (`ncbct`, `periodic`, `basket`, `customers`, `transaction`).
+    pub operation: String,
+    /// Selected, or run only as a control.
+    pub role: Role,
+    /// Where the case stands.
+    pub place: Place,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the case expected, in words (`accepted`, `refused with status 400`).
+    pub expected: String,
+    /// How many checks were evaluated; at least 1 unless the case could not be judged.
+    pub checks: u32,
+    /// Every mismatch, together. Empty unless the verdict is `fail`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// What the target did where the document leaves it free.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<String>,
+    /// Why the verdict is `inconclusive`, `not-applicable` or `error`; for these it is always present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The control, where the case has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<ControlSeen>,
+    /// What the case changes in its baseline, in words, for the failure text (`body/monthsOfExecution = [3, 3]`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// Sequence number of the judged exchange, if one took place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<u64>,
+    /// Wall time of the whole case, controls apart, in microseconds.
+    pub micros: u64,
+}

@@ -1,0 +1,165 @@
+//! Test keys: a made-up authority and two signing certificates of it, so that a suite can be tried without a real one.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
+};
+
+/// The line of text above every PEM block that [`make`] writes. Readers skip it (RFC 7468, section 2).
+pub const MARK: &str = "TEST MATERIAL of xs2aspec: made up, trusted by nobody, protects nothing";
+
+/// The files that [`make`] writes: the certificate of the authority, then key and certificate of the TPP, then those of another
+/// TPP, for cases in which key and certificate must not match.
+pub const FILES: [&str; 5] =
+    ["ca.cert.pem", "tpp.key.pem", "tpp.cert.pem", "other.key.pem", "other.cert.pem"];
+
+const ORGANISATION: &str = "xs2aspec test material";
+
+/// Why no keys were made.
+#[derive(Debug, thiserror::Error)]
+pub enum KeysError {
+    /// A file is there, and was not to be overwritten. Nothing was written.
+    #[error("expected no file `{}`, found one: say `--overwrite` to replace it, or name another folder", path.display())]
+    Exists {
+        /// The first such file.
+        path: PathBuf,
+    },
+    /// A key or a certificate could not be made.
+    #[error("expected a new key and certificate, found that the crypto library made none: {0}")]
+    Crypto(#[from] rcgen::Error),
+    /// The folder or a file could not be written.
+    #[error("expected to write `{}`, found: {source}", path.display())]
+    Write {
+        /// Folder or file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Makes an authority and two signing certificates (RSA, 2048 bits, valid 2020 to 2099) and writes [`FILES`] into `folder`, which
+/// is created if need be. Existing files stop it before anything is written, unless `overwrite` is set. The authority's own
+/// key is thrown away.
+///
+/// The keys are random, and so are the serial numbers: nothing may rest on their values.
+pub fn make(folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, KeysError> {
+    let paths = FILES.map(|name| folder.join(name));
+    if let Some(path) = paths.iter().find(|path| !overwrite && path.exists()) {
+        return Err(KeysError::Exists { path: path.clone() });
+    }
+    let authority_key = key()?;
+    let authority_params = authority();
+    let authority_certificate = authority_params.self_signed(&authority_key)?;
+    let issuer = Issuer::new(authority_params, authority_key);
+    let (tpp_key, other_key) = (key()?, key()?);
+    let tpp = signing("xs2aspec test TPP").signed_by(&tpp_key, &issuer)?;
+    let other = signing("xs2aspec other test TPP").signed_by(&other_key, &issuer)?;
+    let texts = [
+        authority_certificate.pem(),
+        tpp_key.serialize_pem(),
+        tpp.pem(),
+        other_key.serialize_pem(),
+        other.pem(),
+    ];
+    fs::create_dir_all(folder).map_err(|source| KeysError::Write { path: folder.to_owned(), source })?;
+    for (path, text) in paths.iter().zip(texts) {
+        // The crypto library ends lines as the system does; the files are the same everywhere.
+        let text = format!("{MARK}\n{}", text.replace("\r\n", "\n"));
+        fs::write(path, text).map_err(|source| KeysError::Write { path: path.clone(), source })?;
+    }
+    Ok(paths.to_vec())
+}
+
+fn key() -> Result<KeyPair, rcgen::Error> {
+    KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048)
+}
+
+fn authority() -> CertificateParams {
+    let mut params = named("xs2aspec test CA");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+fn signing(common_name: &str) -> CertificateParams {
+    let mut params = named(common_name);
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::ContentCommitment];
+    params.use_authority_key_identifier_extension = true;
+    params
+}
+
+fn named(common_name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::OrganizationName, ORGANISATION);
+    params.distinguished_name.push(DnType::CommonName, common_name);
+    // Fixed, so that a certificate does not depend on the day it was made.
+    params.not_before = date_time_ymd(2020, 1, 1);
+    params.not_after = date_time_ymd(2099, 12, 31);
+    params
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Certificate, KeyIdForm, Signer, certificate::NameForm};
+
+    fn read(folder: &Path, name: &str) -> Vec<u8> {
+        fs::read(folder.join(name)).unwrap()
+    }
+
+    #[test]
+    fn makes_two_pairs_of_one_authority() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("new");
+        let written = make(&inner, false).unwrap();
+        assert_eq!(written, FILES.map(|name| inner.join(name)));
+        for name in FILES {
+            assert!(read(&inner, name).starts_with(MARK.as_bytes()), "{name}");
+        }
+        let tpp = Signer::from_pem(read(&inner, "tpp.key.pem"), read(&inner, "tpp.cert.pem")).unwrap();
+        let other = Signer::from_pem(read(&inner, "other.key.pem"), read(&inner, "other.cert.pem")).unwrap();
+        let name = "CN=xs2aspec test CA,O=xs2aspec test material";
+        assert_eq!(tpp.certificate().issuer(NameForm::Rfc4514), name);
+        assert_eq!(other.certificate().issuer(NameForm::Rfc4514), name);
+        let authority = Certificate::from_pem(read(&inner, "ca.cert.pem")).unwrap();
+        assert_eq!(authority.issuer(NameForm::Rfc4514), name);
+        assert_ne!(tpp.certificate().serial_hex(), other.certificate().serial_hex());
+
+        // A second run touches nothing, unless it is told to.
+        let before = read(&inner, "tpp.key.pem");
+        fs::remove_file(inner.join("ca.cert.pem")).unwrap();
+        let refused = make(&inner, false).unwrap_err();
+        assert!(matches!(&refused, KeysError::Exists { path } if path.ends_with("tpp.key.pem")), "{refused}");
+        assert!(!inner.join("ca.cert.pem").exists());
+        assert_eq!(read(&inner, "tpp.key.pem"), before);
+        make(&inner, true).unwrap();
+        assert_ne!(read(&inner, "tpp.key.pem"), before);
+    }
+
+    #[test]
+    fn says_where_it_cannot_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(make(&file, false).unwrap_err().to_string().contains("file"));
+    }
+
+    #[test]
+    fn the_committed_files_are_of_this_kind() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys"));
+        for pair in ["tpp", "other"] {
+            let key = read(folder, &format!("{pair}.key.pem"));
+            assert!(key.starts_with(MARK.as_bytes()));
+            let signer = Signer::from_pem(key, read(folder, &format!("{pair}.cert.pem"))).unwrap();
+            let key_id = signer.certificate().key_id(KeyIdForm::default());
+            assert!(key_id.ends_with(",CA=CN=xs2aspec test CA,O=xs2aspec test material"), "{key_id}");
+        }
+    }
+}

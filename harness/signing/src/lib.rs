@@ -1,0 +1,45 @@
+//! The caller's side of signing: what a TPP does to a request before it sends it.
+//!
+//! The document, section Authentication, asks for a `TPP-Signature-Certificate` and a `Signature` header on every request,
+//! and for a `Digest` where there is a body (NCBCT, periodic). One module for each:
+//!
+//! - [`digest`]: the value of `Digest`.
+//! - [`certificate`]: the value of `TPP-Signature-Certificate`, and the `keyId` that names the certificate.
+//! - [`signing_string`](mod@signing_string): which headers are signed, and the text that is signed.
+//! - [`signer`]: a private key with its certificate.
+//! - [`signature_header`]: the value of `Signature`, legal by default and wrong wherever the caller says so.
+//! - [`encoded_word`]: the RFC 2047 form of that value.
+//! - [`keys`]: made-up keys and certificates to try all this with.
+//!
+//! ```no_run
+//! use xs2aspec_signing::{Certificate, Options, Signer, digest, signature_header};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let signer = Signer::from_pem(std::fs::read("tpp.key.pem")?, std::fs::read("tpp.cert.pem")?)?;
+//! let body = br#"{"hello":"world"}"#;
+//! let mut fields = vec![
+//!     ("Date", "Sun, 05 Jan 2014 21:31:40 GMT".to_owned()),
+//!     ("Digest", digest::Algorithm::Sha256.header_value(body)),
+//!     ("X-Request-ID", "99391c7e-ad88-49ec-a2ad-99ddcb1f7721".to_owned()),
+//! ];
+//! let signed = signature_header::sign(&signer, &fields, &Options::default())?;
+//! fields.push(("TPP-Signature-Certificate", signer.certificate().header_value()));
+//! fields.push(("Signature", signed.value));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random numbers and writes files.
+
+pub mod certificate;
+pub mod digest;
+pub mod encoded_word;
+pub mod keys;
+pub mod signature_header;
+pub mod signer;
+pub mod signing_string;
+
+pub use certificate::{Certificate, KeyIdForm};
+pub use signature_header::{Options, Parameter, Wrap};
+pub use signer::Signer;
+pub use signing_string::{RequestTarget, listed_headers, signing_string};

@@ -1,0 +1,236 @@
+//! A private key with its certificate: what signs.
+
+use std::sync::Arc;
+
+use aws_lc_rs::{
+    rand::SystemRandom,
+    signature::{KeyPair, RSA_PKCS1_SHA256, RsaKeyPair},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+
+use crate::certificate::{Certificate, CertificateError};
+
+/// The shortest and the longest modulus that is taken, in bits.
+const BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
+
+/// A private RSA key and the certificate of its public half. Cheap to clone, and shared between threads.
+#[derive(Clone)]
+pub struct Signer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    key: RsaKeyPair,
+    certificate: Certificate,
+}
+
+/// Why a key cannot be read, does not belong to its certificate, or does not sign.
+#[derive(Debug, thiserror::Error)]
+pub enum SignerError {
+    /// The certificate cannot be read.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// Not PEM, or damaged PEM. The reader's own words are left out: they may quote the key.
+    #[error("expected a private key in PEM, found damaged PEM")]
+    Pem,
+    /// PEM of something else.
+    #[error("expected a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1), found {found}")]
+    NoKey {
+        /// Labels of the blocks that are there, or that there is none.
+        found: String,
+    },
+    /// The key is encrypted with a passphrase.
+    #[error("expected a private key without a passphrase, found an encrypted one")]
+    Encrypted,
+    /// The block holds no RSA key, or an RSA key that is not sound.
+    #[error("expected a sound RSA private key of {} to {} bits, found one that was rejected: {reason}", BITS.start(), BITS.end())]
+    Rejected {
+        /// What the crypto library says; it does not quote the key.
+        reason: String,
+    },
+    /// The modulus is too short or too long.
+    #[error("expected an RSA key of {} to {} bits, found {bits}", BITS.start(), BITS.end())]
+    Size {
+        /// Bits of the modulus, in whole bytes.
+        bits: usize,
+    },
+    /// The certificate is for another kind of key.
+    #[error("expected a certificate of an RSA key, found another kind of key in {certificate}")]
+    CertificateNotRsa {
+        /// Its `keyId`.
+        certificate: String,
+    },
+    /// The certificate is for another key.
+    #[error(
+        "expected the certificate of this private key, found the certificate of another key: {certificate}"
+    )]
+    ForeignCertificate {
+        /// Its `keyId`.
+        certificate: String,
+    },
+    /// The crypto library refused to sign.
+    #[error("expected a signature, found that the crypto library refused to sign")]
+    Refused,
+}
+
+impl Signer {
+    /// Reads a private key (PKCS#8, or PKCS#1 for RSA; not encrypted) and its certificate, and sees that they belong together.
+    pub fn from_pem(key: impl AsRef<[u8]>, certificate: impl AsRef<[u8]>) -> Result<Self, SignerError> {
+        Self::new(rsa_key(key.as_ref())?, Certificate::from_pem(certificate)?)
+    }
+
+    /// The certificate.
+    pub fn certificate(&self) -> &Certificate {
+        &self.shared.certificate
+    }
+
+    /// The RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64. The same bytes always give
+    /// the same signature.
+    pub fn sign(&self, signing_string: &[u8]) -> Result<String, SignerError> {
+        let key = &self.shared.key;
+        let mut signature = vec![0; key.public_modulus_len()];
+        // PKCS#1 v1.5 draws no random numbers; the argument is there for other paddings.
+        key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signing_string, &mut signature)
+            .map_err(|_| SignerError::Refused)?;
+        Ok(BASE64_STANDARD.encode(signature))
+    }
+
+    fn new(key: RsaKeyPair, certificate: Certificate) -> Result<Self, SignerError> {
+        size(key.public_modulus_len() * 8)?;
+        let name = || certificate.key_id(crate::KeyIdForm::default());
+        match certificate.rsa_public_key() {
+            None => Err(SignerError::CertificateNotRsa { certificate: name() }),
+            Some(public) if public != key.public_key().as_ref() => {
+                Err(SignerError::ForeignCertificate { certificate: name() })
+            }
+            Some(_) => Ok(Self { shared: Arc::new(Shared { key, certificate }) }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signer").field("key", &"***").field("certificate", self.certificate()).finish()
+    }
+}
+
+fn size(bits: usize) -> Result<(), SignerError> {
+    if BITS.contains(&bits) { Ok(()) } else { Err(SignerError::Size { bits }) }
+}
+
+fn rsa_key(pem: &[u8]) -> Result<RsaKeyPair, SignerError> {
+    let found = pem::parse_many(pem).map_err(|_| SignerError::Pem)?;
+    let parsed = found.iter().find_map(|block| match block.tag() {
+        // The old way of a passphrase around PKCS#1 (RFC 1421, section 4.6.1.1).
+        "RSA PRIVATE KEY" if block.headers().get("Proc-Type").is_some() => Some(Err(SignerError::Encrypted)),
+        "ENCRYPTED PRIVATE KEY" => Some(Err(SignerError::Encrypted)),
+        "PRIVATE KEY" => Some(RsaKeyPair::from_pkcs8(block.contents()).map_err(|e| rejected(&e))),
+        "RSA PRIVATE KEY" => Some(RsaKeyPair::from_der(block.contents()).map_err(|e| rejected(&e))),
+        _ => None,
+    });
+    parsed.unwrap_or_else(|| {
+        let labels: Vec<String> = found.iter().map(|block| format!("`{}`", block.tag())).collect();
+        let found = if labels.is_empty() { "no block at all".to_owned() } else { labels.join(", ") };
+        Err(SignerError::NoKey { found })
+    })
+}
+
+fn rejected(error: &aws_lc_rs::error::KeyRejected) -> SignerError {
+    SignerError::Rejected { reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
+    use pem::Pem;
+
+    use super::*;
+
+    const KEY: &str = include_str!("../../../fixtures/keys/tpp.key.pem");
+    const CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
+    const OTHER_KEY: &str = include_str!("../../../fixtures/keys/other.key.pem");
+    const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.pem");
+
+    fn failure(key: &str, certificate: &str) -> String {
+        Signer::from_pem(key, certificate).unwrap_err().to_string()
+    }
+
+    /// The key of the fixtures as PKCS#1, which in PKCS#8 of a 2048-bit RSA key begins at byte 26 (RFC 5958, section 2).
+    fn pkcs1() -> Vec<u8> {
+        pem::parse(KEY).unwrap().contents()[26..].to_vec()
+    }
+
+    #[test]
+    fn what_is_signed_verifies_under_the_certificate() {
+        let signer = Signer::from_pem(KEY, CERTIFICATE).unwrap();
+        let signature = signer.sign(b"date: now").unwrap();
+        let public = UnparsedPublicKey::new(
+            &RSA_PKCS1_2048_8192_SHA256,
+            signer.certificate().rsa_public_key().unwrap(),
+        );
+        let bytes = BASE64_STANDARD.decode(&signature).unwrap();
+        public.verify(b"date: now", &bytes).unwrap();
+        public.verify(b"date: then", &bytes).unwrap_err();
+        assert_eq!(signature, signer.clone().sign(b"date: now").unwrap(), "PKCS#1 v1.5 is deterministic");
+    }
+
+    #[test]
+    fn pkcs1_and_pkcs8_are_the_same_key() {
+        let old = pem::encode(&Pem::new("RSA PRIVATE KEY", pkcs1()));
+        assert_eq!(
+            Signer::from_pem(old, CERTIFICATE).unwrap().sign(b"x").unwrap(),
+            Signer::from_pem(KEY, CERTIFICATE).unwrap().sign(b"x").unwrap()
+        );
+    }
+
+    #[test]
+    fn key_and_certificate_must_belong_together() {
+        assert!(failure(KEY, OTHER_CERTIFICATE).contains("certificate of another key: SN="));
+        assert!(failure(OTHER_KEY, CERTIFICATE).contains("certificate of another key: SN="));
+        let elliptic = rcgen::generate_simple_self_signed(Vec::<String>::new()).unwrap().cert.pem();
+        assert!(failure(KEY, &elliptic).contains("another kind of key"));
+    }
+
+    #[test]
+    fn wrong_pem_is_named() {
+        assert!(failure(CERTIFICATE, CERTIFICATE).ends_with("found `CERTIFICATE`"));
+        assert!(failure("", CERTIFICATE).ends_with("found no block at all"));
+        assert!(failure(&KEY.replacen("MII", "M!I", 1), CERTIFICATE).ends_with("found damaged PEM"));
+        assert!(failure(KEY, KEY).ends_with("found `PRIVATE KEY`"));
+    }
+
+    #[test]
+    fn an_encrypted_key_is_named() {
+        let new = pem::encode(&Pem::new("ENCRYPTED PRIVATE KEY", vec![0]));
+        let mut old = Pem::new("RSA PRIVATE KEY", vec![0]);
+        old.headers_mut().add("Proc-Type", "4,ENCRYPTED").unwrap();
+        for pem in
+            [new, pem::encode_config(&old, pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF))]
+        {
+            assert!(failure(&pem, CERTIFICATE).ends_with("found an encrypted one"));
+        }
+    }
+
+    #[test]
+    fn other_keys_and_other_sizes_are_refused() {
+        let elliptic = rcgen::KeyPair::generate().unwrap().serialize_pem();
+        assert!(failure(&elliptic, CERTIFICATE).contains("rejected"));
+        let cut = pem::encode(&Pem::new("RSA PRIVATE KEY", &pkcs1()[..500]));
+        assert!(failure(&cut, CERTIFICATE).contains("rejected"));
+        for bits in [1024, 2040, 4104, 8192] {
+            assert!(size(bits).unwrap_err().to_string().ends_with(&format!("found {bits}")));
+        }
+        for bits in [2048, 3072, 4096] {
+            size(bits).unwrap();
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_key_and_threads_may_share() {
+        fn shared<T: Send + Sync + Clone>(_: &T) {}
+        let signer = Signer::from_pem(KEY, CERTIFICATE).unwrap();
+        shared(&signer);
+        let shown = format!("{signer:?}");
+        assert!(shown.starts_with("Signer { key: \"***\", certificate: Certificate(\"SN="), "{shown}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Which headers are signed, and the text that is signed (draft-cavage-http-signatures-10, section 2.3).
+
+/// The headers that are signed, in the order in which the document lists them (section Authentication, L277).
+pub const SIGNED_HEADERS: [&str; 6] =
+    ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
+
+/// The name that stands for method and path in a list of signed headers (draft, section 2.3, item 1).
+pub const REQUEST_TARGET: &str = "(request-target)";
+
+/// Method and path of a request, for a list that has `(request-target)` in it. The document's own list has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestTarget {
+    /// Method in any letter case; it is signed in lower case.
+    pub method: String,
+    /// Path and query as on the request line; signed as it is.
+    pub path: String,
+}
+
+/// Why a signing string cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SigningStringError {
+    /// A listed header is not in the request (draft, section 2.3: that is an error).
+    #[error("expected every listed header to be in the request, found no `{name}` there")]
+    Absent {
+        /// The name, as listed.
+        name: String,
+    },
+    /// `(request-target)` is listed, but the caller gave no method and path.
+    #[error("expected a method and a path, since `(request-target)` is listed, found neither")]
+    NoRequestTarget,
+}
+
+/// Those of [`SIGNED_HEADERS`] that the request has, in that order, each once (the document, L277: "each when available").
+///
+/// `fields` are the header fields of the request as (name, value), names in any letter case.
+pub fn listed_headers<N: AsRef<str>, V: AsRef<str>>(fields: &[(N, V)]) -> Vec<&'static str> {
+    let present = |name: &&str| fields.iter().any(|(field, _)| field.as_ref().eq_ignore_ascii_case(name));
+    SIGNED_HEADERS.into_iter().filter(present).collect()
+}
+
+/// The text to be signed for these `listed` headers (draft, section 2.3).
+///
+/// One line for each listed name, in the order of the list and joined with a line feed: the name in lower case, a colon, a
+/// space, the value without blanks around it. Fields of one name are joined with a comma and a space, in their order. Any list
+/// may be given, in any order, with names outside [`SIGNED_HEADERS`]; `target` is only needed for `(request-target)`.
+pub fn signing_string<L: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
+    listed: &[L],
+    fields: &[(N, V)],
+    target: Option<&RequestTarget>,
+) -> Result<String, SigningStringError> {
+    let lines = listed.iter().map(|name| line(name.as_ref(), fields, target));
+    Ok(lines.collect::<Result<Vec<_>, _>>()?.join("\n"))
+}
+
+fn line<N: AsRef<str>, V: AsRef<str>>(
+    listed: &str,
+    fields: &[(N, V)],
+    target: Option<&RequestTarget>,
+) -> Result<String, SigningStringError> {
+    let name = listed.to_ascii_lowercase();
+    if name == REQUEST_TARGET {
+        let target = target.ok_or(SigningStringError::NoRequestTarget)?;
+        return Ok(format!("{name}: {} {}", target.method.to_ascii_lowercase(), target.path));
+    }
+    let values: Vec<&str> = fields
+        .iter()
+        .filter(|(field, _)| field.as_ref().eq_ignore_ascii_case(&name))
+        .map(|(_, value)| value.as_ref().trim_matches([' ', '\t']))
+        .collect();
+    if values.is_empty() {
+        return Err(SigningStringError::Absent { name: listed.to_owned() });
+    }
+    Ok(format!("{name}: {}", values.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOTHING: [(&str, &str); 0] = [];
+
+    #[test]
+    fn lists_what_is_present_in_the_order_of_the_document() {
+        let full = [
+            ("TPP-Redirect-URI", "https://tpp.example/back"),
+            ("PSU-CORPORATE-ID", "7"),
+            ("psu-id", "1"),
+            ("X-Request-ID", "2"),
+            ("x-request-id", "again"),
+            ("DIGEST", "SHA-256="),
+            ("Date", "now"),
+            ("PSU-Context", "PRIVATE"),
+        ];
+        assert_eq!(listed_headers(&full), SIGNED_HEADERS);
+        // The sandbox customer list has neither a PSU nor a redirect (readings, row 82).
+        assert_eq!(listed_headers(&[("X-Request-ID", ""), ("Date", "now")]), ["date", "x-request-id"]);
+        assert!(listed_headers(&NOTHING).is_empty());
+    }
+
+    #[test]
+    fn trims_joins_and_keeps_the_inside() {
+        // Draft, section 2.3, item 2: blanks around a value go, several fields are joined, nothing else is changed.
+        let fields = [("Cache-Control", " max-age=60 \t"), ("Empty", " "), ("cache-control", "a  B")];
+        assert_eq!(
+            signing_string(&["Cache-Control"], &fields, None).unwrap(),
+            "cache-control: max-age=60, a  B"
+        );
+        assert_eq!(signing_string(&["empty"], &fields, None).unwrap(), "empty: ");
+    }
+
+    #[test]
+    fn keeps_the_case_of_the_path() {
+        let target = RequestTarget { method: "PUT".into(), path: "/A?b=C".into() };
+        assert_eq!(
+            signing_string(&[REQUEST_TARGET], &NOTHING, Some(&target)).unwrap(),
+            "(request-target): put /A?b=C"
+        );
+    }
+
+    #[test]
+    fn says_what_is_missing() {
+        let absent = SigningStringError::Absent { name: "PSU-ID".into() };
+        assert_eq!(signing_string(&["date", "PSU-ID"], &[("Date", "now")], None).unwrap_err(), absent);
+        assert!(absent.to_string().contains("`PSU-ID`"));
+        let bare = signing_string(&[REQUEST_TARGET], &NOTHING, None);
+        assert_eq!(bare.unwrap_err(), SigningStringError::NoRequestTarget);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn header_names_may_have_any_letter_case(
+            present in proptest::sample::subsequence(SIGNED_HEADERS.to_vec(), 0..=6),
+            upper in proptest::collection::vec(any::<bool>(), 16),
+            value in "[ -~]{0,20}",
+        ) {
+            let recased = |name: &str| -> String {
+                let cased = name.chars().zip(upper.iter().cycle());
+                cased.map(|(c, up)| if *up { c.to_ascii_uppercase() } else { c }).collect()
+            };
+            let plain: Vec<_> = present.iter().map(|name| ((*name).to_owned(), value.clone())).collect();
+            let mixed: Vec<_> = present.iter().map(|name| (recased(name), value.clone())).collect();
+            prop_assert_eq!(listed_headers(&mixed), present.clone());
+            let listed: Vec<_> = present.iter().map(|name| recased(name)).collect();
+            prop_assert_eq!(
+                signing_string(&present, &plain, None).unwrap(),
+                signing_string(&listed, &mixed, None).unwrap()
+            );
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Axes and matrices: the lists that a case is multiplied by, and the combinations of their rows.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use crate::{
+    definition::{Axis, Group},
+    problem::Problem,
+    tree::Tree,
+    yaml::At,
+};
+
+/// One row of an axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    /// Name, a part of case ids.
+    pub(crate) name: String,
+    /// A scalar, or a mapping of columns.
+    pub(crate) value: Value,
+    /// Line and column where the row is written out in the case file; none for rows of a table.
+    pub(crate) place: Option<(u32, u32)>,
+}
+
+/// One combination: a row for each axis, in the order of the axes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Combination(IndexMap<String, Row>);
+
+impl Combination {
+    /// The value of `axis` or `axis.column`. An axis whose rows are mappings is, by itself, its row's name.
+    pub(crate) fn lookup(&self, name: &str) -> Option<Value> {
+        let (axis, column) = name.split_once('.').map_or((name, None), |(axis, column)| (axis, Some(column)));
+        let row = self.0.get(axis)?;
+        match (column, &row.value) {
+            (None, Value::Object(_)) => Some(Value::String(row.name.clone())),
+            (None, scalar) => Some(scalar.clone()),
+            (Some(column), value) => value.get(column).cloned(),
+        }
+    }
+
+    /// The names of the rows, joined with `/`.
+    pub(crate) fn name(&self) -> String {
+        self.0.values().map(|row| row.name.as_str()).collect::<Vec<_>>().join("/")
+    }
+
+    /// Where the combination is written: the last of its rows that stands in the case file.
+    pub(crate) fn place(&self) -> Option<(u32, u32)> {
+        self.0.values().rev().find_map(|row| row.place)
+    }
+
+    /// `axis.column` for everything that can be looked up, for the near name in an error.
+    pub(crate) fn known(&self) -> Vec<String> {
+        let mut known = Vec::new();
+        for (axis, row) in &self.0 {
+            known.push(axis.clone());
+            known.extend(
+                row.value
+                    .as_object()
+                    .into_iter()
+                    .flat_map(Map::keys)
+                    .map(|column| format!("{axis}.{column}")),
+            );
+        }
+        known
+    }
+
+    fn has(&self, when: &Map<String, Value>) -> Result<bool, String> {
+        for (name, wanted) in when {
+            let Some(found) = self.lookup(name) else { return Err(name.clone()) };
+            if !matches(&found, wanted) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// All combinations of a group's axes: the product, with zipped axes going forward together, without the rows whose `when` says no.
+pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result<Vec<Combination>, Problem> {
+    let mut axes = IndexMap::new();
+    for (name, axis) in &group.value.axes {
+        axes.insert(name.as_str(), rows(file, name, axis, tree)?);
+    }
+    let mut all = vec![Combination::default()];
+    for bundle in bundles(file, group, &axes)? {
+        let length = axes[bundle[0]].len();
+        all = all
+            .iter()
+            .flat_map(|before| {
+                let (bundle, axes) = (&bundle, &axes);
+                (0..length).map(move |index| {
+                    let mut combination = before.clone();
+                    combination
+                        .0
+                        .extend(bundle.iter().map(|axis| ((*axis).to_owned(), axes[axis][index].clone())));
+                    combination
+                })
+            })
+            .collect();
+    }
+    let mut kept = Vec::new();
+    for mut combination in all {
+        // Ids name the axes in the order of the file, zipped or not.
+        combination.0.sort_by_key(|axis, _| axes.get_index_of(axis.as_str()));
+        let mut wanted = true;
+        for row in combination.0.values() {
+            let Some(Value::Object(when)) = row.value.get("when") else { continue };
+            wanted &= combination.has(when).map_err(|name| {
+                let (line, column) = row.place.unwrap_or((group.line, group.column));
+                let problem =
+                    Problem { line, column, ..Problem::of_file(file, format!("`when` names no `{name}`")) };
+                problem.nearest(&name, combination.known().iter().map(String::as_str))
+            })?;
+        }
+        if wanted {
+            kept.push(combination);
+        }
+    }
+    if kept.is_empty() {
+        return Err(
+            group.problem(file, "the axes of this group leave no combination, so that it gives no case")
+        );
+    }
+    Ok(kept)
+}
+
+fn bundles<'a>(
+    file: &str,
+    group: &'a At<Group>,
+    axes: &IndexMap<&str, Vec<Row>>,
+) -> Result<Vec<Vec<&'a str>>, Problem> {
+    for zipped in &group.value.zip {
+        let mut lengths = Vec::new();
+        for name in zipped {
+            let Some(rows) = axes.get(name.as_str()) else {
+                let problem =
+                    group.problem(file, format!("`zip` names an axis `{name}` that the group does not have"));
+                return Err(problem.nearest(name, axes.keys().copied()));
+            };
+            lengths.push(rows.len());
+        }
+        if lengths.windows(2).any(|pair| pair[0] != pair[1]) || lengths.is_empty() {
+            let message = format!("`zip` wants axes with equally many rows, these have {lengths:?}");
+            return Err(group.problem(file, message));
+        }
+    }
+    let mut bundles: Vec<Vec<&str>> = Vec::new();
+    for name in group.value.axes.keys() {
+        let zipped = group.value.zip.iter().find(|zipped| zipped.contains(name));
+        match zipped {
+            Some(zipped) if zipped[0] == *name => bundles.push(zipped.iter().map(String::as_str).collect()),
+            Some(_) => {}
+            None => bundles.push(vec![name]),
+        }
+    }
+    Ok(bundles)
+}
+
+fn rows(file: &str, name: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>, Problem> {
+    let rows = match &axis.value {
+        Axis { rows: Some(rows), values: None, table: None, .. } => rows
+            .iter()
+            .map(|(name, row)| Row {
+                name: name.clone(),
+                value: row.value.clone(),
+                place: Some((row.line, row.column)),
+            })
+            .collect(),
+        Axis { rows: None, values: Some(values), table: None, .. } => {
+            values.iter().map(|value| Row { name: text(value), value: value.clone(), place: None }).collect()
+        }
+        Axis { rows: None, values: None, table: Some(table), .. } => table_rows(file, table, axis, tree)?,
+        _ => {
+            return Err(axis
+                .problem(file, format!("axis `{name}` wants exactly one of `rows`, `values` and `table`")));
+        }
+    };
+    if axis.value.table.is_none() && !(axis.value.filter.is_empty() && axis.value.name.is_none()) {
+        return Err(axis.problem(file, format!("axis `{name}`: `where` and `name` belong to a `table`")));
+    }
+    if rows.is_empty() {
+        return Err(axis.problem(file, format!("axis `{name}` has no rows")));
+    }
+    for (index, row) in rows.iter().enumerate() {
+        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_.+".contains(letter);
+        if row.name.is_empty() || !row.name.chars().all(legal) {
+            let message = format!("axis `{name}`: `{}` cannot be part of an id", row.name);
+            return Err(axis
+                .problem(file, message)
+                .help("give it a name of letters, digits, `-`, `_`, `.` and `+` in `rows`"));
+        }
+        if rows[..index].iter().any(|earlier| earlier.name == row.name) {
+            return Err(axis.problem(file, format!("axis `{name}` has two rows named `{}`", row.name)));
+        }
+    }
+    Ok(rows)
+}
+
+fn table_rows(file: &str, table: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>, Problem> {
+    let path = format!("fixtures/tables/{table}.csv");
+    let Some(text) = tree.text(&path) else {
+        let known: Vec<&str> = tree
+            .below("fixtures/tables/", ".csv")
+            .filter_map(|(path, _)| path.strip_prefix("fixtures/tables/")?.strip_suffix(".csv"))
+            .collect();
+        return Err(axis.problem(file, format!("there is no table `{table}`")).nearest(table, known));
+    };
+    let broken = |error: csv::Error| Problem::of_file(&path, format!("is no table: {error}"));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = reader.headers().map_err(broken)?.clone();
+    for column in axis.value.filter.keys().chain(&axis.value.name) {
+        if !columns.iter().any(|known| known == column) {
+            let problem = axis.problem(file, format!("table `{table}` has no column `{column}`"));
+            return Err(problem.nearest(column, &columns));
+        }
+    }
+    let name_column = axis.value.name.as_deref().unwrap_or(&columns[0]);
+    let mut rows = Vec::new();
+    let mut met = vec![false; axis.value.filter.len()];
+    for record in reader.records() {
+        let record = record.map_err(broken)?;
+        let row: Map<String, Value> = columns
+            .iter()
+            .zip(&record)
+            .map(|(column, cell)| (column.to_owned(), Value::from(cell)))
+            .collect();
+        let verdicts: Vec<bool> =
+            axis.value.filter.iter().map(|(column, wanted)| matches(&row[column], wanted)).collect();
+        met.iter_mut().zip(&verdicts).for_each(|(met, verdict)| *met |= verdict);
+        if verdicts.iter().all(|verdict| *verdict) {
+            rows.push(Row {
+                name: row[name_column].as_str().unwrap_or_default().to_owned(),
+                value: Value::Object(row),
+                place: None,
+            });
+        }
+    }
+    if let Some(((column, wanted), _)) = axis.value.filter.iter().zip(met).find(|(_, met)| !met) {
+        return Err(axis.problem(file, format!("no line of table `{table}` has {column} = {wanted}")));
+    }
+    Ok(rows)
+}
+
+/// Whether a cell equals the wanted value, or one of a list; `0` and `"0"` are equal, since cells of a table are texts.
+fn matches(found: &Value, wanted: &Value) -> bool {
+    match wanted {
+        Value::Array(list) => list.iter().any(|wanted| text(found) == text(wanted)),
+        wanted => text(found) == text(wanted),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{definition::CaseFile, yaml};
+
+    const TABLE: (&str, &str) = ("fixtures/tables/money.csv", "code,digits\nNOK,2\nJPY,0\nKWD,3\n");
+
+    fn names(group: &str) -> Result<Vec<String>, String> {
+        let text = format!("title: t\ncases:\n  - {{clause: a, baseline: b, expect: accepted, {group}}}\n");
+        let file: CaseFile = yaml::read("a.yaml", &text).map_err(|problem| problem.to_string())?;
+        combinations("a.yaml", &file.cases[0], &Tree::of(&[TABLE]))
+            .map(|all| all.iter().map(Combination::name).collect())
+            .map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn axes_are_multiplied_in_the_order_of_the_file() {
+        let group = "axes: {op: {values: [n, p]}, m: {table: money, where: {digits: [0, 2]}}}";
+        assert_eq!(names(group).unwrap(), ["n/NOK", "n/JPY", "p/NOK", "p/JPY"]);
+    }
+
+    #[test]
+    fn zipped_axes_go_forward_together() {
+        let group = "axes: {a: {values: [1, 2]}, b: {values: [x, y]}, c: {values: [k]}}, zip: [[a, b]]";
+        assert_eq!(names(group).unwrap(), ["1/x/k", "2/y/k"]);
+    }
+
+    #[test]
+    fn a_row_with_a_condition_exists_only_there() {
+        let rows = "d: {rows: {one: {t: .1, when: {m.digits: 0}}, three: {t: .1, when: {m.digits: [0, 2]}}}}";
+        let group = format!("axes: {{m: {{table: money}}, {rows}}}");
+        assert_eq!(names(&group).unwrap(), ["NOK/three", "JPY/one", "JPY/three"]);
+    }
+
+    #[test]
+    fn every_mistake_is_an_error_that_names_it() {
+        let cases = [
+            ("axes: {m: {table: mony}}", "did you mean `money`?"),
+            ("axes: {m: {table: money, where: {digts: 0}}}", "did you mean `digits`?"),
+            ("axes: {m: {table: money, where: {digits: 7}}}", "no line of table `money` has digits = 7"),
+            ("axes: {m: {table: money, where: {digits: 0, code: NOK}}}", "axis `m` has no rows"),
+            ("axes: {m: {table: money, values: [1]}}", "exactly one of"),
+            ("axes: {m: {values: [1], name: a}}", "belong to a `table`"),
+            ("axes: {m: {values: []}}", "has no rows"),
+            ("axes: {m: {values: [a/b]}}", "cannot be part of an id"),
+            ("axes: {m: {values: [1, 1]}}", "two rows named `1`"),
+            ("axes: {a: {values: [1]}, b: {values: [1, 2]}}, zip: [[a, b]]", "equally many rows"),
+            ("axes: {a: {values: [1]}}, zip: [[a, c]]", "does not have"),
+            ("axes: {m: {table: money}, d: {rows: {x: {when: {m.digit: 0}}}}}", "did you mean `m.digits`?"),
+            ("axes: {m: {table: money}, d: {rows: {x: {when: {m.digits: 9}}}}}", "leave no combination"),
+        ];
+        for (group, expected) in cases {
+            let found = names(group).unwrap_err();
+            assert!(found.starts_with("a.yaml:3:") && found.contains(expected), "{group}: {found}");
+        }
+    }
+}

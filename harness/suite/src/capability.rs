@@ -1,0 +1,65 @@
+//! What a target may lack: values that its profile must give before some requests can be made, and capabilities by name.
+//!
+//! Listed here so that a misspelt name in a case file is an error and not a case that never applies.
+
+/// Something that a target profile offers or does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offer {
+    /// Name: `psu.corporate.id` for a value (used as `${target.psu.corporate.id}`), `sandbox` for a capability (used in `needs`).
+    pub name: &'static str,
+    /// What to add to a profile that lacks it.
+    pub line: &'static str,
+}
+
+const fn offer(name: &'static str, line: &'static str) -> Offer {
+    Offer { name, line }
+}
+
+/// Values of a target profile that requests use.
+pub const VALUES: [Offer; 23] = [
+    offer("x-accept-fix.basket", "x-accept-fix = { basket = \"amount-as-string\" }"),
+    offer("x-accept-fix.ncbct", "x-accept-fix = { ncbct = \"amount-as-string\" }"),
+    offer("x-accept-fix.periodic", "x-accept-fix = { periodic = \"amount-as-string\" }"),
+    offer("x-accept-fix.transaction", "x-accept-fix = { transaction = \"amount-as-string\" }"),
+    offer("session-id", "session-id = \"..\" (TPP-Session-ID)"),
+    offer("redirect-uri", "redirect-uri = \"https://..\" (TPP-Redirect-URI)"),
+    offer("psu.private.id", "[psu.private] id = \"UUID\" (PSU-ID)"),
+    offer("psu.private.identity", "[psu.private] identity = \"..\" (X-PSU-IDENTITY)"),
+    offer("psu.corporate.id", "[psu.corporate] id = \"UUID\" (PSU-ID)"),
+    offer("psu.corporate.corporate-id", "[psu.corporate] corporate-id = \"..\" (PSU-Corporate-ID)"),
+    offer("accounts.debtor.iban", "[accounts.debtor] iban = \"..\""),
+    offer("accounts.debtor.bban", "[accounts.debtor] bban = \"..\""),
+    offer("accounts.debtor.currency", "[accounts.debtor] currency = \"NOK\""),
+    offer("accounts.corporate-debtor.iban", "[accounts.corporate-debtor] iban = \"..\""),
+    offer("accounts.corporate-debtor.currency", "[accounts.corporate-debtor] currency = \"NOK\""),
+    offer("accounts.domestic-creditor.iban", "[accounts.domestic-creditor] iban = \"..\""),
+    offer("accounts.domestic-creditor.bban", "[accounts.domestic-creditor] bban = \"..\""),
+    offer("accounts.foreign-creditor.iban", "[accounts.foreign-creditor] iban = \"..\""),
+    offer("accounts.foreign-creditor.bban", "[accounts.foreign-creditor] bban = \"..\""),
+    offer(
+        "accounts.foreign-creditor.agent",
+        "[accounts.foreign-creditor] agent = \"..\" (creditorAgent of its bban)",
+    ),
+    offer("accounts.foreign-creditor.currency", "[accounts.foreign-creditor] currency = \"EUR\""),
+    offer("transaction.account-id", "[transaction] account-id = \"..\" (a consented account)"),
+    offer(
+        "transaction.transaction-id",
+        "[transaction] transaction-id = \"..\" (a booked transaction of that account)",
+    ),
+];
+
+/// Capabilities that cases name in `needs`.
+pub const CAPABILITIES: [Offer; 4] = [
+    offer("sandbox", "[capabilities] sandbox = true (the endpoints for test data exist)"),
+    offer("basket", "[capabilities] basket = true (signing baskets exist, and take cross-border payments)"),
+    offer(
+        "quota",
+        "[capabilities] quota = true (the run may use up one of the 4 daily calls without PSU-IP-Address)",
+    ),
+    offer("corporate", "[capabilities] corporate = true (the corporate PSU may initiate payments)"),
+];
+
+/// The value or capability of this name.
+pub fn find(offers: &'static [Offer], name: &str) -> Option<&'static Offer> {
+    offers.iter().find(|offer| offer.name == name)
+}

@@ -1,0 +1,296 @@
+//! Expanded cases: a group of a case file for one combination of its axes, and how it is made.
+
+use serde_json::Value;
+
+use crate::{
+    axis::{self, Combination},
+    baseline::Baseline,
+    capability,
+    clause::Clause,
+    definition::{CaseFile, Change, Group, IfControlRefused, Step},
+    expectation::Expectation,
+    location::Location,
+    problem::Problem,
+    request::{self, RequestSpec},
+    suite::Parts,
+    template,
+    yaml::At,
+};
+
+/// One case: what to send, and what must come back.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Id, made of names: the clause, `/`, and the names of the axes' rows.
+    pub id: String,
+    /// Id of the clause it shows.
+    pub clause: String,
+    /// Area: the folder of its file below `cases/`.
+    pub area: String,
+    /// File in which it stands.
+    pub file: String,
+    /// Line of the row or group, from 1.
+    pub line: u32,
+    /// Column of the row or group, from 1.
+    pub column: u32,
+    /// Why the case is as it is.
+    pub about: Option<String>,
+    /// Name of its baseline.
+    pub baseline: String,
+    /// What is different from the baseline, one line each.
+    pub changes: Vec<String>,
+    /// Requests that prepare the judged one.
+    pub before: Vec<Preparation>,
+    /// The judged request.
+    pub request: RequestSpec,
+    /// What must come back.
+    pub expect: Expectation,
+    /// Id of the case that is its control.
+    pub control: Option<String>,
+    /// What it comes to when the control is refused.
+    pub if_control_refused: IfControlRefused,
+    /// Capabilities without which it does not apply.
+    pub needs: Vec<String>,
+}
+
+/// A request that prepares the judged one.
+#[derive(Debug, Clone)]
+pub struct Preparation {
+    /// Name, for `${NAME.KEY}` in later requests.
+    pub name: String,
+    /// The request.
+    pub request: RequestSpec,
+    /// Values kept from the answer: key and place.
+    pub keep: Vec<(String, Location)>,
+    /// How often it is sent; `None` for once, with kept values that are no lists.
+    pub times: Option<usize>,
+}
+
+/// All cases of one file.
+pub(crate) fn of_file(path: &str, file: &CaseFile, parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for group in &file.cases {
+        match axis::combinations(path, group, &parts.tree) {
+            Err(problem) => problems.push(problem),
+            Ok(combinations) => {
+                for combination in combinations {
+                    match expand(path, group, &combination, parts) {
+                        Ok(case) => cases.push(case),
+                        Err(problem) => {
+                            // One mistake in a group is one problem, however many cases the group has.
+                            problems.push(problem);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Result<Case, Problem> {
+    let expander = Expander { path, group, row, parts };
+    let definition = &group.value;
+    let clause = expander.clause()?;
+    let name = match &definition.name {
+        Some(name) => expander.text(name)?,
+        None if row.name().is_empty() => {
+            return Err(group.problem(path, "a case without axes has a `name`"));
+        }
+        None => row.name(),
+    };
+    let baseline_name = expander.text(&definition.baseline)?;
+    let baseline = expander.baseline(&baseline_name)?;
+    let mut changes = Vec::new();
+    let mut request = baseline.request.clone();
+    for change in &definition.change {
+        changes.push(request::describe(&expander.change(change, &mut request)?));
+    }
+    request.signing = definition.signing.clone();
+    if definition.signing != crate::definition::Signing::default() {
+        changes.push(format!("signed with {:?}", definition.signing));
+    }
+    let steps = definition.before.as_ref().unwrap_or(&baseline.before);
+    let before = expander.preparations(steps)?;
+    expander.check_placeholders(&request, &before)?;
+    let expect = expander.value(&definition.expect.value)?;
+    let expect = Expectation::parse(&expect).map_err(|message| definition.expect.problem(path, message))?;
+    let needs = expander.needs(baseline)?;
+    let control = definition.control.as_deref().map(|control| expander.text(control)).transpose()?;
+    let (line, column) = row.place().unwrap_or((group.line, group.column));
+    Ok(Case {
+        id: format!("{}/{name}", clause.id),
+        clause: clause.id.clone(),
+        area: area_of(path),
+        file: path.to_owned(),
+        line,
+        column,
+        about: definition.about.clone(),
+        baseline: baseline_name,
+        changes,
+        before,
+        request,
+        expect,
+        control,
+        if_control_refused: definition.if_control_refused,
+        needs,
+    })
+}
+
+/// The folder of a case file below `cases/`; a file that lies in no folder is an area of its own.
+fn area_of(path: &str) -> String {
+    let below = path.strip_prefix("cases/").unwrap_or(path);
+    below.split_once('/').map_or(below.trim_end_matches(".yaml"), |(area, _)| area).to_owned()
+}
+
+struct Expander<'a> {
+    path: &'a str,
+    group: &'a At<Group>,
+    row: &'a Combination,
+    parts: &'a Parts,
+}
+
+impl<'a> Expander<'a> {
+    fn problem(&self, message: impl Into<String>) -> Problem {
+        self.group.problem(self.path, message)
+    }
+
+    fn value(&self, value: &Value) -> Result<Value, Problem> {
+        let filled = template::expand(value, &|name| self.row.lookup(name));
+        filled.and_then(template::compute).map_err(|error| self.problem(error.to_string()))
+    }
+
+    /// Text in which no placeholder may be left.
+    fn text(&self, text: &str) -> Result<String, Problem> {
+        match self.value(&Value::String(text.to_owned()))? {
+            Value::String(text) => match template::names(&Value::String(text.clone())).first() {
+                None => Ok(text),
+                Some(name) => Err(self.unknown(name)),
+            },
+            other => Ok(other.to_string()),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Problem {
+        let known = self.row.known();
+        self.problem(format!("`${{{name}}}` is neither an axis nor known here"))
+            .nearest(name, known.iter().map(String::as_str).chain(template::RUN_TIME))
+    }
+
+    fn clause(&self) -> Result<&'a Clause, Problem> {
+        let id = self.text(&self.group.value.clause)?;
+        self.parts.clauses.get(&id).ok_or_else(|| {
+            self.problem(format!("no clause `{id}` in the ledger"))
+                .nearest(&id, self.parts.clauses.keys().map(String::as_str))
+        })
+    }
+
+    fn baseline(&self, name: &str) -> Result<&'a Baseline, Problem> {
+        self.parts.baselines.get(name).ok_or_else(|| {
+            self.problem(format!("there is no baseline `{name}`"))
+                .nearest(name, self.parts.baselines.keys().map(String::as_str))
+        })
+    }
+
+    fn change(&self, change: &At<Change>, request: &mut RequestSpec) -> Result<Change, Problem> {
+        let Change { set, remove, repeat, rename, raw, to } = &change.value;
+        let at = |text: &Option<String>| text.as_deref().map(|text| self.text(text)).transpose();
+        let to = match to {
+            Some(to) => Some(self.value(to)?),
+            None => None,
+        };
+        let filled = Change {
+            set: at(set)?,
+            remove: at(remove)?,
+            repeat: at(repeat)?,
+            rename: at(rename)?,
+            raw: at(raw)?,
+            to,
+        };
+        request.apply(&filled).map_err(|error| change.problem(self.path, error.to_string()))?;
+        Ok(filled)
+    }
+
+    fn preparations(&self, steps: &[Step]) -> Result<Vec<Preparation>, Problem> {
+        let mut before = Vec::new();
+        for step in steps {
+            let baseline = self.baseline(&self.text(&step.baseline)?)?;
+            let mut request = baseline.request.clone();
+            for change in &step.change {
+                self.change(change, &mut request)?;
+            }
+            let keep = step.keep.iter().map(|(key, place)| match place.parse() {
+                Ok(place) => Ok((key.clone(), place)),
+                Err(error) => Err(self.problem(format!("`keep` of step `{}`: {error}", step.name))),
+            });
+            let times = match &step.times {
+                None => None,
+                Some(times) => {
+                    let times = self.value(times)?;
+                    let number = times
+                        .as_u64()
+                        .or_else(|| times.as_str()?.parse().ok())
+                        .filter(|number| *number <= 100);
+                    let number = number.and_then(|number| usize::try_from(number).ok());
+                    Some(number.ok_or_else(|| {
+                        self.problem(format!("`times` wants a number up to 100, found {times}"))
+                    })?)
+                }
+            };
+            before.push(Preparation {
+                name: step.name.clone(),
+                request,
+                keep: keep.collect::<Result<_, _>>()?,
+                times,
+            });
+        }
+        Ok(before)
+    }
+
+    /// Whatever is left to be filled at run time must be something that exists then.
+    fn check_placeholders(&self, request: &RequestSpec, before: &[Preparation]) -> Result<(), Problem> {
+        let requests = before.iter().map(|step| &step.request).chain([request]).enumerate();
+        for (index, request) in requests {
+            for name in request.placeholders() {
+                let head = template::head(&name);
+                let known = if head == "target" {
+                    let value = name.strip_prefix("target.").unwrap_or_default();
+                    if capability::find(&capability::VALUES, value).is_none() {
+                        let names = capability::VALUES.iter().map(|offer| offer.name);
+                        return Err(self
+                            .problem(format!("a target profile has no `{value}`"))
+                            .nearest(value, names));
+                    }
+                    true
+                } else if template::RUN_TIME.contains(&head) {
+                    true
+                } else {
+                    let key = name.split_once('.').map_or("", |(_, key)| key);
+                    before[..index.min(before.len())]
+                        .iter()
+                        .any(|step| step.name == head && step.keep.iter().any(|(kept, _)| kept == key))
+                };
+                if !known {
+                    return Err(self.unknown(&name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn needs(&self, baseline: &Baseline) -> Result<Vec<String>, Problem> {
+        let mut needs = baseline.needs.clone();
+        for need in &self.group.value.needs {
+            needs.push(self.text(need)?);
+        }
+        needs.sort();
+        needs.dedup();
+        match needs.iter().find(|need| capability::find(&capability::CAPABILITIES, need).is_none()) {
+            None => Ok(needs),
+            Some(need) => {
+                let names = capability::CAPABILITIES.iter().map(|offer| offer.name);
+                Err(self.problem(format!("there is no capability `{need}`")).nearest(need, names))
+            }
+        }
+    }
+}

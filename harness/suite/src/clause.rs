@@ -1,0 +1,207 @@
+//! The clause ledger: one entry for each testable statement of the document.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::{
+    problem::Problem,
+    tree::{DOCUMENT, Tree},
+    yaml::{self, At},
+};
+
+/// How firmly the document makes a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Strength {
+    /// The document says it.
+    Stated,
+    /// It follows from a standard that the document names: the standard and its section.
+    Derived(String),
+    /// The bank decides, and its profile says so.
+    Choice(Choice),
+    /// Recorded, never a violation: the reason.
+    Observed(String),
+    /// Cannot be decided from outside: the reason.
+    Untestable(String),
+}
+
+/// A freedom of the bank.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// Key below `[choices]` in a target profile.
+    pub key: String,
+    /// What is assumed when a profile is written without thinking about it; never asserted by itself.
+    pub default: String,
+}
+
+/// One statement of the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clause {
+    /// Stable, mnemonic id.
+    pub id: String,
+    /// The statement in our own words.
+    pub says: String,
+    /// Line of the document, from 1.
+    pub line: u32,
+    /// A fragment of that line, word for word.
+    pub quote: String,
+    /// Strength, with what belongs to it.
+    pub strength: Strength,
+    /// Rows of `fixtures/document/readings.md` that decide how it is read.
+    pub reading: Vec<u32>,
+    /// Ledger file in which it stands.
+    pub file: String,
+    /// Line of the ledger file, from 1.
+    pub file_line: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LedgerFile {
+    clauses: Vec<At<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    says: String,
+    line: u32,
+    quote: String,
+    strength: Word,
+    #[serde(default)]
+    reading: Vec<u32>,
+    standard: Option<String>,
+    choice: Option<Choice>,
+    why: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum Word {
+    Stated,
+    Derived,
+    Choice,
+    Observed,
+    Untestable,
+}
+
+/// Reads the whole ledger. Every quote must stand in the line of the document that its entry names.
+pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause> {
+    let lines: Vec<&str> = DOCUMENT.lines().collect();
+    let mut clauses = BTreeMap::<String, Clause>::new();
+    for (file, text) in tree.below("cases/clauses/", ".yaml") {
+        let entries = match yaml::read::<LedgerFile>(file, text) {
+            Ok(ledger) => ledger.clauses,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        for entry in entries {
+            if let Some(earlier) = clauses.get(&entry.value.id) {
+                let message = format!("duplicate clause id `{}`", entry.value.id);
+                let help = format!("the other one is at {}:{}", earlier.file, earlier.file_line);
+                problems.push(entry.problem(file, message).help(help));
+                continue;
+            }
+            match clause(file, &entry, &lines) {
+                Ok(clause) => _ = clauses.insert(clause.id.clone(), clause),
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+    clauses
+}
+
+fn clause(file: &str, at: &At<Entry>, lines: &[&str]) -> Result<Clause, Problem> {
+    let entry = &at.value;
+    let strength =
+        strength(entry).map_err(|message| at.problem(file, format!("clause `{}`: {message}", entry.id)))?;
+    let stands = (entry.line as usize).checked_sub(1).and_then(|index| lines.get(index));
+    if !stands.is_some_and(|text| text.contains(&entry.quote)) {
+        let message = format!(
+            "clause `{}`: `{}` does not stand in line {} of the document",
+            entry.id, entry.quote, entry.line
+        );
+        return Err(at.problem(file, message));
+    }
+    Ok(Clause {
+        id: entry.id.clone(),
+        says: entry.says.clone(),
+        line: entry.line,
+        quote: entry.quote.clone(),
+        strength,
+        reading: entry.reading.clone(),
+        file: file.to_owned(),
+        file_line: at.line,
+    })
+}
+
+/// `standard`, `choice` and `why` belong to some strengths each, and to those always.
+fn strength(entry: &Entry) -> Result<Strength, &'static str> {
+    match (entry.strength, &entry.standard, &entry.choice, &entry.why) {
+        (Word::Stated, None, None, None) => Ok(Strength::Stated),
+        (Word::Derived, Some(standard), None, None) => Ok(Strength::Derived(standard.clone())),
+        (Word::Choice, None, Some(choice), None) => Ok(Strength::Choice(choice.clone())),
+        (Word::Observed, None, None, Some(why)) => Ok(Strength::Observed(why.clone())),
+        (Word::Untestable, None, None, Some(why)) => Ok(Strength::Untestable(why.clone())),
+        (Word::Stated, ..) => Err("a stated clause has neither `standard`, `choice` nor `why`"),
+        (Word::Derived, ..) => Err("a derived clause has `standard`, and neither `choice` nor `why`"),
+        (Word::Choice, ..) => Err("a choice has `choice`, and neither `standard` nor `why`"),
+        (Word::Observed | Word::Untestable, ..) => {
+            Err("an observed or untestable clause has `why`, and neither `standard` nor `choice`")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem_of(entry: &str) -> String {
+        let tree = Tree::of(&[("cases/clauses/a.yaml", &format!("clauses:\n  - {entry}\n"))]);
+        let mut problems = Vec::new();
+        load(&tree, &mut problems);
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn each_mistake_in_an_entry_is_found() {
+        let cases = [
+            ("{id: a, says: b, line: 1, quote: Payment, strength: stated}", ""),
+            (
+                "{id: a, says: b, line: 1, quote: Payment, strength: stated, why: c}",
+                "a stated clause has neither",
+            ),
+            (
+                "{id: a, says: b, line: 1, quote: Payment, strength: derived}",
+                "a derived clause has `standard`",
+            ),
+            ("{id: a, says: b, line: 1, quote: Payment, strength: choice}", "a choice has `choice`"),
+            ("{id: a, says: b, line: 1, quote: Payment, strength: observed}", "has `why`"),
+            ("{id: a, says: b, line: 2, quote: Payment, strength: stated}", "does not stand in line 2"),
+            ("{id: a, says: b, line: 0, quote: Payment, strength: stated}", "does not stand in line 0"),
+            ("{id: a, says: b, line: 1, quote: Payment, strength: stated, kind: x}", "unknown field `kind`"),
+            ("{id: a, says: b, line: 1, quote: Payment, strength: certain}", "certain"),
+        ];
+        for (entry, expected) in cases {
+            let found = problem_of(entry);
+            assert!(
+                found.contains(expected) && (expected.is_empty() == found.is_empty()),
+                "{entry}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_second_of_two_equal_ids_is_found_with_the_place_of_the_first() {
+        let one = "{id: a, says: b, line: 1, quote: Payment, strength: stated}";
+        let found = problem_of(&format!("{one}\n  - {one}"));
+        assert_eq!(
+            found,
+            "cases/clauses/a.yaml:3:5: duplicate clause id `a`\n  = the other one is at cases/clauses/a.yaml:2"
+        );
+    }
+}

@@ -1,0 +1,215 @@
+//! The shape of case files and baselines, as an author writes them. The JSON Schema for editors is made from these types.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::yaml::At;
+
+/// A case file: groups of cases that show one matter.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "xs2aspec case file")]
+pub struct CaseFile {
+    /// What the cases of this file show, in one line.
+    pub title: String,
+    /// The groups. Each is one case, or one case for every combination of its axes.
+    pub cases: Vec<At<Group>>,
+}
+
+/// One case, multiplied by its axes. Every text may hold placeholders: `${axis}`, `${axis.column}`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Group {
+    /// Id of the clause that the cases show.
+    pub clause: String,
+    /// What follows the clause in the case's id; by default the names of the axes' rows, joined with `/`.
+    pub name: Option<String>,
+    /// Why the case is as it is, where that is not plain.
+    pub about: Option<String>,
+    /// The lists that the case is multiplied by, in the order in which their names stand in the id.
+    #[serde(default)]
+    pub axes: IndexMap<String, At<Axis>>,
+    /// Axes that go forward together instead of being multiplied; each list names axes with equally many rows.
+    #[serde(default)]
+    pub zip: Vec<Vec<String>>,
+    /// Name of the valid request that the case starts from (`fixtures/requests/NAME.yaml`).
+    pub baseline: String,
+    /// Requests that prepare the judged one; they replace those of the baseline. Each must be accepted.
+    pub before: Option<Vec<Step>>,
+    /// What is different from the baseline, in order.
+    #[serde(default)]
+    pub change: Vec<At<Change>>,
+    /// How the request is signed, where not as the document says.
+    #[serde(default)]
+    pub signing: Signing,
+    /// Id of the accepted case whose request is the valid twin of this one. Needed by every expectation but a root's `accepted`.
+    pub control: Option<String>,
+    /// What the case comes to when its control is refused: `inconclusive`, or `observed` where the control itself is the bank's choice.
+    #[serde(default)]
+    pub if_control_refused: IfControlRefused,
+    /// Capabilities of the target without which the case does not apply.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What must come back: `accepted`, `refused`, `observed`, or one of these with conditions.
+    #[schemars(schema_with = "expectation_schema")]
+    pub expect: At<Value>,
+}
+
+/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Axis {
+    /// Named rows. A row that is a mapping may hold `when: {axis.column: VALUE or [VALUES]}` and then exists only there.
+    pub rows: Option<IndexMap<String, At<Value>>>,
+    /// Scalars that are their own names.
+    pub values: Option<Vec<Value>>,
+    /// Name of a table (`fixtures/tables/NAME.csv`); each line is a row, each column a text.
+    pub table: Option<String>,
+    /// Which lines of the table: column and value, or column and list of values.
+    #[serde(default, rename = "where")]
+    pub filter: IndexMap<String, Value>,
+    /// Column of the table that names the row; by default the first.
+    pub name: Option<String>,
+}
+
+/// One difference from a baseline. Exactly one of the verbs, with `to` where it needs a value.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Change {
+    /// Gives a header, query parameter or body member this value, adding it if it is not there.
+    pub set: Option<String>,
+    /// Takes a header, query parameter or body member away; it must be there.
+    pub remove: Option<String>,
+    /// Sends a header or body member a second time, with this value; it must be there.
+    pub repeat: Option<String>,
+    /// Writes the name of a header in another way; it must be there.
+    pub rename: Option<String>,
+    /// Sends these characters as the body, whatever they are.
+    pub raw: Option<String>,
+    /// The value.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Value")]
+    pub to: Option<Value>,
+}
+
+/// `to: null` sets null; only a missing `to` is none.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// How a request is signed, where not as the document says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Signing {
+    /// Name to state as algorithm.
+    pub algorithm: Option<String>,
+    /// Header names to sign, in this order.
+    pub headers: Option<Vec<String>>,
+    /// Wraps the Signature header as an encoded word (RFC 2047).
+    pub wrap: Option<Wrap>,
+    /// Text to sign in place of the signing string, so that the signature belongs to another request.
+    pub signing_string: Option<String>,
+}
+
+/// Character set and encoding of an encoded word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Wrap {
+    /// utf-8, base64.
+    #[serde(rename = "utf-8/B")]
+    Utf8B,
+    /// utf-8, quoted.
+    #[serde(rename = "utf-8/Q")]
+    Utf8Q,
+    /// iso-8859-1, base64.
+    #[serde(rename = "iso-8859-1/B")]
+    Latin1B,
+    /// iso-8859-1, quoted.
+    #[serde(rename = "iso-8859-1/Q")]
+    Latin1Q,
+}
+
+/// A request that prepares the judged one.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Step {
+    /// Name, for `${NAME.KEY}` in later requests.
+    pub name: String,
+    /// Name of the valid request to send.
+    pub baseline: String,
+    /// What is different from the baseline.
+    #[serde(default)]
+    pub change: Vec<At<Change>>,
+    /// Values to keep from the answer: key and place (`id: body/paymentId`).
+    #[serde(default)]
+    pub keep: IndexMap<String, String>,
+    /// How often to send it; with `times` every kept value is a list.
+    pub times: Option<Value>,
+}
+
+/// What a case comes to when its control is refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IfControlRefused {
+    /// Could not be told.
+    #[default]
+    Inconclusive,
+    /// The target need not accept the control; what it does is recorded.
+    Observed,
+}
+
+/// A valid request, or one made from another by changes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "xs2aspec baseline")]
+pub struct Baseline {
+    /// What the request is.
+    pub about: String,
+    /// Name of the baseline that this one changes; then only `change`, `before` and `needs` may be given.
+    pub extends: Option<String>,
+    /// Differences from the extended baseline.
+    #[serde(default)]
+    pub change: Vec<At<Change>>,
+    /// Operation id.
+    pub operation: Option<String>,
+    /// HTTP method.
+    pub method: Option<String>,
+    /// Path below the base URL; values put into it are percent-encoded.
+    pub path: Option<String>,
+    /// Header fields in the order of the wire.
+    #[serde(default)]
+    pub headers: IndexMap<String, Value>,
+    /// JSON body; none where it is absent.
+    pub body: Option<Value>,
+    /// Requests that prepare this one.
+    pub before: Option<Vec<Step>>,
+    /// Capabilities of the target without which the request cannot be made.
+    #[serde(default)]
+    pub needs: Vec<String>,
+}
+
+/// The JSON Schema (2020-12) of case files, for editors.
+pub fn case_file_schema() -> Value {
+    schemars::schema_for!(CaseFile).to_value()
+}
+
+fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "description": "What must come back.",
+        "oneOf": [
+            { "enum": ["accepted", "refused", "observed"] },
+            { "type": "string", "pattern": "^\\$\\{.*\\}$" },
+            { "type": "object", "additionalProperties": false, "required": ["refused"], "properties": { "refused": {
+                "type": "object", "additionalProperties": false, "properties": {
+                    "status": { "type": "integer", "description": "Exact status, only where the document gives one." },
+                    "code": { "type": "string", "description": "Code of a tppMessage, only where the document gives one." },
+                    "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." }
+                } } } },
+            { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
+                "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
+                "additionalProperties": { "enum": ["accepted", "refused", "observed"] }
+            } } }
+        ]
+    })
+}

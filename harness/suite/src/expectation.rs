@@ -1,0 +1,136 @@
+//! What must come back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+/// What a case demands of the answer to its request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expectation {
+    /// A 2xx answer that is not a rejection.
+    Accepted,
+    /// A refusal.
+    Refused(Refusal),
+    /// Nothing but that the server does not fail.
+    Observed,
+    /// By what the target's profile declares for the clause's choice; observed where it declares nothing.
+    Choice(BTreeMap<String, Expectation>),
+}
+
+/// How exactly a refusal must look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status, where the document gives one.
+    pub status: Option<u16>,
+    /// A code among the `tppMessages`, where the document gives one.
+    pub code: Option<String>,
+    /// Whether a created resource with status RJCT is no refusal, since nothing may be created.
+    pub nothing_created: bool,
+}
+
+impl Expectation {
+    /// Reads the value of `expect`. The error says what was expected.
+    pub fn parse(value: &Value) -> Result<Self, String> {
+        const WANTED: &str = "expected `accepted`, `refused`, `observed`, `refused: {..}` or `choice: {..}`";
+        match value {
+            Value::String(word) => match word.as_str() {
+                "accepted" => Ok(Self::Accepted),
+                "refused" => Ok(Self::Refused(Refusal::default())),
+                "observed" => Ok(Self::Observed),
+                other => Err(format!("{WANTED}, found `{other}`")),
+            },
+            Value::Object(members) if members.len() == 1 => match members.iter().next() {
+                Some((key, Value::Object(conditions))) if key == "refused" => {
+                    refusal(conditions).map(Self::Refused)
+                }
+                Some((key, Value::Object(values))) if key == "choice" => values
+                    .iter()
+                    .map(|(choice, expectation)| Ok((choice.clone(), Self::parse(expectation)?)))
+                    .collect::<Result<_, String>>()
+                    .map(Self::Choice),
+                _ => Err(WANTED.to_owned()),
+            },
+            _ => Err(WANTED.to_owned()),
+        }
+    }
+
+    /// Whether a case with this expectation can serve as a control.
+    pub fn is_accepted(&self) -> bool {
+        *self == Self::Accepted
+    }
+}
+
+fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, String> {
+    let mut refusal = Refusal::default();
+    for (key, value) in conditions {
+        match (key.as_str(), value) {
+            ("status", Value::Number(status)) => {
+                let status = status.as_u64().and_then(|status| u16::try_from(status).ok());
+                refusal.status = Some(
+                    status
+                        .filter(|status| (400..500).contains(status))
+                        .ok_or("`status` wants a number from 400 to 499")?,
+                );
+            }
+            ("code", Value::String(code)) => refusal.code = Some(code.clone()),
+            ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
+            _ => {
+                return Err(format!(
+                    "`refused` has status, code and nothing-created, found `{key}: {value}`"
+                ));
+            }
+        }
+    }
+    Ok(refusal)
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Accepted => f.write_str("accepted"),
+            Self::Observed => f.write_str("observed"),
+            Self::Choice(_) => f.write_str("as the target profile chooses"),
+            Self::Refused(refusal) => {
+                f.write_str("refused")?;
+                if let Some(status) = refusal.status {
+                    write!(f, " with status {status}")?;
+                }
+                if let Some(code) = &refusal.code {
+                    let word = if refusal.status.is_some() { "and" } else { "with" };
+                    write!(f, " {word} code {code}")?;
+                }
+                if refusal.nothing_created { f.write_str(", nothing created") } else { Ok(()) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_form_is_read_and_shown() {
+        let shown = |value: Value| Expectation::parse(&value).map(|expectation| expectation.to_string());
+        assert_eq!(shown(json!("accepted")).unwrap(), "accepted");
+        assert_eq!(
+            shown(json!({"refused": {"status": 400, "code": "A"}})).unwrap(),
+            "refused with status 400 and code A"
+        );
+        assert_eq!(shown(json!({"refused": {"nothing-created": true}})).unwrap(), "refused, nothing created");
+        assert_eq!(shown(json!({"choice": {"a": "refused"}})).unwrap(), "as the target profile chooses");
+        for wrong in [
+            json!("accept"),
+            json!(3),
+            json!({"refused": {"status": 500}}),
+            json!({"refused": {"stat": 400}}),
+            json!({"refused": "x"}),
+            json!({"choice": {"a": "b"}}),
+            json!({"accepted": {}, "refused": {}}),
+        ] {
+            assert!(shown(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What is to be checked: clauses, cases and axes.
+//!
+//! [`Tree`] holds the files, [`Suite`] reads and expands them and reports every mistake with its place, [`Plan`] says which
+//! cases a run has. Nothing here sends anything.
+
+mod axis;
+pub mod baseline;
+pub mod capability;
+pub mod case;
+pub mod clause;
+pub mod definition;
+pub mod expectation;
+pub mod location;
+pub mod plan;
+pub mod problem;
+pub mod request;
+pub mod suite;
+pub mod template;
+pub mod tree;
+mod yaml;
+
+pub use case::{Case, Preparation};
+pub use clause::{Clause, Strength};
+pub use definition::{IfControlRefused, Signing, Wrap};
+pub use expectation::{Expectation, Refusal};
+pub use location::Location;
+pub use plan::{Plan, PlanError};
+pub use problem::{Problem, Problems};
+pub use request::{BodySpec, RequestSpec};
+pub use suite::Suite;
+pub use tree::Tree;
+pub use yaml::At;

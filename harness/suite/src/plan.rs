@@ -1,0 +1,115 @@
+//! Which cases a run has: those that patterns select, and the controls that they need.
+
+use std::collections::BTreeSet;
+
+use crate::{case::Case, problem, suite::Suite};
+
+/// The cases of a run, in the order of the suite.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// Cases that were asked for.
+    pub selected: Vec<&'a Case>,
+    /// Cases that run only because a selected one, or its control, needs them as control.
+    pub controls: Vec<&'a Case>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A pattern without a match.
+    #[error("`{option} {pattern}` matches no case{}", .near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    NoMatch {
+        /// `--only` or `--skip`.
+        option: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// The nearest id.
+        near: Option<String>,
+    },
+    /// What `--only` selects, `--skip` takes away.
+    #[error("`--skip` leaves nothing of what `--only` selects")]
+    Nothing,
+}
+
+impl Suite {
+    /// Selects cases. Without `only` all are selected; `skip` takes away. A pattern that matches nothing is an error.
+    ///
+    /// A pattern is an area, a clause id, a case id, or a beginning of an id that ends before `.` or `/`; `*` stands for any
+    /// characters.
+    pub fn plan(&self, only: &[String], skip: &[String]) -> Result<Plan<'_>, PlanError> {
+        for (option, patterns) in [("--only", only), ("--skip", skip)] {
+            for pattern in patterns {
+                if !self.cases().iter().any(|case| matches(pattern, case)) {
+                    return Err(PlanError::NoMatch {
+                        option,
+                        pattern: pattern.clone(),
+                        near: self.near(pattern),
+                    });
+                }
+            }
+        }
+        let any = |patterns: &[String], case: &Case| patterns.iter().any(|pattern| matches(pattern, case));
+        let selected: Vec<&Case> = self
+            .cases()
+            .iter()
+            .filter(|case| (only.is_empty() || any(only, case)) && !any(skip, case))
+            .collect();
+        if selected.is_empty() {
+            return Err(PlanError::Nothing);
+        }
+        let chosen: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
+        let mut needed = BTreeSet::new();
+        for case in &selected {
+            let mut next = case.control.as_deref();
+            while let Some(id) = next {
+                if !chosen.contains(id) && !needed.insert(id) {
+                    break;
+                }
+                next = self.case(id).and_then(|control| control.control.as_deref());
+            }
+        }
+        let controls = self.cases().iter().filter(|case| needed.contains(case.id.as_str())).collect();
+        Ok(Plan { selected, controls })
+    }
+
+    fn near(&self, pattern: &str) -> Option<String> {
+        let ids = self.cases().iter().flat_map(|case| [case.area.as_str(), &case.clause, &case.id]);
+        problem::nearest(pattern, ids).map(str::to_owned)
+    }
+}
+
+fn matches(pattern: &str, case: &Case) -> bool {
+    if pattern.contains('*') {
+        return glob(pattern, &case.id) || glob(pattern, &case.clause) || glob(pattern, &case.area);
+    }
+    let begins =
+        case.id.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']));
+    begins || pattern == case.area
+}
+
+/// Whether the whole text fits a pattern in which `*` stands for any characters.
+fn glob(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_fits_whole_texts_only() {
+        let fits =
+            [("a*", "abc"), ("*c", "abc"), ("a*c", "abc"), ("*b*", "abc"), ("a*b*c", "aXbYc"), ("*", "")];
+        let misses = [("a*", "bc"), ("*c", "abd"), ("a*c", "ab"), ("a*a", "a"), ("*b*", "ac")];
+        assert!(fits.iter().all(|(pattern, text)| glob(pattern, text)));
+        assert!(!misses.iter().any(|(pattern, text)| glob(pattern, text)));
+    }
+}

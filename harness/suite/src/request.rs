@@ -1,0 +1,335 @@
+//! The request of a case: a baseline with changes. Only placeholders that are filled when it is sent are left in it.
+
+use serde_json::Value;
+
+use crate::{
+    definition::{Change, Signing},
+    location::Location,
+    template,
+};
+
+/// A request to be filled, digested, signed and sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSpec {
+    /// Operation id.
+    pub operation: String,
+    /// HTTP method.
+    pub method: String,
+    /// Path below the base URL.
+    pub path: String,
+    /// Query parameters in order.
+    pub query: Vec<(String, Value)>,
+    /// Header fields in the order of the wire.
+    pub headers: Vec<(String, Value)>,
+    /// Body.
+    pub body: BodySpec,
+    /// How it is signed, where not as the document says.
+    pub signing: Signing,
+    /// Whether the exact bytes of the header section matter (letter case, repetition), so that no client may touch them.
+    pub exact: bool,
+}
+
+/// The body of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BodySpec {
+    /// No body.
+    None,
+    /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value.
+    Json(Value, Vec<(String, Value)>),
+    /// These characters, whatever they are.
+    Raw(Value),
+}
+
+/// Why a change cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// No verb, or more than one.
+    #[error("a change has exactly one of `set`, `remove`, `repeat`, `rename` and `raw`")]
+    Verb,
+    /// A value too many or too few.
+    #[error("`{0}` wants {1}")]
+    To(&'static str, &'static str),
+    /// The verb does not apply there.
+    #[error("`{0}` cannot be done to `{1}`")]
+    Place(&'static str, String),
+    /// There is nothing to change, so that the case would be its baseline.
+    #[error("`{0}` is not in the request, so that `{1}` would change nothing")]
+    Missing(String, &'static str),
+    /// Not a location.
+    #[error(transparent)]
+    Location(#[from] crate::location::NoLocation),
+    /// The value is there already.
+    #[error("`{0}` has this value already, so that `set` would change nothing")]
+    Same(String),
+}
+
+impl RequestSpec {
+    /// Applies one change whose placeholders for axes are filled.
+    pub fn apply(&mut self, change: &Change) -> Result<(), ChangeError> {
+        match change {
+            Change { set: Some(at), remove: None, repeat: None, rename: None, raw: None, to } => {
+                self.set(&at.parse()?, to.clone().ok_or(ChangeError::To("set", "a value in `to`"))?)
+            }
+            Change { set: None, remove: Some(at), repeat: None, rename: None, raw: None, to: None } => {
+                self.remove(&at.parse()?)
+            }
+            Change { set: None, remove: None, repeat: Some(at), rename: None, raw: None, to } => {
+                self.repeat(&at.parse()?, to.clone().ok_or(ChangeError::To("repeat", "a value in `to`"))?)
+            }
+            Change {
+                set: None,
+                remove: None,
+                repeat: None,
+                rename: Some(at),
+                raw: None,
+                to: Some(Value::String(to)),
+            } => self.rename(&at.parse()?, to),
+            Change {
+                set: None,
+                remove: None,
+                repeat: None,
+                rename: None,
+                raw: Some(at),
+                to: Some(to @ Value::String(_)),
+            } => {
+                match at.parse()? {
+                    Location::Body(pointer) if pointer.is_empty() => self.body = BodySpec::Raw(to.clone()),
+                    other => return Err(ChangeError::Place("raw", other.to_string())),
+                }
+                Ok(())
+            }
+            Change { rename: Some(_), .. } => {
+                Err(ChangeError::To("rename", "the new name in `to`, and no other verb"))
+            }
+            Change { raw: Some(_), .. } => Err(ChangeError::To("raw", "text in `to`, and no other verb")),
+            Change { remove: Some(_), to: Some(_), .. } => Err(ChangeError::To("remove", "no `to`")),
+            _ => Err(ChangeError::Verb),
+        }
+    }
+
+    /// Value of a header by its name in any letter case; the first, if it is sent twice.
+    pub fn header(&self, name: &str) -> Option<&Value> {
+        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Every placeholder that is filled when the request is sent.
+    pub fn placeholders(&self) -> Vec<String> {
+        let mut names = template::names(&Value::String(self.path.clone()));
+        for (_, value) in self.query.iter().chain(&self.headers) {
+            names.extend(template::names(value));
+        }
+        match &self.body {
+            BodySpec::None => {}
+            BodySpec::Raw(text) => names.extend(template::names(text)),
+            BodySpec::Json(value, repeats) => {
+                names.extend(template::names(value));
+                names.extend(repeats.iter().flat_map(|(_, value)| template::names(value)));
+            }
+        }
+        names
+    }
+
+    fn set(&mut self, at: &Location, to: Value) -> Result<(), ChangeError> {
+        let slot = match at {
+            Location::Header(name) => field(&mut self.headers, name, true),
+            Location::Query(name) => field(&mut self.query, name, false),
+            Location::Body(pointer) if pointer.is_empty() => {
+                self.body = BodySpec::Json(to, Vec::new());
+                return Ok(());
+            }
+            Location::Body(pointer) => {
+                let parent = parent(&mut self.body, pointer);
+                let (parent, key) = parent.ok_or_else(|| ChangeError::Missing(at.to_string(), "set"))?;
+                match parent {
+                    Value::Object(members) => members.entry(key).or_insert(UNSET),
+                    Value::Array(items) => {
+                        let slot = key.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+                        slot.ok_or_else(|| ChangeError::Missing(at.to_string(), "set"))?
+                    }
+                    _ => return Err(ChangeError::Place("set", at.to_string())),
+                }
+            }
+        };
+        // A new member starts as null; setting it to null is a change all the same.
+        if *slot == to && !to.is_null() {
+            return Err(ChangeError::Same(at.to_string()));
+        }
+        *slot = to;
+        Ok(())
+    }
+
+    fn remove(&mut self, at: &Location) -> Result<(), ChangeError> {
+        let missing = || ChangeError::Missing(at.to_string(), "remove");
+        match at {
+            Location::Header(name) => {
+                let before = self.headers.len();
+                self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+                if self.headers.len() == before { Err(missing()) } else { Ok(()) }
+            }
+            Location::Query(name) => {
+                let before = self.query.len();
+                self.query.retain(|(known, _)| known != name);
+                if self.query.len() == before { Err(missing()) } else { Ok(()) }
+            }
+            Location::Body(pointer) if pointer.is_empty() => {
+                self.body = BodySpec::None;
+                Ok(())
+            }
+            Location::Body(pointer) => match parent(&mut self.body, pointer).ok_or_else(missing)? {
+                (Value::Object(members), key) => members.shift_remove(&key).map(drop).ok_or_else(missing),
+                (Value::Array(items), key) => {
+                    let index =
+                        key.parse::<usize>().ok().filter(|index| *index < items.len()).ok_or_else(missing)?;
+                    items.remove(index);
+                    Ok(())
+                }
+                _ => Err(missing()),
+            },
+        }
+    }
+
+    fn repeat(&mut self, at: &Location, to: Value) -> Result<(), ChangeError> {
+        let missing = || ChangeError::Missing(at.to_string(), "repeat");
+        match at {
+            Location::Header(name) => {
+                let place = self.headers.iter().rposition(|(known, _)| known.eq_ignore_ascii_case(name));
+                let place = place.ok_or_else(missing)?;
+                let name = self.headers[place].0.clone();
+                self.headers.insert(place + 1, (name, to));
+                self.exact = true;
+                Ok(())
+            }
+            Location::Body(pointer) if !pointer.is_empty() => match &mut self.body {
+                BodySpec::Json(value, repeats) => {
+                    value.pointer(pointer).ok_or_else(missing)?;
+                    repeats.push((pointer.clone(), to));
+                    Ok(())
+                }
+                _ => Err(missing()),
+            },
+            _ => Err(ChangeError::Place("repeat", at.to_string())),
+        }
+    }
+
+    fn rename(&mut self, at: &Location, to: &str) -> Result<(), ChangeError> {
+        let Location::Header(name) = at else { return Err(ChangeError::Place("rename", at.to_string())) };
+        let header = self.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let header = header.ok_or_else(|| ChangeError::Missing(at.to_string(), "rename"))?;
+        to.clone_into(&mut header.0);
+        self.exact = true;
+        Ok(())
+    }
+}
+
+/// A change in one line: `header/PSU-ID removed`, `body/monthsOfExecution = [3,3]`. Long values are cut.
+pub fn describe(change: &Change) -> String {
+    let value = || {
+        let text = change.to.as_ref().map(ToString::to_string).unwrap_or_default();
+        if text.chars().count() <= 60 {
+            return text;
+        }
+        let start: String = text.chars().take(40).collect();
+        format!("{start}.. ({} characters)", text.chars().count().saturating_sub(2))
+    };
+    match change {
+        Change { set: Some(at), .. } => format!("{at} = {}", value()),
+        Change { remove: Some(at), .. } => format!("{at} removed"),
+        Change { repeat: Some(at), .. } => format!("{at} sent again as {}", value()),
+        Change { rename: Some(at), .. } => format!("{at} written as {}", value()),
+        Change { raw: Some(at), .. } => format!("{at} = the bytes {}", value()),
+        _ => String::new(),
+    }
+}
+
+const UNSET: Value = Value::Null;
+
+/// The value of a field, added with null where it is not there.
+fn field<'a>(fields: &'a mut Vec<(String, Value)>, name: &str, any_case: bool) -> &'a mut Value {
+    let same = |known: &str| if any_case { known.eq_ignore_ascii_case(name) } else { known == name };
+    let index = fields.iter().position(|(known, _)| same(known)).unwrap_or_else(|| {
+        fields.push((name.to_owned(), UNSET));
+        fields.len() - 1
+    });
+    &mut fields[index].1
+}
+
+/// The container of the member that a pointer names, and the member's key or index (RFC 6901 section 4).
+fn parent<'a>(body: &'a mut BodySpec, pointer: &str) -> Option<(&'a mut Value, String)> {
+    let BodySpec::Json(value, _) = body else { return None };
+    let (above, key) = pointer.rsplit_once('/')?;
+    Some((value.pointer_mut(above)?, key.replace("~1", "/").replace("~0", "~")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn spec() -> RequestSpec {
+        RequestSpec {
+            operation: "ncbct".into(),
+            method: "POST".into(),
+            path: "/v1".into(),
+            query: vec![],
+            headers: vec![("PSU-ID".into(), json!("a"))],
+            body: BodySpec::Json(json!({"account": {"iban": "x"}, "months": [1, 2]}), vec![]),
+            signing: Signing::default(),
+            exact: false,
+        }
+    }
+
+    fn changed(change: Value) -> Result<RequestSpec, ChangeError> {
+        let mut spec = spec();
+        spec.apply(&serde_json::from_value(change).unwrap())?;
+        Ok(spec)
+    }
+
+    #[test]
+    fn each_verb_does_what_it_says() {
+        assert_eq!(
+            changed(json!({"set": "header/psu-id", "to": "b"})).unwrap().headers,
+            [("PSU-ID".into(), json!("b"))]
+        );
+        assert_eq!(changed(json!({"set": "query/x", "to": "1"})).unwrap().query, [("x".into(), json!("1"))]);
+        assert_eq!(changed(json!({"remove": "header/psu-id"})).unwrap().headers, []);
+        let body = |change| match changed(change).unwrap().body {
+            BodySpec::Json(value, repeats) => (value, repeats),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(body(json!({"set": "body/account/iban", "to": null})).0["account"], json!({"iban": null}));
+        assert_eq!(body(json!({"set": "body/months/1", "to": 3})).0["months"], json!([1, 3]));
+        assert_eq!(body(json!({"remove": "body/account/iban"})).0["account"], json!({}));
+        assert_eq!(body(json!({"set": "body", "to": []})).0, json!([]));
+        assert_eq!(body(json!({"repeat": "body/months", "to": 1})).1, [("/months".into(), json!(1))]);
+        let twice = changed(json!({"repeat": "header/PSU-ID", "to": "b"})).unwrap();
+        assert_eq!((twice.headers.len(), twice.exact), (2, true));
+        let renamed = changed(json!({"rename": "header/psu-id", "to": "pSu-Id"})).unwrap();
+        assert_eq!((renamed.headers[0].0.as_str(), renamed.exact), ("pSu-Id", true));
+        assert_eq!(changed(json!({"raw": "body", "to": "{"})).unwrap().body, BodySpec::Raw(json!("{")));
+    }
+
+    #[test]
+    fn a_change_that_changes_nothing_or_makes_no_sense_is_an_error() {
+        for change in [
+            json!({"remove": "header/X"}),
+            json!({"remove": "body/none"}),
+            json!({"remove": "query/x"}),
+            json!({"rename": "header/X", "to": "Y"}),
+            json!({"rename": "body/account", "to": "Y"}),
+            json!({"repeat": "header/X", "to": "Y"}),
+            json!({"repeat": "body/none", "to": "Y"}),
+            json!({"repeat": "query/x", "to": "Y"}),
+            json!({"set": "header/PSU-ID", "to": "a"}),
+            json!({"set": "body/none/iban", "to": "a"}),
+            json!({"set": "body/months/7", "to": 1}),
+            json!({"set": "header/PSU-ID"}),
+            json!({"set": "cookie/a", "to": 1}),
+            json!({"set": "header/A", "remove": "header/PSU-ID", "to": 1}),
+            json!({"remove": "header/PSU-ID", "to": 1}),
+            json!({"raw": "header/PSU-ID", "to": "a"}),
+            json!({}),
+        ] {
+            assert!(changed(change.clone()).is_err(), "{change}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    baseline::{self, Baseline},
+    case::{self, Case},
+    clause::{self, Clause},
+    definition::{CaseFile, IfControlRefused},
+    expectation::Expectation,
+    problem::{Problem, Problems},
+    tree::Tree,
+    yaml,
+};
+
+/// What the cases are made from.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) tree: Tree,
+    pub(crate) clauses: BTreeMap<String, Clause>,
+    pub(crate) baselines: BTreeMap<String, Baseline>,
+}
+
+/// Clauses, baselines and cases, free of mistakes.
+#[derive(Debug)]
+pub struct Suite {
+    parts: Parts,
+    cases: Vec<Case>,
+    by_id: BTreeMap<String, usize>,
+}
+
+impl Suite {
+    /// Reads and expands everything in the tree. All mistakes are reported together.
+    pub fn load(tree: Tree) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        let clauses = clause::load(&tree, &mut problems);
+        let baselines = baseline::load(&tree, &mut problems);
+        let parts = Parts { tree, clauses, baselines };
+        let mut cases = Vec::new();
+        let mut files = 0;
+        for (path, text) in parts.tree.below("cases/", ".yaml") {
+            if path.starts_with("cases/clauses/") {
+                continue;
+            }
+            files += 1;
+            match yaml::read::<CaseFile>(path, text) {
+                Ok(file) if file.cases.is_empty() => problems.push(Problem::of_file(path, "has no cases")),
+                Ok(file) => cases.extend(case::of_file(path, &file, &parts, &mut problems)),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if files == 0 {
+            problems.push(
+                Problem::of_file("cases", "has no case files")
+                    .help("case files lie in `cases/AREA/NAME.yaml`"),
+            );
+        }
+        let by_id = index(&cases, &mut problems);
+        if problems.is_empty() {
+            // Only where every case could be read does a missing control mean anything.
+            check_controls(&cases, &by_id, &mut problems);
+        }
+        if problems.is_empty() {
+            return Ok(Self { parts, cases, by_id });
+        }
+        problems.sort();
+        problems.dedup();
+        Err(Problems(problems))
+    }
+
+    /// All cases, in the order of files and groups.
+    pub fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
+    /// The case with this id.
+    pub fn case(&self, id: &str) -> Option<&Case> {
+        self.by_id.get(id).map(|index| &self.cases[*index])
+    }
+
+    /// The ledger by id.
+    pub fn clauses(&self) -> &BTreeMap<String, Clause> {
+        &self.parts.clauses
+    }
+
+    /// Baselines by name.
+    pub fn baselines(&self) -> &BTreeMap<String, Baseline> {
+        &self.parts.baselines
+    }
+
+    /// The files that the suite was read from.
+    pub fn tree(&self) -> &Tree {
+        &self.parts.tree
+    }
+}
+
+fn index(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {
+    let mut by_id = BTreeMap::<String, usize>::new();
+    for (index, case) in cases.iter().enumerate() {
+        match by_id.get(&case.id) {
+            None => _ = by_id.insert(case.id.clone(), index),
+            Some(earlier) => {
+                let earlier = &cases[*earlier];
+                let help = format!("the other one is at {}:{}", earlier.file, earlier.line);
+                problems.push(at(case, format!("duplicate case id `{}`", case.id)).help(help));
+            }
+        }
+    }
+    by_id
+}
+
+/// Every case but an accepted root has a control; the control exists, expects acceptance of the same operation, and following
+/// controls ends.
+fn check_controls(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
+    for case in cases {
+        let Some(control) = &case.control else {
+            if case.expect != Expectation::Accepted {
+                let message =
+                    format!("case `{}` has no `control`, so that its answer would prove nothing", case.id);
+                problems.push(at(case, message));
+            } else if !case.changes.is_empty() {
+                let message = format!("case `{}` changes its baseline and has no `control`", case.id);
+                problems
+                    .push(at(case, message).help("only the plain baseline's own case stands without one"));
+            }
+            continue;
+        };
+        let Some(found) = by_id.get(control).map(|index| &cases[*index]) else {
+            let problem =
+                at(case, format!("case `{}`: there is no case `{control}` to be its control", case.id));
+            problems.push(problem.nearest(control, by_id.keys().map(String::as_str)));
+            continue;
+        };
+        let tolerated = case.if_control_refused == IfControlRefused::Observed;
+        if !found.expect.is_accepted() && !tolerated {
+            let message = format!("case `{}`: its control `{control}` does not expect acceptance", case.id);
+            problems.push(at(case, message));
+        }
+        if found.request.operation != case.request.operation {
+            let message = format!("case `{}`: its control `{control}` is of another operation", case.id);
+            problems.push(at(case, message));
+        }
+        let mut seen = BTreeSet::from([case.id.as_str()]);
+        let mut next = Some(found);
+        while let Some(step) = next {
+            if !seen.insert(&step.id) {
+                problems
+                    .push(at(case, format!("case `{}` is, by its controls, a control of itself", case.id)));
+                break;
+            }
+            next = step.control.as_ref().and_then(|id| by_id.get(id)).map(|index| &cases[*index]);
+        }
+    }
+}
+
+fn at(case: &Case, message: String) -> Problem {
+    Problem { line: case.line, column: case.column, ..Problem::of_file(&case.file, message) }
+}

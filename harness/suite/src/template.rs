@@ -1,0 +1,234 @@
+//! Values with placeholders: `${axis.column}` is filled when cases are expanded, `${target.psu.private.id}` when one is sent.
+//!
+//! A scalar that is one placeholder and nothing else takes the value with its type; inside other text it becomes text.
+//! A mapping with one key that begins with `$` is a function of its argument.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// First parts of the names that are filled when a request is built, not when cases are expanded.
+///
+/// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `day+N`, `workday+N`: a date N days after the
+/// run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`, `signature`: what signing makes.
+pub const RUN_TIME: [&str; 8] =
+    ["target", "fresh", "day", "workday", "now", "digest", "certificate", "signature"];
+
+/// Why a value cannot be expanded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpandError {
+    /// A `${` without its `}`.
+    #[error("`{0}` opens a placeholder with `${{` and does not close it")]
+    Open(String),
+    /// A list or mapping where text is wanted.
+    #[error("`${{{0}}}` is a list or a mapping and cannot stand inside text")]
+    NotText(String),
+    /// A function that does not exist.
+    #[error("`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate")]
+    NoFunction(String),
+    /// An argument that does not fit the function.
+    #[error("`{0}` wants {1}")]
+    Argument(&'static str, &'static str),
+}
+
+/// Fills the placeholders that `fill` knows and leaves the others as they stand.
+pub fn expand(value: &Value, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Value, ExpandError> {
+    match value {
+        Value::String(text) => expand_text(text, fill),
+        Value::Array(items) => {
+            items.iter().map(|item| expand(item, fill)).collect::<Result<_, _>>().map(Value::Array)
+        }
+        Value::Object(members) => {
+            let members: Map<_, _> = members
+                .iter()
+                .map(|(name, member)| Ok((name.clone(), expand(member, fill)?)))
+                .collect::<Result<_, ExpandError>>()?;
+            Ok(Value::Object(members))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+/// Computes the functions in a value whose placeholders are filled. Arguments that still hold placeholders are left alone.
+pub fn compute(value: Value) -> Result<Value, ExpandError> {
+    match value {
+        Value::Array(items) => items.into_iter().map(compute).collect::<Result<_, _>>().map(Value::Array),
+        Value::Object(members) => {
+            let mut computed = Map::new();
+            for (name, member) in members {
+                computed.insert(name, compute(member)?);
+            }
+            match computed.iter().next() {
+                Some((name, argument)) if computed.len() == 1 && name.starts_with('$') => {
+                    call(name, argument)
+                }
+                _ => Ok(Value::Object(computed)),
+            }
+        }
+        other => Ok(other),
+    }
+}
+
+/// The names of all placeholders in a value.
+pub fn names(value: &Value) -> Vec<String> {
+    fn collect(value: &Value, names: &mut Vec<String>) {
+        match value {
+            Value::String(text) => names.extend(pieces(text).filter_map(|piece| match piece {
+                Piece::Name(name) => Some(name.to_owned()),
+                Piece::Text(_) | Piece::Open => None,
+            })),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, names)),
+            Value::Object(members) => members.values().for_each(|member| collect(member, names)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect(value, &mut found);
+    found
+}
+
+/// The first part of a placeholder's name: `target` of `target.psu.private.id`, `day` of `day+10`.
+pub fn head(name: &str) -> &str {
+    name.split(['.', '+']).next().unwrap_or(name)
+}
+
+enum Piece<'a> {
+    Text(&'a str),
+    Name(&'a str),
+    Open,
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let Some(after) = rest.strip_prefix("${") else {
+            let end = rest.find("${").unwrap_or(rest.len());
+            let (text, tail) = rest.split_at(end);
+            rest = tail;
+            return Some(Piece::Text(text));
+        };
+        let Some((name, tail)) = after.split_once('}') else {
+            rest = "";
+            return Some(Piece::Open);
+        };
+        rest = tail;
+        Some(Piece::Name(name))
+    })
+}
+
+fn expand_text(text: &str, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Value, ExpandError> {
+    let mut parts = pieces(text);
+    if let (Some(Piece::Name(name)), None) = (parts.next(), parts.next()) {
+        return Ok(fill(name).unwrap_or_else(|| Value::String(text.to_owned())));
+    }
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) => filled.push_str(text),
+            Piece::Open => return Err(ExpandError::Open(text.to_owned())),
+            Piece::Name(name) => match fill(name) {
+                None => _ = write!(filled, "${{{name}}}"),
+                Some(Value::String(value)) => filled.push_str(&value),
+                Some(Value::Array(_) | Value::Object(_)) => {
+                    return Err(ExpandError::NotText(name.to_owned()));
+                }
+                Some(other) => filled.push_str(&other.to_string()),
+            },
+        }
+    }
+    Ok(Value::String(filled))
+}
+
+fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
+    let waits = !names(argument).is_empty();
+    match name {
+        "$repeat" => repeat(argument),
+        _ if waits => Ok(Value::Object(Map::from_iter([(name.to_owned(), argument.clone())]))),
+        "$concat" => {
+            let parts = argument.as_array().ok_or(ExpandError::Argument("$concat", "a list of texts"))?;
+            let parts: Option<Vec<&str>> = parts.iter().map(Value::as_str).collect();
+            Ok(Value::String(parts.ok_or(ExpandError::Argument("$concat", "a list of texts"))?.concat()))
+        }
+        "$upper" => text_of("$upper", argument).map(|text| Value::String(text.to_uppercase())),
+        "$lower" => text_of("$lower", argument).map(|text| Value::String(text.to_lowercase())),
+        "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
+        _ => Err(ExpandError::NoFunction(name.to_owned())),
+    }
+}
+
+fn repeat(argument: &Value) -> Result<Value, ExpandError> {
+    let wanted = ExpandError::Argument("$repeat", "{of: TEXT, times: NUMBER up to 1048576}");
+    match (argument.get("of"), argument.get("times").and_then(Value::as_u64)) {
+        (Some(Value::String(of)), Some(times @ 0..=1_048_576)) => {
+            Ok(Value::String(of.repeat(usize::try_from(times).unwrap_or_default())))
+        }
+        _ => Err(wanted),
+    }
+}
+
+fn text_of<'a>(name: &'static str, argument: &'a Value) -> Result<&'a str, ExpandError> {
+    argument.as_str().ok_or(ExpandError::Argument(name, "a text"))
+}
+
+/// Letters in turn lower and upper case, so that no letter case that a server may favour is kept.
+fn alternate(text: &str) -> String {
+    let mut upper = true;
+    text.chars()
+        .map(|letter| {
+            upper = !upper;
+            if upper { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fill(name: &str) -> Option<Value> {
+        match name {
+            "list" => Some(json!([3, 3])),
+            "n" => Some(json!(71)),
+            "text" => Some(json!("x")),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_whole_placeholder_keeps_its_type_and_unknown_ones_stay() {
+        let value =
+            json!({"a": "${list}", "b": ["<${n}|${text}>"], "c": "${target.id}", "d": "${target.id}/${n}"});
+        let expected = json!({"a": [3, 3], "b": ["<71|x>"], "c": "${target.id}", "d": "${target.id}/71"});
+        assert_eq!(expand(&value, &fill).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_list_inside_text_and_an_open_placeholder_are_errors() {
+        assert_eq!(expand(&json!("a${list}"), &fill), Err(ExpandError::NotText("list".into())));
+        assert_eq!(expand(&json!("a${list"), &fill), Err(ExpandError::Open("a${list".into())));
+    }
+
+    #[test]
+    fn functions_are_computed_inside_out_and_wait_for_their_placeholders() {
+        let value =
+            expand(&json!({"$concat": ["NO", {"$repeat": {"of": "1", "times": "${n}"}}]}), &fill).unwrap();
+        assert_eq!(compute(value).unwrap().as_str().unwrap().len(), 73);
+        let waiting = json!({"$upper": "${target.id}"});
+        assert_eq!(compute(waiting.clone()).unwrap(), waiting);
+        assert_eq!(compute(json!({"$alternate": "PSU-ID"})).unwrap(), json!("pSu-iD"));
+        assert_eq!(compute(json!({"$lower": "PSU-ID"})).unwrap(), json!("psu-id"));
+        assert!(matches!(compute(json!({"$upcase": "a"})), Err(ExpandError::NoFunction(_))));
+        assert!(matches!(compute(json!({"$upper": 3})), Err(ExpandError::Argument("$upper", _))));
+        assert!(matches!(compute(json!({"$repeat": {"of": "a"}})), Err(ExpandError::Argument("$repeat", _))));
+    }
+
+    #[test]
+    fn names_and_heads_are_found() {
+        assert_eq!(names(&json!({"a": ["${x.y}", "b${day+10}"]})), ["x.y", "day+10"]);
+        assert_eq!((head("x.y"), head("day+10"), head("now")), ("x", "day", "now"));
+    }
+}

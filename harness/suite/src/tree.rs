@@ -1,0 +1,177 @@
+//! The files that a suite is read from: those embedded in the binary, or case files from a folder.
+
+use std::{collections::BTreeMap, path::Path};
+
+use include_dir::{Dir, include_dir};
+use sha2::{Digest, Sha256};
+
+use crate::problem::{Problem, Problems};
+
+static CASES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../cases");
+static REQUESTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/requests");
+static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
+
+/// The document under test, as it stood when this binary was built.
+pub const DOCUMENT: &str = include_str!("../../../fixtures/document/interface.md");
+
+/// Files by path with forward slashes: `cases/..`, `fixtures/requests/..`, `fixtures/tables/..`.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    files: BTreeMap<String, String>,
+}
+
+impl Tree {
+    /// The files embedded in the binary.
+    pub fn embedded() -> Self {
+        let mut tree = Self::default();
+        tree.add_embedded("cases", &CASES);
+        tree.add_embedded("fixtures/requests", &REQUESTS);
+        tree.add_embedded("fixtures/tables", &TABLES);
+        tree
+    }
+
+    /// The embedded files, with the case files replaced by those of `folder`. The clause ledger is replaced only if the folder
+    /// has its own `clauses/`. Symbolic links are not followed.
+    pub fn with_cases(folder: &Path) -> Result<Self, Problems> {
+        let mut tree = Self::embedded();
+        let own_clauses = folder.join("clauses").is_dir();
+        tree.files.retain(|path, _| {
+            !path.starts_with("cases/") || (path.starts_with("cases/clauses/") && !own_clauses)
+        });
+        let mut problems = Vec::new();
+        tree.add_folder("cases", folder, &mut problems);
+        if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
+    }
+
+    /// A tree of these files, for tests.
+    pub fn of(files: &[(&str, &str)]) -> Self {
+        Self { files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect() }
+    }
+
+    /// The same with these files added or replaced.
+    #[must_use]
+    pub fn and(mut self, files: &[(&str, &str)]) -> Self {
+        self.files.extend(Self::of(files).files);
+        self
+    }
+
+    /// Files below a folder whose name ends so, in order of their paths.
+    pub fn below<'a>(&'a self, folder: &'a str, ending: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.files
+            .iter()
+            .filter(move |(path, _)| path.starts_with(folder) && path.ends_with(ending))
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// The text of one file.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// SHA-256 over paths and contents, in hex: what a run was planned from.
+    pub fn sha256(&self) -> String {
+        let mut hash = Sha256::new();
+        for (path, text) in &self.files {
+            for part in [path, text] {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part);
+            }
+        }
+        hex(&hash.finalize())
+    }
+
+    fn add_embedded(&mut self, prefix: &str, folder: &Dir<'_>) {
+        for file in folder.files() {
+            if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8()) {
+                self.files.insert(format!("{prefix}/{}", path.replace('\\', "/")), text.to_owned());
+            }
+        }
+        for child in folder.dirs() {
+            self.add_embedded(prefix, child);
+        }
+    }
+
+    fn add_folder(&mut self, prefix: &str, folder: &Path, problems: &mut Vec<Problem>) {
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                problems.push(Problem::of_file(
+                    &folder.display().to_string(),
+                    format!("cannot be read: {error}"),
+                ));
+                return;
+            }
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let inside = format!("{prefix}/{name}");
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                self.add_folder(&inside, &path, problems);
+            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "yml") {
+                problems.push(Problem::of_file(&inside, "is not read").help("name it `.yaml`"));
+            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "yaml") {
+                match std::fs::read_to_string(&path) {
+                    Ok(text) => _ = self.files.insert(inside, text),
+                    Err(error) => {
+                        problems.push(Problem::of_file(&inside, format!("cannot be read: {error}")));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// SHA-256 of the document under test, in hex.
+pub fn document_sha256() -> String {
+    hex(&Sha256::digest(DOCUMENT))
+}
+
+/// The headings above a line of the document, joined with ` > `; lines count from 1. The document's title is left out.
+pub fn section(line: u32) -> String {
+    let mut headings: Vec<&str> = Vec::new();
+    for text in DOCUMENT.lines().take(line as usize) {
+        let level = text.bytes().take_while(|byte| *byte == b'#').count();
+        if level >= 2 {
+            headings.truncate(level - 2);
+            headings.push(text.trim_start_matches('#').trim());
+        }
+    }
+    headings.join(" > ")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_carries_cases_requests_and_tables() {
+        let tree = Tree::embedded();
+        assert!(tree.below("cases/clauses/", ".yaml").count() > 0);
+        assert!(tree.below("fixtures/requests/", ".yaml").count() > 0);
+        assert!(tree.text("fixtures/tables/currencies.csv").is_some());
+    }
+
+    #[test]
+    fn a_section_is_the_path_of_headings() {
+        let line = DOCUMENT.lines().position(|text| text.starts_with("| monthsOfExecution")).unwrap() + 1;
+        assert_eq!(section(u32::try_from(line).unwrap()), "Endpoints > Create periodic NDCT payment");
+    }
+
+    #[test]
+    fn the_digest_depends_on_path_and_content() {
+        let one = Tree::of(&[("a", "bc")]).sha256();
+        assert_ne!(one, Tree::of(&[("ab", "c")]).sha256());
+        assert_ne!(one, Tree::of(&[("a", "bd")]).sha256());
+        assert_eq!(one.len(), 64);
+    }
+}

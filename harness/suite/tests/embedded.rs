@@ -1,0 +1,37 @@
+//! The suite that the binary carries: free of mistakes, and large enough to be what it says.
+
+use xs2aspec_suite::{Suite, Tree, definition::case_file_schema};
+
+fn embedded() -> Suite {
+    Suite::load(Tree::embedded()).unwrap_or_else(|problems| panic!("\n{problems}"))
+}
+
+#[test]
+fn the_embedded_suite_is_free_of_mistakes() {
+    assert!(embedded().cases().len() >= 1500, "{} cases", embedded().cases().len());
+}
+
+#[test]
+fn every_case_file_fits_the_schema_that_editors_use() {
+    let validator = jsonschema::draft202012::new(&case_file_schema()).unwrap();
+    let tree = Tree::embedded();
+    for (path, text) in tree.below("cases/", ".yaml").filter(|(path, _)| !path.starts_with("cases/clauses/")) {
+        let file: serde_json::Value = serde_saphyr::from_str(text).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&file).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{path}: {errors:?}");
+    }
+    let unknown = serde_json::json!({"title": "t", "cases": [], "exepct": 1});
+    assert!(!validator.is_valid(&unknown));
+}
+
+#[test]
+fn the_schema_file_is_the_one_made_from_the_types() {
+    let made = format!("{}\n", serde_json::to_string_pretty(&case_file_schema()).unwrap());
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/case-file.schema.json");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(kept == made, "cases/case-file.schema.json is not current: UPDATE_GENERATED=1 cargo test -p xs2aspec-suite");
+}
