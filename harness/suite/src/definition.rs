@@ -52,6 +52,9 @@ pub struct Group {
     /// Capabilities of the target without which the case does not apply.
     #[serde(default)]
     pub needs: Vec<String>,
+    /// From which depth on the cases run: `standard`, or `exhaustive` for full products.
+    #[serde(default)]
+    pub depth: Depth,
     /// What must come back: `accepted`, `refused`, `observed`, or one of these with conditions.
     #[schemars(schema_with = "expectation_schema")]
     pub expect: At<Value>,
@@ -146,6 +149,30 @@ pub struct Step {
     pub keep: IndexMap<String, String>,
     /// How often to send it; with `times` every kept value is a list.
     pub times: Option<Value>,
+}
+
+/// How much of the suite a run has. Each depth holds the one before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Depth {
+    /// One representative of each group for each clause that the group shows: for pull requests.
+    Quick,
+    /// Everything but full products.
+    #[default]
+    Standard,
+    /// Everything.
+    Exhaustive,
+}
+
+impl Depth {
+    /// The word used in case files, on the command line and in the record.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Exhaustive => "exhaustive",
+        }
+    }
 }
 
 /// What a case comes to when its control is refused.

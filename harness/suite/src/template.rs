@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
 ///
-/// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `day+N`, `workday+N`: a date N days after the
-/// run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`, `signature`: what signing makes.
-pub const RUN_TIME: [&str; 8] =
-    ["target", "fresh", "day", "workday", "now", "digest", "certificate", "signature"];
+/// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N digits, much the
+/// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`, `signature`: what signing makes.
+pub const RUN_TIME: [&str; 9] =
+    ["target", "fresh", "number", "day", "workday", "now", "digest", "certificate", "signature"];
 
 /// Why a value cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum ExpandError {
     #[error("`${{{0}}}` is a list or a mapping and cannot stand inside text")]
     NotText(String),
     /// A function that does not exist.
-    #[error("`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate")]
+    #[error("`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token")]
     NoFunction(String),
     /// An argument that does not fit the function.
     #[error("`{0}` wants {1}")]
@@ -155,6 +155,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$upper" => text_of("$upper", argument).map(|text| Value::String(text.to_uppercase())),
         "$lower" => text_of("$lower", argument).map(|text| Value::String(text.to_lowercase())),
         "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
+        "$lower-token" => text_of("$lower-token", argument).and_then(lower_token).map(Value::String),
         _ => Err(ExpandError::NoFunction(name.to_owned())),
     }
 }
@@ -182,6 +183,13 @@ fn alternate(text: &str) -> String {
             if upper { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
         })
         .collect()
+}
+
+/// `TOKEN=VALUE` with the token alone in lower case, as the algorithm of a Digest may be written (RFC 3230, section 4.1.1).
+fn lower_token(text: &str) -> Result<String, ExpandError> {
+    let (token, value) =
+        text.split_once('=').ok_or(ExpandError::Argument("$lower-token", "a text with `=` in it"))?;
+    Ok(format!("{}={value}", token.to_lowercase()))
 }
 
 #[cfg(test)]
@@ -221,6 +229,11 @@ mod tests {
         assert_eq!(compute(waiting.clone()).unwrap(), waiting);
         assert_eq!(compute(json!({"$alternate": "PSU-ID"})).unwrap(), json!("pSu-iD"));
         assert_eq!(compute(json!({"$lower": "PSU-ID"})).unwrap(), json!("psu-id"));
+        assert_eq!(compute(json!({"$lower-token": "SHA-256=AbC="})).unwrap(), json!("sha-256=AbC="));
+        assert!(matches!(
+            compute(json!({"$lower-token": "SHA-256"})),
+            Err(ExpandError::Argument("$lower-token", _))
+        ));
         assert!(matches!(compute(json!({"$upcase": "a"})), Err(ExpandError::NoFunction(_))));
         assert!(matches!(compute(json!({"$upper": 3})), Err(ExpandError::Argument("$upper", _))));
         assert!(matches!(compute(json!({"$repeat": {"of": "a"}})), Err(ExpandError::Argument("$repeat", _))));

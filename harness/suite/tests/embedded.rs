@@ -15,7 +15,8 @@ fn the_embedded_suite_is_free_of_mistakes() {
 fn every_case_file_fits_the_schema_that_editors_use() {
     let validator = jsonschema::draft202012::new(&case_file_schema()).unwrap();
     let tree = Tree::embedded();
-    for (path, text) in tree.below("cases/", ".yaml").filter(|(path, _)| !path.starts_with("cases/clauses/")) {
+    for (path, text) in tree.below("cases/", ".yaml").filter(|(path, _)| !path.starts_with("cases/clauses/"))
+    {
         let file: serde_json::Value = serde_saphyr::from_str(text).unwrap();
         let errors: Vec<String> =
             validator.iter_errors(&file).map(|error| format!("{}: {error}", error.instance_path())).collect();
@@ -33,5 +34,8 @@ fn the_schema_file_is_the_one_made_from_the_types() {
         std::fs::write(path, &made).unwrap();
     }
     let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(kept == made, "cases/case-file.schema.json is not current: UPDATE_GENERATED=1 cargo test -p xs2aspec-suite");
+    assert!(
+        kept == made,
+        "cases/case-file.schema.json is not current: UPDATE_GENERATED=1 cargo test -p xs2aspec-suite"
+    );
 }

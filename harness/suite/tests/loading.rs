@@ -28,14 +28,34 @@ fn group(group: &str) -> Result<Suite, String> {
 #[test]
 fn each_mistake_is_placed_and_named() {
     let cases = [
-        ("{clause: a.rot, name: x, baseline: base, expect: accepted}", "3:5: no clause `a.rot`", "did you mean `a.root`?"),
-        ("{clause: a.root, name: x, baseline: bas, expect: accepted}", "3:5: there is no baseline", "did you mean `base`?"),
+        (
+            "{clause: a.rot, name: x, baseline: base, expect: accepted}",
+            "3:5: no clause `a.rot`",
+            "did you mean `a.root`?",
+        ),
+        (
+            "{clause: a.root, name: x, baseline: bas, expect: accepted}",
+            "3:5: there is no baseline",
+            "did you mean `base`?",
+        ),
         ("{clause: a.root, baseline: base, expect: accepted}", "3:5: a case without axes has a `name`", ""),
         ("{clause: a.root, name: x, baseline: base}", "3:31: missing field `expect`", ""),
-        ("{clause: a.root, name: x, baseline: base, exepct: accepted}", "3:47: unknown field `exepct`", "`expect`?"),
+        (
+            "{clause: a.root, name: x, baseline: base, exepct: accepted}",
+            "3:47: unknown field `exepct`",
+            "`expect`?",
+        ),
         ("{clause: a.root, name: x, baseline: base, expect: accept}", "3:55: expected `accepted`", ""),
-        ("{clause: a.root, name: plain, baseline: base, expect: accepted}", "3:5: duplicate case id", "cases/root/a.yaml:3"),
-        ("{clause: a.root, name: x, baseline: base, expect: refused}", "3:5: case `a.root/x` has no `control`", ""),
+        (
+            "{clause: a.root, name: plain, baseline: base, expect: accepted}",
+            "3:5: duplicate case id",
+            "cases/root/a.yaml:3",
+        ),
+        (
+            "{clause: a.root, name: x, baseline: base, expect: refused}",
+            "3:5: case `a.root/x` has no `control`",
+            "",
+        ),
         (
             "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: c}], expect: accepted}",
             "3:5: case `a.root/x` changes its baseline and has no `control`",
@@ -51,7 +71,11 @@ fn each_mistake_is_placed_and_named() {
             "its control `a.root/plain` is of another operation",
             "",
         ),
-        ("{clause: a.root, name: x, baseline: base, control: a.root/x, expect: accepted}", "a control of itself", ""),
+        (
+            "{clause: a.root, name: x, baseline: base, control: a.root/x, expect: accepted}",
+            "a control of itself",
+            "",
+        ),
         (
             "{clause: a.root, name: x, baseline: base, change: [{remove: header/Z}], control: a.root/plain, expect: refused}",
             "3:56: `header/Z` is not in the request",
@@ -87,7 +111,10 @@ fn each_mistake_is_placed_and_named() {
     for (text, expected, help) in cases {
         let found = group(text).map(|_| ()).unwrap_err();
         assert!(found.starts_with("cases/x/b.yaml:3:"), "{text}\n{found}");
-        assert!(found.contains(expected) && found.contains(help), "{text}\nexpected {expected} {help}\n{found}");
+        assert!(
+            found.contains(expected) && found.contains(help),
+            "{text}\nexpected {expected} {help}\n{found}"
+        );
     }
 }
 
@@ -128,22 +155,31 @@ cases:
     assert_eq!(case.changes, ["body/m = \"2\""]);
     // A row in front of the others changes no other id.
     let more = load(&text.replace("          one:", "          zero: { v: \"0\" }\n          one:")).unwrap();
-    assert!(suite.cases().iter().all(|case| more.case(&case.id).is_some_and(|same| same.changes == case.changes)));
+    assert!(
+        suite.cases().iter().all(|case| more.case(&case.id).is_some_and(|same| same.changes == case.changes))
+    );
 }
 
 #[test]
 fn a_plan_takes_the_controls_along_and_refuses_patterns_without_a_match() {
-    let suite = group("{clause: a.other, name: x, baseline: base, control: a.root/plain, expect: refused}").unwrap();
+    let suite =
+        group("{clause: a.other, name: x, baseline: base, control: a.root/plain, expect: refused}").unwrap();
     let strings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let ids = |only: &[&str], skip: &[&str]| {
         suite.plan(&strings(only), &strings(skip)).map(|plan| {
-            let ids = |cases: &[&xs2aspec_suite::Case]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
+            let ids = |cases: &[&xs2aspec_suite::Case]| {
+                cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>()
+            };
             (ids(&plan.selected), ids(&plan.controls))
         })
     };
     assert_eq!(ids(&[], &[]).unwrap().0, ["a.root/plain", "a.other/x"]);
     for pattern in ["a.other", "a.other/x", "x", "*other*"] {
-        assert_eq!(ids(&[pattern], &[]).unwrap(), (strings(&["a.other/x"]), strings(&["a.root/plain"])), "{pattern}");
+        assert_eq!(
+            ids(&[pattern], &[]).unwrap(),
+            (strings(&["a.other/x"]), strings(&["a.root/plain"])),
+            "{pattern}"
+        );
     }
     assert_eq!(ids(&["a"], &["x"]).unwrap().0, ["a.root/plain"]);
     let near = ids(&["a.othr"], &[]).unwrap_err().to_string();

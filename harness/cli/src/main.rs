@@ -1,0 +1,57 @@
+//! The command `xs2aspec`: checks whether a bank's PSD2 XS2A interface does what its document says.
+
+mod args;
+mod run;
+mod serve;
+mod target;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use clap::Parser;
+use xs2aspec_record::Exit;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&Failure::input(format!("cannot start: {error}"))),
+    };
+    let outcome = runtime.block_on(async {
+        match args.command {
+            None => run::run(&args.run).await,
+            Some(Command::Run(run)) => run::run(&run).await,
+            Some(Command::Serve(serve)) => serve::serve(&serve).await,
+            Some(Command::Keys(keys)) => serve::keys(&keys),
+        }
+    });
+    match outcome {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// Why the command could not do its work, and the exit code that says so.
+#[derive(Debug)]
+struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    /// The input is wrong.
+    #[expect(clippy::needless_pass_by_value, reason = "takes errors as `map_err` hands them over")]
+    fn input(message: impl ToString) -> Self {
+        Self { exit: Exit::BadInput, message: message.to_string() }
+    }
+
+    /// The target does not answer.
+    fn unreachable(message: String) -> Self {
+        Self { exit: Exit::CouldNotTell, message }
+    }
+}
+
+fn failed(failure: &Failure) -> ExitCode {
+    eprintln!("error: {}", failure.message);
+    ExitCode::from(failure.exit.code())
+}

@@ -1,0 +1,57 @@
+//! The target of a run: a bank somewhere, or the built-in one.
+
+use std::path::Path;
+
+use tokio::net::TcpStream;
+use xs2aspec_reference::{Bank, Config, Fault};
+use xs2aspec_runner::Profile;
+
+use crate::{Failure, args::Run};
+
+/// The target, and the built-in bank behind it if it is that.
+pub(crate) struct Target {
+    pub(crate) profile: Profile,
+    pub(crate) bank: Option<Bank>,
+    /// Arguments that name the target again.
+    pub(crate) arguments: Vec<String>,
+}
+
+pub(crate) async fn open(args: &Run) -> Result<Target, Failure> {
+    let Some(target) = &args.target else { return built_in(args).await };
+    let arguments = vec!["--target".to_owned(), target.clone()];
+    let profile = if target.contains("://") {
+        Profile::of_url(target).map_err(Failure::input)?
+    } else {
+        Profile::read(Path::new(target)).map_err(Failure::input)?
+    };
+    reach(&profile).await?;
+    Ok(Target { profile, bank: None, arguments })
+}
+
+async fn built_in(args: &Run) -> Result<Target, Failure> {
+    let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
+    let bank = xs2aspec_reference::start(Config { fault, ..Config::default() }).await;
+    let bank =
+        bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
+    let profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
+    let arguments = args.fault.iter().flat_map(|fault| ["--fault".to_owned(), fault.clone()]).collect();
+    Ok(Target { profile, bank: Some(bank), arguments })
+}
+
+/// One line about a target that is not there, in place of one for every case.
+async fn reach(profile: &Profile) -> Result<(), Failure> {
+    // Behind a proxy the name need not resolve here.
+    let proxied = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+    if proxied.iter().any(|name| std::env::var_os(name).is_some()) && !profile.is_loopback() {
+        return Ok(());
+    }
+    let (host, port) = profile.host();
+    let failed = |why: String| {
+        Failure::unreachable(format!("the target {} cannot be reached: {why}", profile.base_url))
+    };
+    match tokio::time::timeout(profile.deadline, TcpStream::connect((host.as_str(), port))).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(_) => Err(failed(format!("no connection within {} ms", profile.deadline.as_millis()))),
+    }
+}

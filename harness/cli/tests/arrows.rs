@@ -1,0 +1,67 @@
+//! The arrows of the house: which crate may import which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// What each crate may import of ours, tests apart.
+fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let all = ["suite", "signing", "record", "runner", "report", "reference"];
+    BTreeMap::from([
+        ("xs2aspec-suite", BTreeSet::new()),
+        ("xs2aspec-signing", BTreeSet::new()),
+        ("xs2aspec-record", BTreeSet::new()),
+        ("xs2aspec-reference", BTreeSet::new()),
+        ("xs2aspec-runner", BTreeSet::from(["suite", "signing", "record"])),
+        ("xs2aspec-report", BTreeSet::from(["record"])),
+        ("xs2aspec", BTreeSet::from(all)),
+    ])
+}
+
+/// Crates that the two readings of the document must not share: the caller signs with one, the reference verifies with the other.
+const CALLER_ONLY: &str = "aws-lc-rs";
+const REFERENCE_ONLY: &str = "rsa";
+
+#[test]
+fn crates_import_only_what_the_house_allows() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let allowed = allowed();
+    let found: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(found, allowed.keys().copied().collect(), "the crates of the workspace");
+    for package in &metadata.packages {
+        // Dependencies of tests count too, but for the front of the command, which tests everything together.
+        let ours =
+            package.dependencies.iter().filter_map(|dependency| dependency.name.strip_prefix("xs2aspec-"));
+        for import in ours {
+            assert!(allowed[package.name.as_str()].contains(import), "{} imports {import}", package.name);
+        }
+    }
+}
+
+#[test]
+fn the_two_readings_use_different_cryptography() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    for package in &metadata.packages {
+        for dependency in
+            package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal)
+        {
+            let reference = package.name.as_str() == "xs2aspec-reference";
+            assert!(
+                !(dependency.name == REFERENCE_ONLY && !reference),
+                "{} uses {REFERENCE_ONLY}",
+                package.name
+            );
+            assert!(!(dependency.name == CALLER_ONLY && reference), "the reference bank uses {CALLER_ONLY}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_has_the_licence_and_the_lints_of_the_workspace() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    for package in &metadata.packages {
+        assert_eq!(package.license.as_deref(), Some("MIT OR Apache-2.0"), "{}", package.name);
+        let manifest = std::fs::read_to_string(&package.manifest_path).unwrap();
+        assert!(manifest.contains("[lints"), "{} has no lints", package.name);
+    }
+}

@@ -1,0 +1,257 @@
+//! Who sent the request: the Signature header, checked with the key of the certificate that came with it (the
+//! document, section Authentication, rules 1 to 3).
+
+use rsa::pkcs1v15::Signature;
+use rsa::signature::Verifier as _;
+
+use crate::certificate::{Certificate, Certificates};
+use crate::distinguished_name::DistinguishedName;
+use crate::encoded_word;
+use crate::header::{Fields, Header};
+use crate::refusal::{Refusal, excerpt};
+use crate::signature::{Parameters, SignatureError, signing_string};
+
+/// Headers that must be signed whenever the request has them (rule 2).
+const SIGNED_WHEN_PRESENT: [&str; 6] =
+    ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
+
+/// Checks the signature of a request. `target` is path and query as they came in.
+pub(crate) fn verify(
+    fields: Fields<'_>,
+    method: &str,
+    target: &str,
+    certificates: &Certificates,
+) -> Result<(), Refusal> {
+    let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
+    let certificate = certificates.read(&certificate).map_err(|error| {
+        refuse("certificate.form", error.to_string()).at(Header::TppSignatureCertificate.name())
+    })?;
+
+    let header = fields.bytes(Header::Signature.name()).unwrap_or_default();
+    let text =
+        encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
+    let parameters = Parameters::parse(&text).map_err(|error| unreadable(&error))?;
+
+    check_key_id(&parameters.key_id, &certificate)?;
+    check_algorithm(parameters.algorithm.as_deref(), &certificate)?;
+    for name in SIGNED_WHEN_PRESENT {
+        if fields.bytes(name).is_some() && !parameters.headers.iter().any(|listed| listed == name) {
+            let says = format!(
+                "expected {name} among the signed headers, since the request has it; found it missing"
+            );
+            return Err(refuse(&format!("signature.headers.{name}"), says));
+        }
+    }
+
+    let string =
+        signing_string(&parameters.headers, method, target, fields).map_err(|error| unreadable(&error))?;
+    let signature = Signature::try_from(parameters.signature.as_slice());
+    let verified = match (&certificate.rsa, signature) {
+        (Some(key), Ok(signature)) => key.verify(&string, &signature).is_ok(),
+        _ => false,
+    };
+    if !verified {
+        return Err(refuse(
+            "signature.value",
+            "expected an RSA-SHA256 signature of the signing string by the key of the certificate, found another value",
+        ));
+    }
+    Ok(())
+}
+
+/// `SN=<hex serial number>,CA=<distinguished name of the issuer>`.
+fn check_key_id(key_id: &str, certificate: &Certificate) -> Result<(), Refusal> {
+    let parts = key_id.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA="));
+    let Some((serial, issuer)) = parts else {
+        let says =
+            format!("expected SN=<hex serial number>,CA=<distinguished name>, found {}", excerpt(key_id));
+        return Err(refuse("signature.key-id.form", says));
+    };
+    if !certificate.has_serial(serial) {
+        let says = format!("expected the serial number of the certificate, found {}", excerpt(serial));
+        return Err(refuse("signature.key-id.serial", says));
+    }
+    if DistinguishedName::parse(issuer).as_ref() != Some(&certificate.issuer) {
+        let says = format!("expected the issuer of the certificate, found {}", excerpt(issuer));
+        return Err(refuse("signature.key-id.issuer", says));
+    }
+    Ok(())
+}
+
+/// The parameter is optional, but one that differs from what the key says is an error (draft section 2.1). Draft 10
+/// knows no `hs2019`, which came with a later one, and the document defines the signature as RSA-SHA256, so nothing
+/// but `rsa-sha256` fits an RSA key.
+fn check_algorithm(algorithm: Option<&str>, certificate: &Certificate) -> Result<(), Refusal> {
+    if certificate.rsa.is_none() {
+        return Err(refuse(
+            "signature.algorithm",
+            "expected a certificate with an RSA key, found another key",
+        ));
+    }
+    match algorithm {
+        None | Some("rsa-sha256") => Ok(()),
+        Some(other) => {
+            let says =
+                format!("expected rsa-sha256 for the RSA key of the certificate, found {}", excerpt(other));
+            Err(refuse("signature.algorithm", says))
+        }
+    }
+}
+
+fn unreadable(error: &SignatureError) -> Refusal {
+    let rule = match error {
+        SignatureError::Missing(_) | SignatureError::Encoding => "signature.parameters",
+        SignatureError::Absent(_) => "signature.headers.absent",
+    };
+    refuse(rule, error.to_string())
+}
+
+fn refuse(rule: &str, says: impl Into<String>) -> Refusal {
+    Refusal::unauthenticated(rule, says).at(Header::Signature.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+    use crate::test_certificate::{ISSUER, SERIAL, Signer, signer};
+
+    const DATE: &str = "Sat, 01 Mar 2025 12:00:00 GMT";
+    const PSU_ID: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
+
+    /// A request with date, x-request-id and psu-id, and the Signature header that `write` makes for it.
+    fn refused(write: impl FnOnce(&str, &dyn Fn(&str) -> String) -> String) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("date", DATE), ("x-request-id", "r-1"), ("psu-id", PSU_ID)] {
+            headers.insert(name, value.parse().unwrap());
+        }
+        headers.insert("tpp-signature-certificate", signer().certificate_base64().parse().unwrap());
+        let key_id = format!("SN={SERIAL},CA={ISSUER}");
+        let sign = |list: &str| {
+            let names: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
+            signer().sign(&signing_string(&names, "GET", "/v1/x?y=z", Fields(&headers)).unwrap())
+        };
+        let header = write(&key_id, &sign);
+        headers.insert("signature", header.parse().unwrap());
+        verify(Fields(&headers), "GET", "/v1/x?y=z", &Certificates::default()).err().map(|refusal| {
+            assert_eq!(refusal.status.as_u16(), 401);
+            refusal.rule
+        })
+    }
+
+    fn header(key_id: &str, algorithm: &str, list: &str, signature: &str) -> String {
+        format!(r#"keyId="{key_id}",algorithm="{algorithm}",headers="{list}",signature="{signature}""#)
+    }
+
+    const LIST: &str = "date x-request-id psu-id";
+
+    #[test]
+    fn good_signatures() {
+        for list in [
+            LIST,
+            "psu-id date x-request-id",
+            "Date X-Request-ID PSU-ID",
+            "(request-target) date x-request-id psu-id",
+        ] {
+            assert_eq!(
+                refused(|key_id, sign| header(key_id, "rsa-sha256", list, &sign(list))),
+                None,
+                "{list}"
+            );
+        }
+        let without_algorithm =
+            refused(|key_id, sign| header(key_id, "x", LIST, &sign(LIST)).replace(r#"algorithm="x","#, ""));
+        assert_eq!(without_algorithm, None);
+        let other_spelling =
+            format!("SN=00{},CA=C=NO, O=Synthetic Trust AS, CN=Synthetic Test CA", SERIAL.to_lowercase());
+        assert_eq!(refused(|_, sign| header(&other_spelling, "rsa-sha256", LIST, &sign(LIST))), None);
+    }
+
+    #[test]
+    fn wrapped_signatures() {
+        let q_encoded =
+            |text: &str| {
+                text.bytes()
+                    .map(|b| {
+                        if b.is_ascii_alphanumeric() {
+                            char::from(b).to_string()
+                        } else {
+                            format!("={b:02X}")
+                        }
+                    })
+                    .collect::<String>()
+            };
+        for charset in ["utf-8", "iso-8859-1"] {
+            let wrapped = refused(|key_id, sign| {
+                let plain = header(key_id, "rsa-sha256", LIST, &sign(LIST));
+                format!("=?{charset}?B?{}?=", STANDARD.encode(plain))
+            });
+            assert_eq!(wrapped, None);
+            let wrapped = refused(|key_id, sign| {
+                format!("=?{charset}?Q?{}?=", q_encoded(&header(key_id, "rsa-sha256", LIST, &sign(LIST))))
+            });
+            assert_eq!(wrapped, None);
+        }
+        let rule = refused(|_, _| "=?utf-8?X?YQ==?=".to_owned());
+        assert_eq!(rule.as_deref(), Some("signature.encoded-word"));
+    }
+
+    #[test]
+    fn bad_key_ids_and_algorithms() {
+        for (key_id, rule) in [
+            (format!("SN={SERIAL}"), "signature.key-id.form"),
+            (format!("CA={ISSUER},SN={SERIAL}"), "signature.key-id.form"),
+            (format!("SN=0F1E2D3D,CA={ISSUER}"), "signature.key-id.serial"),
+            (format!("SN={SERIAL},CA=CN=Another CA,O=Synthetic Trust AS,C=NO"), "signature.key-id.issuer"),
+            (format!("SN={SERIAL},CA=CN=Synthetic Test CA"), "signature.key-id.issuer"),
+        ] {
+            let found = refused(|_, sign| header(&key_id, "rsa-sha256", LIST, &sign(LIST)));
+            assert_eq!(found.as_deref(), Some(rule), "{key_id}");
+        }
+        for algorithm in ["hs2019", "rsa-sha512", "rsa-sha1", "ecdsa-sha256", "hmac-sha256", "RSA-SHA256", ""]
+        {
+            let found = refused(|key_id, sign| header(key_id, algorithm, LIST, &sign(LIST)));
+            assert_eq!(found.as_deref(), Some("signature.algorithm"), "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn headers_that_are_not_covered_or_not_there() {
+        for (list, rule) in [
+            ("x-request-id psu-id", "signature.headers.date"),
+            ("date psu-id", "signature.headers.x-request-id"),
+            ("date x-request-id", "signature.headers.psu-id"),
+        ] {
+            let found = refused(|key_id, sign| header(key_id, "rsa-sha256", list, &sign(list)));
+            assert_eq!(found.as_deref(), Some(rule));
+        }
+        let listed = format!("{LIST} digest");
+        let found = refused(|key_id, sign| header(key_id, "rsa-sha256", &listed, &sign(LIST)));
+        assert_eq!(found.as_deref(), Some("signature.headers.absent"));
+        let found = refused(|key_id, sign| format!(r#"keyId="{key_id}",signature="{}""#, sign("date")));
+        assert_eq!(found.as_deref(), Some("signature.headers.x-request-id"), "the default is the date alone");
+    }
+
+    #[test]
+    fn wrong_signature_values() {
+        let value = Some("signature.value");
+        let other_text =
+            refused(|key_id, sign| header(key_id, "rsa-sha256", LIST, &sign("psu-id x-request-id date")));
+        assert_eq!(other_text.as_deref(), value);
+        let foreign = Signer::generate();
+        let other_key = refused(|key_id, _| {
+            let string = format!("date: {DATE}\nx-request-id: r-1\npsu-id: {PSU_ID}");
+            header(key_id, "rsa-sha256", LIST, &foreign.sign(string.as_bytes()))
+        });
+        assert_eq!(other_key.as_deref(), value);
+        for signature in ["", "AAAA"] {
+            let short = refused(|key_id, _| header(key_id, "rsa-sha256", LIST, signature));
+            assert_eq!(short.as_deref(), value);
+        }
+        let parameters = refused(|key_id, _| header(key_id, "rsa-sha256", LIST, "not base64"));
+        assert_eq!(parameters.as_deref(), Some("signature.parameters"));
+    }
+}

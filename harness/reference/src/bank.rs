@@ -1,0 +1,124 @@
+//! Starting and stopping the bank.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::ListenerExt as _;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::certificate::Certificates;
+use crate::clock::Clock;
+use crate::fault::{Fault, Rules};
+use crate::operations::Context;
+use crate::service::{Service, router};
+use crate::state::State;
+
+/// How long [`Bank::shutdown`] waits for connections that are still in use.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What kind of bank to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Where to listen; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// The one clause that the bank breaks, if any.
+    pub fault: Option<Fault>,
+    /// Where it takes the time from.
+    pub now: Clock,
+    /// Where its ids start: banks with the same seed give the same ids in the same order.
+    pub seed: u64,
+    /// Whether it writes one line per request to stderr.
+    pub log: bool,
+}
+
+impl Default for Config {
+    /// An honest and silent bank on a free port of 127.0.0.1, with the machine's clock and seed 0.
+    fn default() -> Self {
+        Self {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            fault: None,
+            now: Clock::System,
+            seed: 0,
+            log: false,
+        }
+    }
+}
+
+/// Starts a bank on the current tokio runtime. It listens when this returns.
+///
+/// # Errors
+///
+/// If the address cannot be bound.
+pub async fn start(config: Config) -> io::Result<Bank> {
+    let listener = TcpListener::bind(config.address).await?;
+    let address = listener.local_addr()?;
+    let context = Context {
+        rules: Rules::of(config.fault),
+        clock: config.now,
+        state: State::new(config.seed),
+        certificates: Certificates::default(),
+    };
+    let router = router(Arc::new(Service { context, log: config.log }));
+    // Small answers on connections that stay open: waiting to fill a segment only delays them. A socket that
+    // refuses the option is already closed.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn(async move {
+        let until = async { drop(stopped.await) };
+        axum::serve(listener, router).with_graceful_shutdown(until).await
+    });
+    Ok(Bank { address, stop, task })
+}
+
+/// A running bank. Dropping it lets requests in progress end, and stops it.
+#[derive(Debug)]
+pub struct Bank {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<io::Result<()>>,
+}
+
+impl Bank {
+    /// Where it listens, with the port that it was given.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The `{base_url}` of the document: `http://host:port`, without a slash at its end.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops listening and lets requests in progress end, for at most two seconds. A request that takes longer is no
+    /// longer waited for; its connection ends with it.
+    ///
+    /// # Errors
+    ///
+    /// If listening had failed before.
+    pub async fn shutdown(self) -> io::Result<()> {
+        let Self { stop, mut task, .. } = self;
+        drop(stop);
+        if let Ok(ended) = timeout(SHUTDOWN_PATIENCE, &mut task).await {
+            return ended.map_err(io::Error::other)?;
+        }
+        task.abort();
+        Ok(())
+    }
+
+    /// Waits until the bank ends, which it does only when listening fails.
+    ///
+    /// # Errors
+    ///
+    /// Why listening failed.
+    pub async fn wait(self) -> io::Result<()> {
+        let Self { stop, task, .. } = self;
+        let ended = task.await.map_err(io::Error::other)?;
+        drop(stop);
+        ended
+    }
+}

@@ -1,0 +1,152 @@
+//! The TPP-Signature-Certificate header: which certificate signed, and which key it certifies.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rsa::RsaPublicKey;
+use rsa::pkcs1v15::VerifyingKey;
+use rsa::pkcs8::DecodePublicKey as _;
+use sha2::Sha256;
+use x509_cert::der::{Decode as _, DecodePem as _, Encode as _};
+
+use crate::distinguished_name::DistinguishedName;
+
+/// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document does not
+/// say what they must be.
+pub(crate) struct Certificate {
+    /// The serial number, big-endian and without leading zeros.
+    pub(crate) serial: Vec<u8>,
+    pub(crate) issuer: DistinguishedName,
+    /// The key for RSA-SHA256, or `None` for a key of another kind.
+    pub(crate) rsa: Option<VerifyingKey<Sha256>>,
+}
+
+impl Certificate {
+    /// Reads a header value: base64 of the DER encoding, or base64 of the PEM text.
+    pub(crate) fn read(value: &str) -> Result<Self, CertificateError> {
+        let bytes = STANDARD.decode(value).map_err(|_| CertificateError::Encoding)?;
+        let certificate = if bytes.starts_with(b"-----BEGIN") {
+            x509_cert::Certificate::from_pem(&bytes)
+        } else {
+            x509_cert::Certificate::from_der(&bytes)
+        }
+        .map_err(|_| CertificateError::NotACertificate)?;
+        let certificate = certificate.tbs_certificate;
+        let key =
+            certificate.subject_public_key_info.to_der().map_err(|_| CertificateError::NotACertificate)?;
+        Ok(Self {
+            serial: significant(certificate.serial_number.as_bytes()).to_vec(),
+            issuer: DistinguishedName::of_certificate(&certificate.issuer)
+                .ok_or(CertificateError::NotACertificate)?,
+            rsa: RsaPublicKey::from_public_key_der(&key).ok().map(VerifyingKey::new),
+        })
+    }
+
+    /// Whether this hexadecimal number is the certificate's serial number. Numbers are compared, not texts: case,
+    /// leading zeros and separators (`:`, `-` or a space) do not count.
+    pub(crate) fn has_serial(&self, hexadecimal: &str) -> bool {
+        let digits: Option<Vec<u8>> = hexadecimal
+            .chars()
+            .filter(|letter| !matches!(letter, ':' | '-' | ' '))
+            .map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok()))
+            .collect();
+        let Some(digits) = digits.filter(|digits| !digits.is_empty()) else { return false };
+        let odd = digits.len() % 2;
+        let mut bytes: Vec<u8> = digits[..odd].to_vec();
+        bytes.extend(digits[odd..].chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]));
+        significant(&bytes) == self.serial
+    }
+}
+
+/// Why a header value is no certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CertificateError {
+    /// Not base64 (RFC 4648 section 4).
+    #[error("expected a certificate in base64, found other characters or padding")]
+    Encoding,
+    /// Base64 of something else.
+    #[error("expected an X.509 certificate, found other bytes")]
+    NotACertificate,
+}
+
+/// Certificates that were read before, by their header value: reading one takes longer than most requests.
+#[derive(Default)]
+pub(crate) struct Certificates(Mutex<HashMap<String, Arc<Certificate>>>);
+
+impl Certificates {
+    /// How many certificates are remembered; beyond it all are forgotten, so that memory stays bounded.
+    const LIMIT: usize = 256;
+
+    pub(crate) fn read(&self, value: &str) -> Result<Arc<Certificate>, CertificateError> {
+        if let Some(known) = self.known().get(value) {
+            return Ok(Arc::clone(known));
+        }
+        let certificate = Arc::new(Certificate::read(value)?);
+        let mut known = self.known();
+        if known.len() >= Self::LIMIT {
+            known.clear();
+        }
+        known.insert(value.to_owned(), Arc::clone(&certificate));
+        Ok(certificate)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn significant(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    &bytes[zeros..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_certificate::{ISSUER, SERIAL, signer};
+
+    #[test]
+    fn both_forms_are_read() {
+        let der = Certificate::read(&signer().certificate_base64()).unwrap();
+        let pem = Certificate::read(&STANDARD.encode(signer().certificate_pem())).unwrap();
+        for certificate in [der, pem] {
+            assert!(certificate.has_serial(SERIAL));
+            assert!(certificate.rsa.is_some());
+            assert_eq!(Some(&certificate.issuer), DistinguishedName::parse(ISSUER).as_ref());
+        }
+    }
+
+    #[test]
+    fn serial_numbers_are_compared_as_numbers() {
+        let certificate = Certificate::read(&signer().certificate_base64()).unwrap();
+        assert_eq!(SERIAL, "0F1E2D3C");
+        for same in ["f1e2d3c", "0F1E2D3C", "000f1e2d3c", "0F:1E:2D:3C", "0f 1e 2d 3c"] {
+            assert!(certificate.has_serial(same), "{same}");
+        }
+        for other in ["", "0", ":", "F1E2D3", "0F1E2D3C00", "0x0F1E2D3C", "0F1E2D3G", "253635900"] {
+            assert!(!certificate.has_serial(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn other_values() {
+        let error = |value: &str| Certificate::read(value).map(|_| ()).unwrap_err();
+        assert_eq!(error("not base64"), CertificateError::Encoding);
+        assert_eq!(error("AAAA"), CertificateError::NotACertificate);
+        assert_eq!(error(""), CertificateError::NotACertificate);
+        assert_eq!(error(&STANDARD.encode("-----BEGIN CERTIFICATE-----")), CertificateError::NotACertificate);
+        let whole = signer().certificate_base64();
+        assert_eq!(error(&whole[..whole.len() - 8]), CertificateError::NotACertificate);
+    }
+
+    #[test]
+    fn certificates_are_remembered() {
+        let certificates = Certificates::default();
+        let value = signer().certificate_base64();
+        let first = certificates.read(&value).unwrap();
+        assert!(Arc::ptr_eq(&first, &certificates.read(&value).unwrap()));
+        assert!(certificates.read("AAAA").is_err());
+    }
+}

@@ -1,0 +1,120 @@
+//! The Digest header: a hash of the body as it was received (RFC 3230, with the algorithms of RFC 5843).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256, Sha512};
+
+use crate::refusal::{Refusal, excerpt};
+
+/// Checks a Digest header against the body. Of several digests every SHA-256 and SHA-512 one must be right; others
+/// are passed over as long as one of these is there.
+pub(crate) fn check(value: &str, body: &[u8]) -> Result<(), Refusal> {
+    verify(value, body).map_err(|error| {
+        let rule = match error {
+            DigestError::Form(_) => "digest.form",
+            DigestError::Algorithm(_) => "digest.algorithm",
+            DigestError::Encoding => "digest.encoding",
+            DigestError::Length { .. } => "digest.length",
+            DigestError::Mismatch => "digest.value",
+        };
+        Refusal::format(rule, error.to_string()).at("digest")
+    })
+}
+
+/// Why a Digest header does not vouch for the body.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum DigestError {
+    /// No `=` between algorithm and value.
+    #[error("expected algorithm=value, found {0}")]
+    Form(String),
+    /// Neither SHA-256 nor SHA-512.
+    #[error("expected SHA-256 or SHA-512, found {0}")]
+    Algorithm(String),
+    /// Not base64 (RFC 4648 section 4).
+    #[error("expected a base64 value, found other characters or padding")]
+    Encoding,
+    /// Base64 of too many or too few bytes.
+    #[error("expected a hash of {expected} bytes, found {found}")]
+    Length { expected: usize, found: usize },
+    /// The hash of something else.
+    #[error("expected the hash of the body as received, found another")]
+    Mismatch,
+}
+
+fn verify(value: &str, body: &[u8]) -> Result<(), DigestError> {
+    let mut passed_over = None;
+    let mut verified = false;
+    for instance in value.split(',').map(str::trim) {
+        let (algorithm, encoded) =
+            instance.split_once('=').ok_or_else(|| DigestError::Form(excerpt(instance)))?;
+        // The case of an algorithm does not count (RFC 3230 section 4.1.1).
+        let expected = match algorithm.to_ascii_lowercase().as_str() {
+            "sha-256" => Sha256::digest(body).to_vec(),
+            "sha-512" => Sha512::digest(body).to_vec(),
+            _ => {
+                passed_over = Some(excerpt(algorithm));
+                continue;
+            }
+        };
+        let found = STANDARD.decode(encoded).map_err(|_| DigestError::Encoding)?;
+        if found.len() != expected.len() {
+            return Err(DigestError::Length { expected: expected.len(), found: found.len() });
+        }
+        if found != expected {
+            return Err(DigestError::Mismatch);
+        }
+        verified = true;
+    }
+    match passed_over {
+        Some(algorithm) if !verified => Err(DigestError::Algorithm(algorithm)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The body and digest of draft-cavage-http-signatures-10, appendix C.
+    const BODY: &[u8] = b"{\"hello\": \"world\"}";
+    const SHA_256: &str = "X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=";
+
+    #[test]
+    fn right_digests() {
+        let sha_512 = STANDARD.encode(Sha512::digest(BODY));
+        for value in [
+            format!("SHA-256={SHA_256}"),
+            format!("sha-256={SHA_256}"),
+            format!("SHA-512={sha_512}"),
+            format!("Sha-512={sha_512}"),
+            format!("SHA-256={SHA_256}, SHA-512={sha_512}"),
+            format!("MD5=x,SHA-256={SHA_256}"),
+        ] {
+            assert_eq!(verify(&value, BODY), Ok(()), "{value}");
+        }
+    }
+
+    #[test]
+    fn wrong_digests() {
+        let unpadded = SHA_256.trim_end_matches('=');
+        for (value, rule) in [
+            (String::new(), "digest.form"),
+            ("SHA-256".to_owned(), "digest.form"),
+            (format!("MD5={SHA_256}"), "digest.algorithm"),
+            (format!("SHA256={SHA_256}"), "digest.algorithm"),
+            (format!("SHA-512={SHA_256}"), "digest.length"),
+            ("SHA-256=".to_owned(), "digest.length"),
+            ("SHA-256=X48E".to_owned(), "digest.length"),
+            (format!("SHA-256={unpadded}"), "digest.encoding"),
+            (format!("SHA-256=!{SHA_256}"), "digest.encoding"),
+            (format!("SHA-256={}", SHA_256.replace('X', "Y")), "digest.value"),
+            (format!("SHA-256={SHA_256}, SHA-512=AAAA"), "digest.length"),
+        ] {
+            assert_eq!(check(&value, BODY).unwrap_err().rule, rule, "{value}");
+        }
+        assert_eq!(
+            verify(&format!("SHA-256={SHA_256}"), b"{\"hello\":\"world\"}"),
+            Err(DigestError::Mismatch)
+        );
+    }
+}

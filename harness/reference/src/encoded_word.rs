@@ -1,0 +1,129 @@
+//! MIME encoded-words in the Signature header (RFC 2047; the document, section Authentication, rule 3).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands otherwise. The
+/// 75 characters that RFC 2047 section 2 allows a word are not enforced, since HTTP has no folding to stay within
+/// them. Words that follow one another are joined, without the white space between them (section 6.2).
+pub(crate) fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
+    let text = match str::from_utf8(value) {
+        Ok(text) => text.to_owned(),
+        // Header bytes beyond ASCII were ISO-8859-1 before RFC 7230.
+        Err(_) => latin_1(value),
+    };
+    if !(text.starts_with("=?") && text.ends_with("?=")) {
+        return Ok(text);
+    }
+    text.split_ascii_whitespace().map(decode_word).collect()
+}
+
+/// Why an encoded-word cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EncodedWordError {
+    /// Not `=?charset?encoding?text?=`.
+    #[error("expected an encoded-word =?charset?encoding?text?=, found another form")]
+    Form,
+    /// A charset that the document does not name.
+    #[error("expected the charset utf-8 or iso-8859-1, found {0:?}")]
+    Charset(String),
+    /// Neither B nor Q.
+    #[error("expected the encoding B or Q, found {0:?}")]
+    Encoding(String),
+    /// Text that its encoding or charset does not allow.
+    #[error("expected text in its encoding and charset, found other bytes")]
+    Text,
+}
+
+fn decode_word(word: &str) -> Result<String, EncodedWordError> {
+    let inner =
+        word.strip_prefix("=?").and_then(|rest| rest.strip_suffix("?=")).ok_or(EncodedWordError::Form)?;
+    let mut parts = inner.split('?');
+    let (Some(charset), Some(encoding), Some(text), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(EncodedWordError::Form);
+    };
+    // Neither the case of the encoding nor that of the charset counts (section 2).
+    let bytes = match encoding {
+        "B" | "b" => STANDARD.decode(text).map_err(|_| EncodedWordError::Text)?,
+        "Q" | "q" => decode_q(text).ok_or(EncodedWordError::Text)?,
+        other => return Err(EncodedWordError::Encoding(other.to_owned())),
+    };
+    match charset.to_ascii_lowercase().as_str() {
+        "utf-8" => String::from_utf8(bytes).map_err(|_| EncodedWordError::Text),
+        "iso-8859-1" => Ok(latin_1(&bytes)),
+        _ => Err(EncodedWordError::Charset(charset.to_owned())),
+    }
+}
+
+/// The Q encoding (section 4.2): `=` and two hexadecimal digits for any byte, `_` for a space.
+fn decode_q(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'_' => b' ',
+            b'=' => hex(rest.next()?)? << 4 | hex(rest.next()?)?,
+            other => other,
+        });
+    }
+    Some(bytes)
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// ISO-8859-1, whose bytes are the first 256 code points.
+fn latin_1(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unwrapped_values_stand_as_they_are() {
+        assert_eq!(unwrap(b"keyId=\"a\"").unwrap(), "keyId=\"a\"");
+        assert_eq!(unwrap("Ås".as_bytes()).unwrap(), "Ås");
+        assert_eq!(unwrap(b"\xc5s").unwrap(), "Ås");
+        for half_wrapped in ["a =?utf-8?B?YQ==?=", "=?utf-8?B?YQ=="] {
+            assert_eq!(unwrap(half_wrapped.as_bytes()).unwrap(), half_wrapped);
+        }
+    }
+
+    #[test]
+    fn wrapped_values_in_both_charsets_and_encodings() {
+        for (wrapped, text) in [
+            ("=?utf-8?B?w4VzLCAiYSI=?=", "Ås, \"a\""),
+            ("=?UTF-8?b?w4VzLCAiYSI=?=", "Ås, \"a\""),
+            ("=?utf-8?Q?=C3=85s,_\"a\"?=", "Ås, \"a\""),
+            ("=?iso-8859-1?q?=c5s=2C=20=22a=22?=", "Ås, \"a\""),
+            ("=?ISO-8859-1?B?xXMsICJhIg==?=", "Ås, \"a\""),
+            ("=?utf-8?Q?a=3Db?= =?iso-8859-1?Q?=C5?=", "a=bÅ"),
+        ] {
+            assert_eq!(unwrap(wrapped.as_bytes()).as_deref(), Ok(text), "{wrapped}");
+        }
+        let long = format!("=?utf-8?B?{}?=", STANDARD.encode("x".repeat(700)));
+        assert_eq!(unwrap(long.as_bytes()).unwrap().len(), 700);
+    }
+
+    #[test]
+    fn words_that_cannot_be_read() {
+        for (wrapped, error) in [
+            ("=??=", EncodedWordError::Form),
+            ("=?utf-8?B?YQ==?x?=", EncodedWordError::Form),
+            ("=?utf-8?B?YQ==?= x =?utf-8?B?YQ==?=", EncodedWordError::Form),
+            ("=?koi8-r?B?YQ==?=", EncodedWordError::Charset("koi8-r".to_owned())),
+            ("=?utf-8?X?YQ==?=", EncodedWordError::Encoding("X".to_owned())),
+            ("=?utf-8?B?YQ?=", EncodedWordError::Text),
+            ("=?utf-8?B?/w==?=", EncodedWordError::Text),
+            ("=?utf-8?Q?=G0?=", EncodedWordError::Text),
+            ("=?utf-8?Q?=4?=", EncodedWordError::Text),
+        ] {
+            assert_eq!(unwrap(wrapped.as_bytes()), Err(error), "{wrapped}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The request headers: which are required where, and what they may say (the document, section Endpoints > Common
+//! request headers).
+
+mod format;
+mod table;
+
+use std::borrow::Cow;
+
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+
+use crate::fault::{Breach, Rules};
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal};
+pub(crate) use table::Header;
+use table::{Presence, TABLE};
+
+/// The headers of one request. Names are matched without regard to case (RFC 9110 section 5.1).
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a>(pub(crate) &'a HeaderMap);
+
+impl Fields<'_> {
+    /// The value of a field, or `None` where the request has no such field. Lines of the same name are joined with
+    /// `, ` in their order (RFC 9110 section 5.3), and white space around each is dropped.
+    pub(crate) fn bytes(self, name: &str) -> Option<Vec<u8>> {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        let mut lines = self.0.get_all(name).iter().map(|line| line.as_bytes().trim_ascii());
+        let mut value = lines.next()?.to_vec();
+        for line in lines {
+            value.extend_from_slice(b", ");
+            value.extend_from_slice(line);
+        }
+        Some(value)
+    }
+
+    /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format allows.
+    pub(crate) fn text(self, header: Header) -> Option<String> {
+        let bytes = self.bytes(header.name())?;
+        Some(match String::from_utf8_lossy(&bytes) {
+            Cow::Borrowed(text) => text.to_owned(),
+            Cow::Owned(text) => text,
+        })
+    }
+
+    /// Whether the field is there and says something.
+    pub(crate) fn has(self, header: Header) -> bool {
+        self.bytes(header.name()).is_some_and(|value| !value.is_empty())
+    }
+}
+
+/// Checks presence first, then forms, both in the order of the document's table.
+pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> Result<(), Refusal> {
+    for (header, presence) in column(operation) {
+        if presence == Presence::Required && !rules.broken_by(Breach::HeaderNotRequired(header, operation)) {
+            require(fields, header, operation)?;
+        }
+    }
+    for (header, presence) in column(operation) {
+        if presence == Presence::NotPartOf {
+            continue;
+        }
+        if let Some(value) = fields.text(header) {
+            format::check(header, &value, operation).map_err(|says| {
+                Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn column(operation: Operation) -> impl Iterator<Item = (Header, Presence)> {
+    TABLE.iter().map(move |row| (row.header, row.presence(operation)))
+}
+
+fn require(fields: Fields<'_>, header: Header, operation: Operation) -> Result<(), Refusal> {
+    // The document, section Authentication, rule 5: X-PSU-IDENTITY is an alternative on payment creation.
+    let replaced = header == Header::PsuId && operation.creates_payment() && fields.has(Header::XPsuIdentity);
+    if replaced || fields.has(header) {
+        return Ok(());
+    }
+    let status = match header {
+        Header::Signature => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let found = if fields.bytes(header.name()).is_some() { "an empty one" } else { "none" };
+    let rule = format!("header.{}.{operation}", header.name());
+    let says = format!("expected the header {}, found {found}", header.name());
+    Err(Refusal::new(status, Code::HttpHeaderRequired, rule, says).at(header.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete() -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("x-accept-fix", "amount-as-string"),
+            ("x-request-id", "one"),
+            ("tpp-session-id", "two"),
+            ("tpp-redirect-uri", "https://tpp.example/back"),
+            ("digest", "SHA-256=x"),
+            ("tpp-signature-certificate", "x"),
+            ("signature", "x"),
+            ("psu-id", "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f"),
+            ("psu-ip-address", "192.0.2.1"),
+        ] {
+            headers.insert(name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    fn rule(headers: &HeaderMap, operation: Operation, rules: Rules) -> Option<String> {
+        check(Fields(headers), operation, rules).err().map(|refusal| refusal.rule)
+    }
+
+    #[test]
+    fn each_required_header_of_each_operation_is_missed() {
+        for operation in Operation::ALL {
+            assert_eq!(rule(&complete(), operation, Rules::kept()), None, "{operation}");
+            let mut required = 0;
+            for (header, presence) in column(operation) {
+                let mut without = complete();
+                without.remove(header.name());
+                let mut empty = complete();
+                empty.insert(header.name(), "".parse().unwrap());
+                let expected = Some(format!("header.{}.{operation}", header.name()));
+                if presence == Presence::Required {
+                    required += 1;
+                    assert_eq!(rule(&without, operation, Rules::kept()), expected);
+                    assert_eq!(rule(&empty, operation, Rules::kept()), expected);
+                } else {
+                    assert_eq!(rule(&without, operation, Rules::kept()), None, "{operation} {header:?}");
+                }
+            }
+            let counted = match operation {
+                Operation::Ncbct | Operation::Periodic => 9,
+                Operation::Basket => 8,
+                Operation::Transaction => 6,
+                Operation::Customers => 3,
+            };
+            assert_eq!(required, counted, "{operation}");
+        }
+    }
+
+    #[test]
+    fn a_missing_signature_is_401_and_another_missing_header_400() {
+        let mut headers = complete();
+        headers.remove("signature");
+        let refusal = check(Fields(&headers), Operation::Ncbct, Rules::kept()).unwrap_err();
+        assert_eq!((refusal.status, refusal.code), (StatusCode::UNAUTHORIZED, Code::HttpHeaderRequired));
+        headers.remove("x-request-id");
+        let refusal = check(Fields(&headers), Operation::Ncbct, Rules::kept()).unwrap_err();
+        assert_eq!((refusal.status, refusal.code), (StatusCode::BAD_REQUEST, Code::HttpHeaderRequired));
+    }
+
+    #[test]
+    fn the_national_identity_replaces_the_psu_id_on_payments_only() {
+        let mut headers = complete();
+        headers.remove("psu-id");
+        headers.insert("x-psu-identity", "01819000391".parse().unwrap());
+        assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()), None);
+        assert_eq!(rule(&headers, Operation::Periodic, Rules::kept()), None);
+        assert_eq!(rule(&headers, Operation::Basket, Rules::kept()).as_deref(), Some("header.psu-id.basket"));
+        headers.insert("x-psu-identity", "".parse().unwrap());
+        assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()).as_deref(), Some("header.psu-id.ncbct"));
+    }
+
+    #[test]
+    fn the_fault_drops_one_requirement() {
+        let broken = Rules::broken(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct));
+        let mut headers = complete();
+        headers.remove("x-request-id");
+        assert_eq!(rule(&headers, Operation::Ncbct, broken), None);
+        assert!(rule(&headers, Operation::Periodic, broken).is_some());
+        headers.remove("tpp-session-id");
+        assert_eq!(rule(&headers, Operation::Ncbct, broken).as_deref(), Some("header.tpp-session-id.ncbct"));
+    }
+
+    #[test]
+    fn headers_that_are_not_part_of_an_operation_are_not_read() {
+        let mut headers = complete();
+        headers.insert("psu-context", "NEITHER".parse().unwrap());
+        assert_eq!(rule(&headers, Operation::Basket, Rules::kept()), None);
+        assert_eq!(
+            rule(&headers, Operation::Ncbct, Rules::kept()).as_deref(),
+            Some("header.psu-context.format")
+        );
+    }
+
+    #[test]
+    fn lines_of_one_name_are_joined() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-accept-fix", " a ".parse().unwrap());
+        headers.append("x-accept-fix", "b".parse().unwrap());
+        assert_eq!(Fields(&headers).bytes("X-Accept-Fix").unwrap(), b"a, b");
+        assert_eq!(Fields(&headers).bytes("x-other"), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! The reference bank: a bank that obeys the document, or breaks it in one named way.
+//!
+//! It listens on TCP, answers the five operations that the document specifies, and refuses what the document
+//! forbids. A [`Fault`] makes it break exactly one clause, so that whoever tests it can measure what they notice.
+//!
+//! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
+//! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses another
+//! library. `README.md` lists the endpoints, the seed data and every choice made where the document is silent.
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! use xs2aspec_reference::{Config, start};
+//!
+//! let fault = "basket.mix/first-payment-only".parse().expect("a known fault");
+//! let bank = start(Config { fault: Some(fault), ..Config::default() }).await?;
+//! println!("listening on {}", bank.base_url());
+//! bank.shutdown().await
+//! # }
+//! ```
+
+mod authentication;
+mod bank;
+mod certificate;
+mod clock;
+mod country;
+mod currency;
+mod date;
+mod digest;
+mod distinguished_name;
+mod encoded_word;
+mod fault;
+mod header;
+mod json;
+mod log;
+mod member;
+mod money;
+mod operation;
+mod operations;
+mod psu;
+mod refusal;
+mod seed;
+mod service;
+mod shared_types;
+mod signature;
+mod state;
+#[cfg(test)]
+#[path = "../tests/support/certificate.rs"]
+mod test_certificate;
+
+pub use bank::{Bank, Config, start};
+pub use clock::Clock;
+pub use fault::{Fault, UnknownFault};

@@ -1,0 +1,172 @@
+//! Amounts: read from requests, written in responses (the document, section Resources > Shared types, Amount).
+
+use serde_json::{Value, json};
+
+use crate::currency::Currency;
+use crate::fault::{Breach, Rules};
+use crate::member::Object;
+use crate::refusal::{Refusal, excerpt};
+
+/// "Precision 18": more digits than this before the point break the rule whether it counts integer digits or all.
+const MAXIMUM_INTEGER_DIGITS: usize = 18;
+
+/// "Scale 5": the limit where ISO 4217 gives no number of fraction digits.
+const MAXIMUM_FRACTION_DIGITS: usize = 5;
+
+/// An amount of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Amount {
+    currency: Currency,
+    /// The value in units of 10^-5, which the scale of the contract makes exact.
+    hundred_thousandths: u128,
+}
+
+impl Amount {
+    /// Reads an `Amount` object: a listed currency, and a decimal with no more fraction digits than that currency
+    /// has minor units.
+    pub(crate) fn read(object: &Object<'_>, rules: Rules) -> Result<Self, Refusal> {
+        let currency = currency(object)?;
+        let member = object.required("amount")?;
+        let text = member.text()?;
+        let refuse = |rule: &str, says: String| Refusal::format(rule, says).at(member.path());
+
+        let (integer, fraction) = text.split_once('.').map_or((text, None), |(i, f)| (i, Some(f)));
+        let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_digits(integer) || !fraction.is_none_or(is_digits) {
+            return Err(refuse("amount.form", format!("expected digits[.digits], found {}", excerpt(text))));
+        }
+        if integer.len() > MAXIMUM_INTEGER_DIGITS {
+            let found = integer.len();
+            let says =
+                format!("expected at most {MAXIMUM_INTEGER_DIGITS} digits before the point, found {found}");
+            return Err(refuse("amount.precision", says));
+        }
+        let fraction = fraction.unwrap_or_default();
+        let allowed = fraction_digits(currency, rules);
+        if fraction.len() > allowed {
+            let (code, found) = (currency.code(), fraction.len());
+            let says = format!("expected at most {allowed} fraction digits for {code}, found {found}");
+            return Err(refuse("amount.digits", says));
+        }
+        let scaled = format!("{integer}{fraction:0<MAXIMUM_FRACTION_DIGITS$}");
+        let hundred_thousandths =
+            scaled.parse().map_err(|_| refuse("amount.form", "expected a decimal number".to_owned()))?;
+        Ok(Self { currency, hundred_thousandths })
+    }
+
+    /// Whether this is at least so many whole kroner. Amounts in other currencies are not: the document gives the
+    /// threshold in NOK and no rate.
+    pub(crate) fn is_at_least_nok(self, kroner: u32) -> bool {
+        self.currency == Currency::NOK && self.hundred_thousandths >= u128::from(kroner) * 100_000
+    }
+}
+
+/// Reads the required member `currency` of an amount or an account reference.
+pub(crate) fn currency(object: &Object<'_>) -> Result<Currency, Refusal> {
+    let member = object.required("currency")?;
+    let code = member.text()?;
+    Currency::listed(code).ok_or_else(|| {
+        let says = format!("expected a listed ISO 4217 code, found {}", excerpt(code));
+        Refusal::format("currency.listed", says).at(member.path())
+    })
+}
+
+/// An `Amount` for a response, from a number of minor units: a string with exactly the digits of its currency.
+pub(crate) fn amount(minor_units: u64, currency: Currency) -> Value {
+    let digits = currency.minor_units().unwrap_or_default();
+    let padded = format!("{minor_units:0>width$}", width = digits + 1);
+    let (integer, fraction) = padded.split_at(padded.len() - digits);
+    let text = if digits == 0 { integer.to_owned() } else { format!("{integer}.{fraction}") };
+    json!({ "amount": text, "currency": currency.code() })
+}
+
+fn fraction_digits(currency: Currency, rules: Rules) -> usize {
+    match currency.minor_units() {
+        Some(0) if rules.broken_by(Breach::TwoFractionDigitsForZero) => 2,
+        Some(digits) => digits,
+        None => MAXIMUM_FRACTION_DIGITS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(amount: &Value, currency: &str, rules: Rules) -> Result<Amount, String> {
+        let value = json!({ "amount": amount, "currency": currency });
+        Amount::read(&Object::root(value.as_object().unwrap(), "amount"), rules).map_err(|r| r.rule)
+    }
+
+    fn rule(amount: &str, currency: &str) -> Option<String> {
+        read(&json!(amount), currency, Rules::kept()).err()
+    }
+
+    #[test]
+    fn as_many_fraction_digits_as_the_currency_has_or_fewer() {
+        for (amount, currency) in [
+            ("100.00", "NOK"),
+            ("100.5", "NOK"),
+            ("100", "NOK"),
+            ("0", "NOK"),
+            ("1000", "JPY"),
+            ("1.234", "KWD"),
+            ("1.23456", "XDR"),
+            ("123456789012345678.00", "NOK"),
+        ] {
+            assert_eq!(rule(amount, currency), None, "{amount} {currency}");
+        }
+    }
+
+    #[test]
+    fn too_many_digits() {
+        for (amount, currency, expected) in [
+            ("100.001", "NOK", "amount.digits"),
+            ("100.000", "NOK", "amount.digits"),
+            ("100.0", "JPY", "amount.digits"),
+            ("1.2345", "KWD", "amount.digits"),
+            ("1.234567", "XDR", "amount.digits"),
+            ("1234567890123456789", "NOK", "amount.precision"),
+        ] {
+            assert_eq!(rule(amount, currency).as_deref(), Some(expected), "{amount} {currency}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_amount() {
+        for amount in
+            ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,00", "1 000", " 1", "1.0.0", "١", "NaN", "0x1"]
+        {
+            assert_eq!(rule(amount, "NOK").as_deref(), Some("amount.form"), "{amount}");
+        }
+        assert_eq!(read(&json!(100), "NOK", Rules::kept()).unwrap_err(), "amount.amount.type");
+        assert_eq!(rule("1.00", "XXX").as_deref(), Some("currency.listed"));
+    }
+
+    #[test]
+    fn the_fault_allows_two_digits_and_no_third_where_there_is_no_minor_unit() {
+        let broken = Rules::broken(Breach::TwoFractionDigitsForZero);
+        assert!(read(&json!("1.00"), "JPY", broken).is_ok());
+        assert_eq!(read(&json!("1.000"), "JPY", broken).unwrap_err(), "amount.digits");
+        assert_eq!(read(&json!("1.000"), "NOK", broken).unwrap_err(), "amount.digits");
+    }
+
+    #[test]
+    fn the_threshold_is_in_kroner() {
+        let reaches = |amount: &str, currency| {
+            read(&json!(amount), currency, Rules::kept()).unwrap().is_at_least_nok(100_000)
+        };
+        assert!(reaches("100000", "NOK"));
+        assert!(reaches("100000.00", "NOK"));
+        assert!(!reaches("99999.99", "NOK"));
+        assert!(!reaches("100000.00", "EUR"));
+    }
+
+    #[test]
+    fn responses_have_exactly_the_digits_of_the_currency() {
+        let text = |units, code| amount(units, Currency::listed(code).unwrap())["amount"].clone();
+        assert_eq!(text(5, "NOK"), "0.05");
+        assert_eq!(text(123_450, "NOK"), "1234.50");
+        assert_eq!(text(0, "KWD"), "0.000");
+        assert_eq!(text(500, "JPY"), "500");
+    }
+}

@@ -1,0 +1,123 @@
+//! The signing basket (the document, section Endpoints > Create payments signing basket).
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::link;
+use crate::fault::{Breach, Rules};
+use crate::member::{Member, Object};
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal};
+use crate::state::{Product, State};
+
+/// "At most 10 entries."
+const LIMIT: usize = 10;
+
+/// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
+/// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
+pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<Value, Refusal> {
+    let payment_ids = body.required("paymentIds")?;
+    let items = payment_ids.items()?;
+    if items.len() > LIMIT || items.is_empty() {
+        let rule = if items.is_empty() { "basket.payment-ids.empty" } else { "basket.payment-ids.limit" };
+        let says = format!("expected 1 to {LIMIT} payment ids, found {}", items.len());
+        return Err(Refusal::format(rule, says).at(payment_ids.path()));
+    }
+    let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
+    let products: Vec<_> = ids.iter().map(|id| state.product(id)).collect();
+    check_mix(&items, &products, rules)?;
+    if let Some(index) = products.iter().position(Option::is_none) {
+        let says = "expected payments created before, found an unknown payment id";
+        let rule = "basket.payment-ids.known";
+        return Err(
+            Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
+        );
+    }
+    let id = state.create_basket();
+    let href = format!("{}/{id}", Operation::Basket.route());
+    Ok(json!({
+        "basketId": id,
+        "transactionStatus": "RCVD",
+        "_links": { "self": link(&href, &["GET"]) }
+    }))
+}
+
+/// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
+fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -> Result<(), Refusal> {
+    let looked_at =
+        if rules.broken_by(Breach::BasketMixFirstPaymentOnly) { &products[..1] } else { products };
+    match looked_at.iter().position(|product| *product == Some(Product::Periodic)) {
+        None => Ok(()),
+        Some(index) => {
+            let says = "expected payments that can be signed in a basket, found a periodic payment";
+            Err(Refusal::new(StatusCode::BAD_REQUEST, Code::ReferenceMixInvalid, "basket.mix", says)
+                .at(items[index].path()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bank with payments, and the answer it gives to a basket of these ids.
+    fn answer(rules: Rules, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
+        let state = State::new(0);
+        let body = json!({ "paymentIds": ids(&state) });
+        create(&Object::root(body.as_object().unwrap(), "basket"), &state, rules)
+            .map_err(|refusal| (refusal.rule, refusal.code))
+    }
+
+    fn refused(ids: impl FnOnce(&State) -> Value) -> Option<(String, Code)> {
+        answer(Rules::kept(), ids).err()
+    }
+
+    fn ncbct(state: &State, count: usize) -> Vec<String> {
+        (0..count).map(|_| state.create_payment(Product::Ncbct)).collect()
+    }
+
+    #[test]
+    fn one_to_ten_payments() {
+        for count in [1, 2, 10] {
+            let basket = answer(Rules::kept(), |state| json!(ncbct(state, count))).unwrap();
+            assert_eq!(basket["transactionStatus"], "RCVD");
+            assert!(basket["basketId"].is_string());
+        }
+        let limit = Some(("basket.payment-ids.limit".to_owned(), Code::FormatError));
+        assert_eq!(refused(|state| json!(ncbct(state, 11))), limit);
+        assert_eq!(refused(|_| json!(vec!["unknown"; 11])), limit);
+        assert_eq!(refused(|_| json!(vec![7; 11])), limit);
+        assert!(refused(|_| json!([])).is_some());
+    }
+
+    #[test]
+    fn periodic_payments_wherever_they_stand() {
+        let mix = Some(("basket.mix".to_owned(), Code::ReferenceMixInvalid));
+        assert_eq!(refused(|state| json!([state.create_payment(Product::Periodic)])), mix);
+        let last = |state: &State| {
+            let mut ids = ncbct(state, 3);
+            ids.push(state.create_payment(Product::Periodic));
+            json!(ids)
+        };
+        assert_eq!(refused(last), mix);
+        assert_eq!(refused(|state| json!(["unknown", state.create_payment(Product::Periodic)])), mix);
+        let broken = Rules::broken(Breach::BasketMixFirstPaymentOnly);
+        assert!(answer(broken, last).is_ok());
+        assert_eq!(answer(broken, |state| json!([state.create_payment(Product::Periodic)])).err(), mix);
+    }
+
+    #[test]
+    fn ids_that_are_none() {
+        let unknown = Some(("basket.payment-ids.known".to_owned(), Code::ResourceUnknown));
+        assert_eq!(refused(|_| json!(["unknown"])), unknown);
+        assert_eq!(refused(|_| json!([""])), unknown);
+        for ids in [json!([7]), json!("x"), json!(null), json!([["x"]])] {
+            let (rule, _) = refused(|_| ids).unwrap();
+            assert_eq!(rule, "basket.payment-ids.type");
+        }
+        let state = State::new(0);
+        let empty = json!({});
+        let refusal = create(&Object::root(empty.as_object().unwrap(), "basket"), &state, Rules::kept());
+        assert_eq!(refusal.unwrap_err().rule, "basket.payment-ids.required");
+    }
+}

@@ -1,0 +1,81 @@
+//! The sandbox customers (the document, section Endpoints > Get sandbox customers).
+
+use serde_json::{Value, json};
+
+use super::link;
+use super::query::Flags;
+use crate::operation::Operation;
+use crate::seed::{self, Agreement, Customer};
+
+/// Lists every customer. The arrays are always there; a parameter that is false empties them.
+pub(super) fn list(query: &Flags) -> Value {
+    let with_accounts = query.flag("withAccounts").unwrap_or(true);
+    let with_agreements = query.flag("withAgreements").unwrap_or(true);
+    let customers = seed::CUSTOMERS.iter().map(|customer| show(customer, with_accounts, with_agreements));
+    Value::Array(customers.collect())
+}
+
+fn show(customer: &Customer, with_accounts: bool, with_agreements: bool) -> Value {
+    let href = format!("{}/{}", Operation::Customers.route(), customer.id);
+    let agreements = if with_agreements { customer.agreements } else { &[] };
+    let (accounts, card_accounts) =
+        if with_accounts { (customer.accounts, customer.card_accounts) } else { (&[][..], &[][..]) };
+    json!({
+        "customerId": customer.id,
+        "customerNumber": customer.number,
+        "customerType": customer.kind,
+        "customerName": customer.name,
+        "agreements": agreements.iter().map(|agreement| show_agreement(agreement, &href)).collect::<Vec<_>>(),
+        "accounts": accounts,
+        "cardAccounts": card_accounts,
+        "_links": { "self": link(&href, &["GET"]) }
+    })
+}
+
+fn show_agreement(agreement: &Agreement, customer: &str) -> Value {
+    let href = format!("{customer}/agreements/{}", agreement.id);
+    json!({
+        "id": agreement.id,
+        "name": agreement.name,
+        "engagements": agreement.engagements,
+        "_links": {
+            "self": link(&href, &["GET"]),
+            "engagements": link(&format!("{href}/engagements"), &["GET"])
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::query;
+    use super::*;
+
+    fn listed(query: &str) -> Value {
+        let uri = format!("/v1/sandbox/customers{query}").parse().unwrap();
+        list(&query::check(&uri, Operation::Customers).unwrap())
+    }
+
+    #[test]
+    fn parameters_empty_the_arrays_and_leave_them_there() {
+        let counts = |query| {
+            let customer = &listed(query)[1];
+            let count = |name: &str| customer[name].as_array().unwrap().len();
+            (count("accounts"), count("cardAccounts"), count("agreements"))
+        };
+        assert_eq!(counts(""), (1, 0, 1));
+        assert_eq!(counts("?withAccounts=true&withAgreements=true"), (1, 0, 1));
+        assert_eq!(counts("?withAccounts=false"), (0, 0, 1));
+        assert_eq!(counts("?withAgreements=false"), (1, 0, 0));
+        let private = &listed("?withAccounts=false")[0];
+        assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!([])));
+    }
+
+    #[test]
+    fn both_kinds_are_listed_with_their_links() {
+        let customers = listed("");
+        assert_eq!(customers[0]["customerType"], "PRIVATE");
+        assert_eq!(customers[1]["customerType"], "CORPORATE");
+        assert_eq!(customers[0]["_links"]["self"]["href"], "/v1/sandbox/customers/customer-0001");
+        assert_eq!(customers[1]["agreements"][0]["_links"]["engagements"]["verbs"], json!(["GET"]));
+    }
+}

@@ -1,0 +1,195 @@
+//! The body of an NCBCT (the document, section Endpoints > Create NCBCT payment).
+
+use crate::fault::{Breach, Rules};
+use crate::member::Object;
+use crate::money::Amount;
+use crate::refusal::Refusal;
+use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
+
+/// From how many kroner on the regulatory fields are required.
+const REPORTING_THRESHOLD: u32 = 100_000;
+
+const REPORTING_CODES: [&str; 16] =
+    ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
+
+/// Checks every member that the document gives a rule, in the order of its table. Others are passed over.
+pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
+    let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
+
+    let name = body.required("creditorName")?;
+    let limit = if rules.broken_by(Breach::NcbctCreditorNameSeventyOne) { 71 } else { 70 };
+    name.at_most(limit, name.non_empty_text()?)?;
+
+    let creditor_account = account(&body.required("creditorAccount")?)?;
+    check_agent(body, creditor_account)?;
+    if let Some(member) = body.optional("creditorAddress") {
+        address(&member)?;
+    }
+    account(&body.required("debtorAccount")?)?;
+    if let Some(member) = body.optional("remittanceInformationUnstructured") {
+        remittance_unstructured(&member)?;
+    }
+    if let Some(member) = body.optional("purposeCode") {
+        purpose_code(&member)?;
+    }
+    if let Some(member) = body.optional("requestedExecutionDate") {
+        member.date()?;
+    }
+    check_reporting(body, amount)
+}
+
+/// `creditorAgent` is required when the account is known by its bban alone. Its form is free: "BIC/BICFI/SWIFT code"
+/// in a table that calls it a string.
+fn check_agent(body: &Object<'_>, account: AccountIdentifier) -> Result<(), Refusal> {
+    match body.optional("creditorAgent") {
+        Some(agent) => agent.non_empty_text().map(drop),
+        None if account == AccountIdentifier::Bban => body.required("creditorAgent").map(drop),
+        None => Ok(()),
+    }
+}
+
+fn check_reporting(body: &Object<'_>, amount: Amount) -> Result<(), Refusal> {
+    if amount.is_at_least_nok(REPORTING_THRESHOLD) {
+        body.required("regulatoryReportingCode")?;
+        body.required("regulatoryReportingInformation")?;
+    }
+    if let Some(code) = body.optional("regulatoryReportingCode") {
+        code.listed("ncbct.regulatory-reporting-code.listed", &REPORTING_CODES)?;
+    }
+    if let Some(information) = body.optional("regulatoryReportingInformation") {
+        information.at_most(140, information.non_empty_text()?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn valid() -> Value {
+        json!({
+            "instructedAmount": { "amount": "100000.00", "currency": "NOK" },
+            "creditorName": "Synthetic Creditor",
+            "creditorAccount": { "iban": "NO1400004200179", "currency": "NOK" },
+            "debtorAccount": { "iban": "NO1100004200330", "currency": "NOK" },
+            "regulatoryReportingCode": "14",
+            "regulatoryReportingInformation": "Machine parts"
+        })
+    }
+
+    /// The rule that refuses the valid body after `change`, or nothing.
+    fn refused_with(rules: Rules, change: impl FnOnce(&mut Value)) -> Option<String> {
+        let mut body = valid();
+        change(&mut body);
+        check(&Object::root(body.as_object().unwrap(), "ncbct"), rules).err().map(|refusal| refusal.rule)
+    }
+
+    fn refused(change: impl FnOnce(&mut Value)) -> Option<String> {
+        refused_with(Rules::kept(), change)
+    }
+
+    fn without(name: &str) -> Option<String> {
+        refused(|body| {
+            body.as_object_mut().unwrap().remove(name).unwrap();
+        })
+    }
+
+    #[test]
+    fn the_valid_body_with_and_without_optional_members() {
+        assert_eq!(refused(|_| ()), None);
+        let full = refused(|body| {
+            body["creditorAgent"] = json!("TESTDEFF");
+            body["creditorAddress"] = json!({ "country": "DE" });
+            body["remittanceInformationUnstructured"] = json!("Invoice");
+            body["purposeCode"] = json!("SUPP");
+            body["requestedExecutionDate"] = json!("2030-02-28");
+            body["somethingElse"] = json!({ "unknown": [null] });
+        });
+        assert_eq!(full, None);
+    }
+
+    #[test]
+    fn required_members() {
+        for (name, rule) in [
+            ("instructedAmount", "ncbct.instructed-amount.required"),
+            ("creditorName", "ncbct.creditor-name.required"),
+            ("creditorAccount", "ncbct.creditor-account.required"),
+            ("debtorAccount", "ncbct.debtor-account.required"),
+            ("regulatoryReportingCode", "ncbct.regulatory-reporting-code.required"),
+            ("regulatoryReportingInformation", "ncbct.regulatory-reporting-information.required"),
+        ] {
+            assert_eq!(without(name).as_deref(), Some(rule));
+        }
+    }
+
+    #[test]
+    fn lengths() {
+        let name = |length: usize| refused(|body| body["creditorName"] = json!("ø".repeat(length)));
+        assert_eq!(name(70), None);
+        assert_eq!(name(71).as_deref(), Some("ncbct.creditor-name.length"));
+        assert_eq!(name(0).as_deref(), Some("ncbct.creditor-name.empty"));
+        let information = |length: usize| {
+            refused(|body| body["regulatoryReportingInformation"] = json!("x".repeat(length)))
+        };
+        assert_eq!(information(140), None);
+        assert_eq!(information(141).as_deref(), Some("ncbct.regulatory-reporting-information.length"));
+    }
+
+    #[test]
+    fn the_fault_allows_one_more_character() {
+        let broken = Rules::broken(Breach::NcbctCreditorNameSeventyOne);
+        let name =
+            |length: usize| refused_with(broken, |body| body["creditorName"] = json!("x".repeat(length)));
+        assert_eq!(name(71), None);
+        assert_eq!(name(72).as_deref(), Some("ncbct.creditor-name.length"));
+    }
+
+    #[test]
+    fn an_agent_goes_with_a_bban() {
+        let by_bban = json!({ "bban": "00004200179", "currency": "NOK" });
+        assert_eq!(
+            refused(|body| body["creditorAccount"] = by_bban.clone()).as_deref(),
+            Some("ncbct.creditor-agent.required")
+        );
+        let with_agent = |agent: Value| {
+            refused(|body| {
+                body["creditorAccount"] = by_bban.clone();
+                body["creditorAgent"] = agent;
+            })
+        };
+        assert_eq!(with_agent(json!("TESTDEFF")), None);
+        assert_eq!(with_agent(json!("")).as_deref(), Some("ncbct.creditor-agent.empty"));
+        assert_eq!(with_agent(json!(7)).as_deref(), Some("ncbct.creditor-agent.type"));
+    }
+
+    #[test]
+    fn regulatory_fields_below_the_threshold() {
+        let below = |amount: &str, currency: &str| {
+            refused(|body| {
+                body["instructedAmount"] = json!({ "amount": amount, "currency": currency });
+                body.as_object_mut().unwrap().remove("regulatoryReportingCode");
+                body.as_object_mut().unwrap().remove("regulatoryReportingInformation");
+            })
+        };
+        assert_eq!(below("99999.99", "NOK"), None);
+        assert_eq!(below("100000.00", "EUR"), None);
+        assert!(below("100000.00", "NOK").is_some());
+    }
+
+    #[test]
+    fn values_outside_the_lists() {
+        for (name, value, rule) in [
+            ("regulatoryReportingCode", json!("15"), "ncbct.regulatory-reporting-code.listed"),
+            ("regulatoryReportingCode", json!(14), "ncbct.regulatory-reporting-code.type"),
+            ("purposeCode", json!("ABCD"), "purpose-code.listed"),
+            ("requestedExecutionDate", json!("2030-02-30"), "ncbct.requested-execution-date.date"),
+            ("requestedExecutionDate", json!(null), "ncbct.requested-execution-date.type"),
+            ("creditorAddress", json!({ "city": "Oslo" }), "address.country.required"),
+            ("debtorAccount", json!({ "currency": "NOK" }), "account.identifier"),
+        ] {
+            assert_eq!(refused(|body| body[name] = value).as_deref(), Some(rule));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The body of a periodic NDCT (the document, section Endpoints > Create periodic NDCT payment).
+
+use crate::fault::{Breach, Rules};
+use crate::member::{Member, Object};
+use crate::money::Amount;
+use crate::refusal::{Refusal, excerpt};
+use crate::shared_types::{account, address, purpose_code, remittance_unstructured};
+
+/// In the document's spelling.
+const EXECUTION_RULES: [&str; 2] = ["following", "preceeding"];
+
+const FREQUENCIES: [&str; 9] = [
+    "Daily",
+    "Weekly",
+    "EveryTwoWeeks",
+    "Monthly",
+    "EveryTwoMonths",
+    "Quarterly",
+    "SemiAnnual",
+    "Annual",
+    "MonthlyVariable",
+];
+
+/// Checks every member that the document gives a rule, in the order of its table. Others are passed over.
+pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
+    Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
+    let name = body.required("creditorName")?;
+    name.at_most(70, name.non_empty_text()?)?;
+    account(&body.required("creditorAccount")?)?;
+    if let Some(member) = body.optional("creditorAddress") {
+        address(&member)?;
+    }
+    account(&body.required("debtorAccount")?)?;
+    if let Some(member) = body.optional("ultimateDebtor") {
+        member.at_most(70, member.text()?)?;
+    }
+    if let Some(member) = body.optional("remittanceInformationUnstructured") {
+        remittance_unstructured(&member)?;
+    }
+    if let Some(member) = body.optional("purposeCode") {
+        purpose_code(&member)?;
+    }
+    body.required("startDate")?.date()?;
+    if let Some(member) = body.optional("executionRule") {
+        member.listed("periodic.execution-rule.listed", &EXECUTION_RULES)?;
+    }
+    if let Some(member) = body.optional("endDate") {
+        member.date()?;
+    }
+    body.required("frequency")?.listed("periodic.frequency.listed", &FREQUENCIES)?;
+    if let Some(member) = body.optional("monthsOfExecution") {
+        check_months(&member, rules)?;
+    }
+    if let Some(member) = body.optional("dayOfExecution") {
+        check_day(&member)?;
+    }
+    Ok(())
+}
+
+/// Numbers of months, none of them twice. The document gives both 1 to 11 and 1 to 12; this bank takes the calendar's
+/// twelve. It makes the list no condition of a frequency, nor the other way round.
+fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
+    let mut earlier = Vec::new();
+    for item in member.items()? {
+        let month = item.integer()?;
+        if !(1..=12).contains(&month) {
+            let says = format!("expected a month from 1 to 12, found {month}");
+            return Err(Refusal::format("periodic.months.range", says).at(item.path()));
+        }
+        let is_duplicate = if rules.broken_by(Breach::PeriodicMonthsOnlyAdjacent) {
+            earlier.last() == Some(&month)
+        } else {
+            earlier.contains(&month)
+        };
+        if is_duplicate {
+            let says = format!("expected each month once, found {month} again");
+            return Err(Refusal::format("periodic.months.duplicate", says).at(item.path()));
+        }
+        earlier.push(month);
+    }
+    Ok(())
+}
+
+/// A day of the month in one or two digits. Days that not every month has (29 to 31) are accepted.
+fn check_day(member: &Member<'_>) -> Result<(), Refusal> {
+    let text = member.text()?;
+    let has_form = matches!(text.len(), 1 | 2) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !has_form {
+        let says = format!("expected one or two digits, found {}", excerpt(text));
+        return Err(Refusal::format("periodic.day-of-execution.form", says).at(member.path()));
+    }
+    if !text.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day)) {
+        let says = format!("expected a day of the month, found {}", excerpt(text));
+        return Err(Refusal::format("periodic.day-of-execution.range", says).at(member.path()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn valid() -> Value {
+        json!({
+            "instructedAmount": { "amount": "250.00", "currency": "NOK" },
+            "creditorName": "Synthetic Creditor",
+            "creditorAccount": { "bban": "00004200179", "currency": "NOK" },
+            "debtorAccount": { "bban": "00004200330", "currency": "NOK" },
+            "startDate": "2030-01-15",
+            "frequency": "MonthlyVariable",
+            "monthsOfExecution": [1, 6, 11]
+        })
+    }
+
+    fn refused_with(rules: Rules, change: impl FnOnce(&mut Value)) -> Option<String> {
+        let mut body = valid();
+        change(&mut body);
+        check(&Object::root(body.as_object().unwrap(), "periodic"), rules).err().map(|refusal| refusal.rule)
+    }
+
+    fn refused(name: &str, value: Value) -> Option<String> {
+        refused_with(Rules::kept(), |body| body[name] = value)
+    }
+
+    #[test]
+    fn required_members() {
+        assert_eq!(refused_with(Rules::kept(), |_| ()), None);
+        for (name, rule) in [
+            ("instructedAmount", "periodic.instructed-amount.required"),
+            ("creditorName", "periodic.creditor-name.required"),
+            ("creditorAccount", "periodic.creditor-account.required"),
+            ("debtorAccount", "periodic.debtor-account.required"),
+            ("startDate", "periodic.start-date.required"),
+            ("frequency", "periodic.frequency.required"),
+        ] {
+            let refusal = refused_with(Rules::kept(), |body| {
+                body.as_object_mut().unwrap().remove(name).unwrap();
+            });
+            assert_eq!(refusal.as_deref(), Some(rule));
+        }
+    }
+
+    #[test]
+    fn months() {
+        for accepted in
+            [json!([]), json!([12]), json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]), json!([6, 1])]
+        {
+            assert_eq!(refused("monthsOfExecution", accepted), None);
+        }
+        for (value, rule) in [
+            (json!([0]), "periodic.months.range"),
+            (json!([13]), "periodic.months.range"),
+            (json!([-1]), "periodic.months.range"),
+            (json!([18_446_744_073_709_551_615_u64]), "periodic.months.range"),
+            (json!([3, 3]), "periodic.months.duplicate"),
+            (json!([3, 4, 3]), "periodic.months.duplicate"),
+            (json!(["3"]), "periodic.months-of-execution.type"),
+            (json!([3.0]), "periodic.months-of-execution.type"),
+            (json!("3"), "periodic.months-of-execution.type"),
+        ] {
+            assert_eq!(refused("monthsOfExecution", value).as_deref(), Some(rule));
+        }
+    }
+
+    #[test]
+    fn the_fault_sees_only_neighbours() {
+        let broken = Rules::broken(Breach::PeriodicMonthsOnlyAdjacent);
+        let months = |months| refused_with(broken, |body| body["monthsOfExecution"] = months);
+        assert_eq!(months(json!([3, 4, 3])), None);
+        assert_eq!(months(json!([4, 3, 3])).as_deref(), Some("periodic.months.duplicate"));
+    }
+
+    #[test]
+    fn days() {
+        for day in ["1", "01", "9", "28", "31"] {
+            assert_eq!(refused("dayOfExecution", json!(day)), None, "{day}");
+        }
+        for day in ["", "100", "x", "1x", " 1", "-1", "١"] {
+            let rule = refused("dayOfExecution", json!(day));
+            assert_eq!(rule.as_deref(), Some("periodic.day-of-execution.form"), "{day}");
+        }
+        for day in ["0", "00", "32", "99"] {
+            let rule = refused("dayOfExecution", json!(day));
+            assert_eq!(rule.as_deref(), Some("periodic.day-of-execution.range"), "{day}");
+        }
+        assert_eq!(refused("dayOfExecution", json!(1)).as_deref(), Some("periodic.day-of-execution.type"));
+    }
+
+    #[test]
+    fn lists_lengths_and_dates() {
+        for (name, value) in [
+            ("executionRule", json!("preceeding")),
+            ("frequency", json!("Daily")),
+            ("endDate", json!("2031-01-15")),
+            ("ultimateDebtor", json!("x".repeat(70))),
+            ("creditorName", json!("x".repeat(70))),
+        ] {
+            assert_eq!(refused(name, value), None, "{name}");
+        }
+        for (name, value, rule) in [
+            ("executionRule", json!("preceding"), "periodic.execution-rule.listed"),
+            ("frequency", json!("daily"), "periodic.frequency.listed"),
+            ("frequency", json!("Yearly"), "periodic.frequency.listed"),
+            ("startDate", json!("2030-02-30"), "periodic.start-date.date"),
+            ("endDate", json!("soon"), "periodic.end-date.date"),
+            ("ultimateDebtor", json!("x".repeat(71)), "periodic.ultimate-debtor.length"),
+            ("creditorName", json!("x".repeat(71)), "periodic.creditor-name.length"),
+            ("purposeCode", json!("XXXX"), "purpose-code.listed"),
+            (
+                "remittanceInformationUnstructured",
+                json!(""),
+                "periodic.remittance-information-unstructured.empty",
+            ),
+        ] {
+            assert_eq!(refused(name, value).as_deref(), Some(rule));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Query parameters. Those that an operation does not know are passed over.
+
+use axum::extract::Query;
+use axum::http::Uri;
+
+use crate::member::kebab_case;
+use crate::operation::Operation;
+use crate::refusal::{Refusal, excerpt};
+
+/// The boolean parameters of one request.
+pub(super) struct Flags(Vec<(&'static str, bool)>);
+
+impl Flags {
+    /// The value of a parameter, the last one if it comes more than once.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.0.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+/// Reads the parameters that an operation has; the document makes all of them optional booleans.
+pub(super) fn check(uri: &Uri, operation: Operation) -> Result<Flags, Refusal> {
+    let known: &[&str] = match operation {
+        Operation::Ncbct => &["allowLogicalDuplicate"],
+        Operation::Customers => &["withAccounts", "withAgreements"],
+        Operation::Basket | Operation::Periodic | Operation::Transaction => return Ok(Flags(Vec::new())),
+    };
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(|_| {
+        Refusal::format(
+            format!("{operation}.query"),
+            "expected name=value pairs, found a query of another form",
+        )
+    })?;
+    let mut flags = Vec::new();
+    for (name, value) in pairs {
+        let Some(name) = known.iter().find(|known| **known == name) else { continue };
+        let value = value.parse().map_err(|_| {
+            let says = format!("expected true or false, found {}", excerpt(&value));
+            Refusal::format(format!("{operation}.{}.type", kebab_case(name)), says).at(*name)
+        })?;
+        flags.push((*name, value));
+    }
+    Ok(Flags(flags))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(query: &str, operation: Operation) -> Result<Flags, String> {
+        check(&format!("/v1/path{query}").parse().unwrap(), operation).map_err(|refusal| refusal.rule)
+    }
+
+    #[test]
+    fn booleans_and_nothing_else() {
+        let flags = read("?withAccounts=false&x=y&withAgreements=true", Operation::Customers).unwrap();
+        assert_eq!(flags.flag("withAccounts"), Some(false));
+        assert_eq!(flags.flag("withAgreements"), Some(true));
+        assert_eq!(read("", Operation::Customers).unwrap().flag("withAccounts"), None);
+        for query in
+            ["?withAccounts=", "?withAccounts", "?withAccounts=TRUE", "?withAccounts=1", "?withAccounts=%ff"]
+        {
+            assert!(read(query, Operation::Customers).is_err(), "{query}");
+        }
+        assert!(read("?allowLogicalDuplicate=true", Operation::Ncbct).is_ok());
+        assert!(read("?allowLogicalDuplicate=maybe", Operation::Ncbct).is_err());
+        assert!(read("?allowLogicalDuplicate=maybe", Operation::Periodic).is_ok());
+    }
+}

@@ -1,0 +1,141 @@
+//! Transaction details (the document, section Endpoints > Get transaction details, and Limits).
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::header::{Fields, Header};
+use crate::psu;
+use crate::refusal::{Code, Refusal};
+use crate::seed;
+
+/// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
+const UNATTENDED_CALLS: u32 = 4;
+
+/// Members "corporate context only" at the top level.
+const CORPORATE_MEMBERS: [&str; 4] =
+    ["batchIndicator", "batchNumberOfTransactions", "entryDetails", "_links"];
+
+/// Reads one booked transaction. Without a PSU-Context the account's owner decides which members are shown.
+pub(super) fn details(
+    context: &Context,
+    path_parameters: &[String],
+    fields: Fields<'_>,
+    psu_context: Option<psu::Context>,
+) -> Result<Value, Refusal> {
+    let [account_id, transaction_id] = path_parameters else {
+        return Err(unknown("transaction.account-id.known", "id"));
+    };
+    let account = seed::account(account_id).ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
+    if !fields.has(Header::PsuIpAddress) {
+        let calls = context.state.count_unattended_call(account.resource_id, context.clock.today());
+        if calls > UNATTENDED_CALLS {
+            let says = format!(
+                "expected at most {UNATTENDED_CALLS} calls a day without psu-ip-address, found {calls}"
+            );
+            let rule = "limit.calls-without-psu-ip-address";
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::AccessExceeded, rule, says)
+                .at(Header::PsuIpAddress.name()));
+        }
+    }
+    let mut details = context
+        .state
+        .transaction(account.resource_id, transaction_id)
+        .ok_or_else(|| unknown("transaction.transaction-id.known", "transactionId"))?
+        .clone();
+    let is_corporate = psu_context.map_or(account.is_corporate, |asked| asked == psu::Context::Corporate);
+    if !is_corporate && let Some(members) = details.as_object_mut() {
+        members.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
+    }
+    Ok(json!({ "transactionsDetails": details }))
+}
+
+fn unknown(rule: &str, path: &str) -> Refusal {
+    let says = "expected a resource of this bank, found an unknown id";
+    Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, rule, says).at(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+    use chrono::{DateTime, TimeDelta, Utc};
+
+    use super::*;
+    use crate::certificate::Certificates;
+    use crate::clock::Clock;
+    use crate::fault::Rules;
+    use crate::psu::Context as Asked;
+    use crate::seed::{CORPORATE_ACCOUNT, PRIVATE_ACCOUNT};
+    use crate::state::State;
+
+    fn bank(now: DateTime<Utc>) -> Context {
+        Context {
+            rules: Rules::kept(),
+            clock: Clock::Fixed(now),
+            state: State::new(0),
+            certificates: Certificates::default(),
+        }
+    }
+
+    fn noon() -> DateTime<Utc> {
+        DateTime::parse_from_rfc3339("2025-03-01T12:00:00Z").unwrap().to_utc()
+    }
+
+    fn read(
+        bank: &Context,
+        account: &str,
+        id: &str,
+        ip: bool,
+        asked: Option<Asked>,
+    ) -> Result<Value, (u16, Code)> {
+        let mut headers = HeaderMap::new();
+        if ip {
+            headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
+        }
+        details(bank, &[account.to_owned(), id.to_owned()], Fields(&headers), asked)
+            .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
+    }
+
+    #[test]
+    fn four_calls_a_day_without_address() {
+        let mut bank = bank(noon());
+        let (account, id) = (PRIVATE_ACCOUNT.resource_id, "20250211-0000001");
+        for _ in 0..4 {
+            assert!(read(&bank, account, id, false, None).is_ok());
+        }
+        assert_eq!(read(&bank, account, id, false, None), Err((429, Code::AccessExceeded)));
+        assert!(read(&bank, account, id, true, None).is_ok(), "with an address there is no limit");
+        assert!(read(&bank, CORPORATE_ACCOUNT.resource_id, id, false, None).is_ok(), "another account");
+        bank.clock = Clock::Fixed(noon() + TimeDelta::hours(12));
+        assert!(read(&bank, account, id, false, None).is_ok(), "another day");
+    }
+
+    #[test]
+    fn unknown_ids() {
+        let bank = bank(noon());
+        let unknown = Err((404, Code::ResourceUnknown));
+        assert_eq!(read(&bank, "acc-0", "20250211-0000001", true, None), unknown);
+        assert_eq!(read(&bank, PRIVATE_ACCOUNT.resource_id, "0", true, None), unknown);
+        assert_eq!(read(&bank, PRIVATE_ACCOUNT.resource_id, "20250213-0000003", true, None), unknown);
+    }
+
+    #[test]
+    fn batch_members_are_for_the_corporate_context() {
+        let bank = bank(noon());
+        let batch = |asked| {
+            read(&bank, CORPORATE_ACCOUNT.resource_id, "20250213-0000003", true, asked).unwrap()
+                ["transactionsDetails"]
+                .clone()
+        };
+        for asked in [None, Some(Asked::Corporate)] {
+            let shown = batch(asked);
+            assert_eq!(shown["batchIndicator"], true);
+            assert_eq!(shown["batchNumberOfTransactions"], shown["entryDetails"].as_array().unwrap().len());
+        }
+        let hidden = batch(Some(Asked::Private));
+        for name in CORPORATE_MEMBERS {
+            assert!(hidden.get(name).is_none(), "{name}");
+        }
+        assert_eq!(hidden["transactionId"], "20250213-0000003");
+    }
+}

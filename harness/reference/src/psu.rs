@@ -1,0 +1,117 @@
+//! For whom the request is made (the document, section Authentication, rule 5, and Errors).
+
+use axum::http::StatusCode;
+
+use crate::header::{Fields, Header};
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal};
+use crate::seed::{self, Psu};
+
+/// The role in which the PSU acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Context {
+    Private,
+    Corporate,
+}
+
+/// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks for, if
+/// it asks for one. PSU-ID counts where both identities are sent, and X-PSU-IDENTITY only on payment creation, which alone
+/// has it.
+pub(crate) fn identify(fields: Fields<'_>, operation: Operation) -> Result<Option<Context>, Refusal> {
+    let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
+    let psu = match (fields.text(Header::PsuId), identity) {
+        (Some(id), _) => Some(known(seed::psu_by_id(&id), Header::PsuId)?),
+        (None, Some(identity)) => Some(known(seed::psu_by_identity(&identity), Header::XPsuIdentity)?),
+        (None, None) => None,
+    };
+    let context = match fields.text(Header::PsuContext).as_deref() {
+        Some("CORPORATE") => Some(Context::Corporate),
+        Some(_) => Some(Context::Private),
+        None => None,
+    };
+    if context == Some(Context::Corporate) || psu.is_some_and(|psu| psu.is_corporate) {
+        check_agreement(fields)?;
+    }
+    Ok(context)
+}
+
+fn known(psu: Option<&'static Psu>, header: Header) -> Result<&'static Psu, Refusal> {
+    psu.ok_or_else(|| {
+        let says = "expected a PSU of this bank, found an unknown one";
+        let rule = format!("header.{}.known", header.name());
+        Refusal::new(StatusCode::UNAUTHORIZED, Code::PsuCredentialsInvalid, rule, says).at(header.name())
+    })
+}
+
+/// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors).
+fn check_agreement(fields: Fields<'_>) -> Result<(), Refusal> {
+    let name = Header::PsuCorporateId.name();
+    let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
+    if agreement.is_empty() {
+        let says = "expected the header psu-corporate-id for a corporate user, found none";
+        let rule = "error.corporate-id-missing";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
+    }
+    if agreement != seed::CORPORATE_ID {
+        let says = "expected an agreement of this bank, found an unknown one";
+        let rule = "header.psu-corporate-id.known";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+
+    use super::*;
+    use crate::seed::{CORPORATE_ID, CORPORATE_PSU, PRIVATE_PSU};
+
+    fn answer(headers: &[(&'static str, &str)]) -> Result<Option<Context>, (u16, Code)> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        identify(Fields(&map), Operation::Ncbct).map_err(|refusal| (refusal.status.as_u16(), refusal.code))
+    }
+
+    #[test]
+    fn known_and_unknown_psus() {
+        assert_eq!(answer(&[]), Ok(None));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU.id)]), Ok(None));
+        assert_eq!(answer(&[("psu-id", &PRIVATE_PSU.id.to_uppercase())]), Ok(None));
+        assert_eq!(answer(&[("x-psu-identity", PRIVATE_PSU.identity)]), Ok(None));
+        let unknown = Err((401, Code::PsuCredentialsInvalid));
+        assert_eq!(answer(&[("psu-id", "00000000-0000-4000-8000-000000000000")]), unknown);
+        assert_eq!(answer(&[("x-psu-identity", "00000000000")]), unknown);
+        let both = [("psu-id", PRIVATE_PSU.id), ("x-psu-identity", "00000000000")];
+        assert_eq!(answer(&both), Ok(None), "PSU-ID counts");
+        let mut map = HeaderMap::new();
+        map.insert("x-psu-identity", "00000000000".parse().unwrap());
+        assert!(identify(Fields(&map), Operation::Transaction).is_ok(), "not a header of that operation");
+    }
+
+    #[test]
+    fn corporate_users_name_their_agreement() {
+        let missing = Err((400, Code::BadRequest));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU.id), ("psu-context", "CORPORATE")]), missing);
+        assert_eq!(answer(&[("psu-id", CORPORATE_PSU.id)]), missing);
+        assert_eq!(answer(&[("psu-id", CORPORATE_PSU.id), ("psu-corporate-id", "")]), missing);
+        assert_eq!(
+            answer(&[("psu-id", CORPORATE_PSU.id), ("psu-corporate-id", "another")]),
+            Err((403, Code::Forbidden))
+        );
+        let named =
+            [("psu-id", CORPORATE_PSU.id), ("psu-corporate-id", CORPORATE_ID), ("psu-context", "CORPORATE")];
+        assert_eq!(answer(&named), Ok(Some(Context::Corporate)));
+    }
+
+    #[test]
+    fn private_users_need_none() {
+        assert_eq!(
+            answer(&[("psu-id", PRIVATE_PSU.id), ("psu-context", "PRIVATE")]),
+            Ok(Some(Context::Private))
+        );
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU.id), ("psu-corporate-id", "another")]), Ok(None));
+    }
+}

@@ -1,0 +1,137 @@
+//! HTTP around the operations: routes, bodies and responses.
+
+use std::error::Error as _;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+use http_body_util::LengthLimitError;
+use serde_json::Value;
+
+use crate::log;
+use crate::operation::Operation;
+use crate::operations::{self, Context};
+use crate::refusal::{Code, Refusal};
+
+/// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes near.
+const BODY_LIMIT: usize = 1 << 20;
+
+/// The bank as its routes see it.
+pub(crate) struct Service {
+    pub(crate) context: Context,
+    /// Whether to write a line per request.
+    pub(crate) log: bool,
+}
+
+/// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
+pub(crate) fn router(service: Arc<Service>) -> Router {
+    let mut router = Router::new();
+    for operation in Operation::ALL {
+        router = router.route(operation.route(), route(operation));
+    }
+    router.fallback(unknown_path).method_not_allowed_fallback(wrong_method).with_state(service)
+}
+
+fn route(operation: Operation) -> MethodRouter<Arc<Service>> {
+    let handler =
+        move |State(service): State<Arc<Service>>,
+              parameters: Result<RawPathParams, RawPathParamsRejection>,
+              request: Request| async move { serve(&service, operation, parameters, request).await };
+    if operation.creates() { post(handler) } else { get(handler) }
+}
+
+async fn serve(
+    service: &Service,
+    operation: Operation,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Response {
+    let started = Instant::now();
+    let (parts, body) = request.into_parts();
+    // A path whose percent-encoding is not UTF-8 names nothing that this bank knows.
+    let parameters: Vec<String> =
+        parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
+    let outcome = match read_body(&parts.headers, body).await {
+        Ok(body) => {
+            let request = operations::Request {
+                method: parts.method.as_str(),
+                uri: &parts.uri,
+                headers: &parts.headers,
+                body: &body,
+                path_parameters: &parameters,
+            };
+            operations::perform(&service.context, operation, &request)
+        }
+        Err(refusal) => Err(refusal),
+    };
+    if service.log {
+        let status = outcome.as_ref().map_or_else(|refusal| refusal.status, |(status, _)| *status);
+        let rule = outcome.as_ref().err().map(|refusal| refusal.rule.as_str());
+        log::request(operation.id(), status.as_u16(), rule, started.elapsed());
+    }
+    match outcome {
+        Ok((status, body)) => respond(&parts.headers, status, &body),
+        Err(refusal) => respond(&parts.headers, refusal.status, &refusal.body()),
+    }
+}
+
+async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let too_large = || {
+        let says = format!("expected a body of at most {BODY_LIMIT} bytes, found more");
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Code::BadRequest, "http.body-size", says)
+    };
+    if announced.is_some_and(|bytes: usize| bytes > BODY_LIMIT) {
+        return Err(too_large());
+    }
+    match to_bytes(body, BODY_LIMIT).await {
+        Ok(bytes) => Ok(bytes.into()),
+        Err(error) if is_over_limit(&error) => Err(too_large()),
+        Err(_) => Err(Refusal::format("http.body", "expected a whole body, found one cut off")),
+    }
+}
+
+fn is_over_limit(error: &axum::Error) -> bool {
+    error.source().and_then(|source| source.downcast_ref::<LengthLimitError>()).is_some()
+}
+
+async fn unknown_path(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
+    let says = "expected a path of this interface, found another";
+    let refusal = Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "http.path", says);
+    refuse(&service, &headers, &refusal)
+}
+
+async fn wrong_method(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
+    let says = "expected the method of this path, found another";
+    let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Code::BadRequest, "http.method", says);
+    refuse(&service, &headers, &refusal)
+}
+
+fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response {
+    if service.log {
+        log::request("no operation", refusal.status.as_u16(), Some(&refusal.rule), std::time::Duration::ZERO);
+    }
+    respond(headers, refusal.status, &refusal.body())
+}
+
+/// A JSON response that repeats the X-Request-ID of its request.
+fn respond(request: &HeaderMap, status: StatusCode, body: &Value) -> Response {
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(id) = request.get("x-request-id") {
+        headers.insert("x-request-id", id.clone());
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        // A 401 has to carry a challenge (RFC 9110 section 15.5.2); the scheme is the draft's (section 3.1.1).
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Signature realm=\"xs2a\""));
+    }
+    response
+}

@@ -1,0 +1,140 @@
+//! Types that several request bodies share: `AccountReference`, `Address`, `PurposeCode` and the remittance text
+//! (the document, section Resources > Shared types).
+
+use crate::country;
+use crate::member::{Member, Object};
+use crate::money;
+use crate::refusal::{Refusal, excerpt};
+
+/// How a request names an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccountIdentifier {
+    Iban,
+    Bban,
+    Both,
+}
+
+/// Checks an `AccountReference` of a request body, where the currency is required.
+pub(crate) fn account(member: &Member<'_>) -> Result<AccountIdentifier, Refusal> {
+    let account = member.object("account")?;
+    let international = account_number(&account, "iban", 34)?;
+    let domestic = account_number(&account, "bban", 30)?;
+    money::currency(&account)?;
+    match (international, domestic) {
+        (true, true) => Ok(AccountIdentifier::Both),
+        (true, false) => Ok(AccountIdentifier::Iban),
+        (false, true) => Ok(AccountIdentifier::Bban),
+        (false, false) => {
+            let says = "expected iban or bban to identify the account, found neither";
+            Err(Refusal::format("account.identifier", says).at(account.path()))
+        }
+    }
+}
+
+/// Checks an `Address`.
+pub(crate) fn address(member: &Member<'_>) -> Result<(), Refusal> {
+    let address = member.object("address")?;
+    if let Some(street) = address.optional("street") {
+        street.at_most(70, street.text()?)?;
+    }
+    for name in ["buildingNumber", "postalCode", "city"] {
+        if let Some(part) = address.optional(name) {
+            part.text()?;
+        }
+    }
+    let country = address.required("country")?;
+    let code = country.text()?;
+    if !country::is_listed(code) {
+        let says = format!("expected a listed ISO 3166-1 alpha-2 code, found {}", excerpt(code));
+        return Err(Refusal::format("country.listed", says).at(country.path()));
+    }
+    Ok(())
+}
+
+/// Checks a `PurposeCode` of a request, where the list is closed.
+pub(crate) fn purpose_code(member: &Member<'_>) -> Result<(), Refusal> {
+    member.listed("purpose-code.listed", &PURPOSE_CODES).map(drop)
+}
+
+/// Checks `remittanceInformationUnstructured`: not empty, at most 140 characters.
+pub(crate) fn remittance_unstructured(member: &Member<'_>) -> Result<(), Refusal> {
+    member.at_most(140, member.non_empty_text()?)
+}
+
+const PURPOSE_CODES: [&str; 14] = [
+    "INVS", "SALA", "IDCP", "CASH", "CORT", "INTC", "PENS", "SSBE", "SUPP", "TAXS", "TREA", "VATX", "LOAN",
+    "OTHR",
+];
+
+/// Whether the account has this number. Neither form nor check digits are looked at: the document gives no such rule.
+fn account_number(account: &Object<'_>, name: &str, limit: usize) -> Result<bool, Refusal> {
+    let Some(number) = account.optional(name) else { return Ok(false) };
+    number.at_most(limit, number.non_empty_text()?)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check<T>(value: &Value, check: impl Fn(&Member<'_>) -> Result<T, Refusal>) -> Result<T, String> {
+        let body = json!({ "it": value });
+        let member = Object::root(body.as_object().unwrap(), "ncbct").required("it").unwrap();
+        check(&member).map_err(|refusal| refusal.rule)
+    }
+
+    #[test]
+    fn accounts_have_one_number_and_a_currency() {
+        let of = |value| check(&value, account);
+        assert_eq!(of(json!({ "iban": "x".repeat(34), "currency": "NOK" })), Ok(AccountIdentifier::Iban));
+        assert_eq!(of(json!({ "bban": "x".repeat(30), "currency": "NOK" })), Ok(AccountIdentifier::Bban));
+        assert_eq!(of(json!({ "iban": "x", "bban": "y", "currency": "NOK" })), Ok(AccountIdentifier::Both));
+        for (value, rule) in [
+            (json!({ "iban": "x".repeat(35), "currency": "NOK" }), "account.iban.length"),
+            (json!({ "bban": "x".repeat(31), "currency": "NOK" }), "account.bban.length"),
+            (json!({ "bban": "", "currency": "NOK" }), "account.bban.empty"),
+            (json!({ "bban": 12345, "currency": "NOK" }), "account.bban.type"),
+            (json!({ "bban": "12345" }), "account.currency.required"),
+            (json!({ "bban": "12345", "currency": "XXX" }), "currency.listed"),
+            (json!({ "currency": "NOK" }), "account.identifier"),
+            (json!("NO1400004200179"), "ncbct.it.type"),
+        ] {
+            assert_eq!(of(value).unwrap_err(), rule);
+        }
+    }
+
+    #[test]
+    fn addresses_have_a_listed_country() {
+        let of = |value| check(&value, address);
+        assert_eq!(of(json!({ "country": "NO", "street": "å".repeat(70), "city": "Oslo" })), Ok(()));
+        for (value, rule) in [
+            (json!({ "street": "x" }), "address.country.required"),
+            (json!({ "country": "XX" }), "country.listed"),
+            (json!({ "country": "NOR" }), "country.listed"),
+            (json!({ "country": "NO", "street": "x".repeat(71) }), "address.street.length"),
+            (json!({ "country": "NO", "city": 1 }), "address.city.type"),
+            (json!([]), "ncbct.it.type"),
+        ] {
+            assert_eq!(of(value).unwrap_err(), rule);
+        }
+    }
+
+    #[test]
+    fn purpose_codes_are_listed() {
+        assert_eq!(check(&json!("SALA"), purpose_code), Ok(()));
+        for value in [json!("SALX"), json!("sala"), json!("")] {
+            assert_eq!(check(&value, purpose_code).unwrap_err(), "purpose-code.listed");
+        }
+        assert_eq!(check(&json!(1), purpose_code).unwrap_err(), "ncbct.it.type");
+    }
+
+    #[test]
+    fn remittance_texts_have_1_to_140_characters() {
+        assert_eq!(check(&json!("x"), remittance_unstructured), Ok(()));
+        assert_eq!(check(&json!("x".repeat(140)), remittance_unstructured), Ok(()));
+        assert_eq!(check(&json!("x".repeat(141)), remittance_unstructured).unwrap_err(), "ncbct.it.length");
+        assert_eq!(check(&json!(""), remittance_unstructured).unwrap_err(), "ncbct.it.empty");
+    }
+}

@@ -1,0 +1,214 @@
+//! The Signature header and its signing string (draft-cavage-http-signatures-10, sections 2 and 4).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::header::Fields;
+use crate::refusal::excerpt;
+
+/// The name that stands for method and path in the list of signed headers (section 2.3).
+const REQUEST_TARGET: &str = "(request-target)";
+
+/// The parameters of a Signature header (section 2.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parameters {
+    pub(crate) key_id: String,
+    /// Optional in the draft; the key decides.
+    pub(crate) algorithm: Option<String>,
+    /// The signed headers in their order, in lower case.
+    pub(crate) headers: Vec<String>,
+    pub(crate) signature: Vec<u8>,
+}
+
+impl Parameters {
+    /// Reads `name="value"` pairs separated by commas. Of a parameter that comes twice the last one counts; one that
+    /// is unknown or not well-formed is ignored (section 2.2). Without `headers` only the date is signed (2.1).
+    pub(crate) fn parse(text: &str) -> Result<Self, SignatureError> {
+        let (mut key_id, mut algorithm, mut headers, mut signature) = (None, None, None, None);
+        for (name, value) in pairs(text) {
+            match name {
+                "keyId" => key_id = Some(value),
+                "algorithm" => algorithm = Some(value),
+                "headers" => headers = Some(value),
+                "signature" => signature = Some(value),
+                _ => {}
+            }
+        }
+        let headers = headers.unwrap_or("date");
+        Ok(Self {
+            key_id: key_id.ok_or(SignatureError::Missing("keyId"))?.to_owned(),
+            algorithm: algorithm.map(str::to_owned),
+            headers: headers.split_ascii_whitespace().map(str::to_ascii_lowercase).collect(),
+            signature: STANDARD
+                .decode(signature.ok_or(SignatureError::Missing("signature"))?)
+                .map_err(|_| SignatureError::Encoding)?,
+        })
+    }
+}
+
+/// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
+/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in.
+pub(crate) fn signing_string(
+    headers: &[String],
+    method: &str,
+    target: &str,
+    fields: Fields<'_>,
+) -> Result<Vec<u8>, SignatureError> {
+    let mut string = Vec::new();
+    for (index, name) in headers.iter().enumerate() {
+        if index > 0 {
+            string.push(b'\n');
+        }
+        string.extend_from_slice(name.as_bytes());
+        string.extend_from_slice(b": ");
+        if name == REQUEST_TARGET {
+            string.extend_from_slice(method.to_ascii_lowercase().as_bytes());
+            string.push(b' ');
+            string.extend_from_slice(target.as_bytes());
+        } else {
+            let value = fields.bytes(name).ok_or_else(|| SignatureError::Absent(excerpt(name)))?;
+            string.extend_from_slice(&value);
+        }
+    }
+    Ok(string)
+}
+
+/// Why a signature cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SignatureError {
+    /// A required parameter is not there, or not in quotes.
+    #[error("expected the parameter {0} as name=\"value\", found none")]
+    Missing(&'static str),
+    /// The signature is not base64 (RFC 4648 section 4).
+    #[error("expected a base64 signature, found other characters or padding")]
+    Encoding,
+    /// A listed header is not in the request.
+    #[error("expected the signed header {0} in the request, found none")]
+    Absent(String),
+}
+
+/// The well-formed `name="value"` pairs. The draft has no escapes, so a value ends at the next quotation mark.
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let part = take_parameter(&mut rest);
+            if let Some((name, value)) = part.split_once('=')
+                && let Some(value) = value.trim().strip_prefix('"').and_then(|value| value.strip_suffix('"'))
+                && !value.contains('"')
+            {
+                return Some((name.trim(), value));
+            }
+        }
+        None
+    })
+}
+
+/// Takes what stands before the next comma outside quotation marks.
+fn take_parameter<'a>(rest: &mut &'a str) -> &'a str {
+    let mut quoted = false;
+    let end = rest.find(|letter| {
+        quoted ^= letter == '"';
+        letter == ',' && !quoted
+    });
+    let (part, after) = match end {
+        Some(end) => (&rest[..end], &rest[end + 1..]),
+        None => (*rest, ""),
+    };
+    *rest = after;
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use axum::http::{HeaderMap, HeaderName};
+    use rsa::RsaPublicKey;
+    use rsa::pkcs1v15::{Signature, VerifyingKey};
+    use rsa::pkcs8::DecodePublicKey as _;
+    use rsa::signature::Verifier as _;
+    use serde_json::Value;
+    use sha2::Sha256;
+
+    use super::*;
+
+    #[test]
+    fn parameters() {
+        let text = r#"keyId="SN=1F,CA=CN=a, O=b",algorithm="rsa-sha256", headers="date X-Request-ID",signature="YQ==""#;
+        let parameters = Parameters::parse(text).unwrap();
+        assert_eq!(parameters.key_id, "SN=1F,CA=CN=a, O=b");
+        assert_eq!(parameters.algorithm.as_deref(), Some("rsa-sha256"));
+        assert_eq!(parameters.headers, ["date", "x-request-id"]);
+        assert_eq!(parameters.signature, b"a");
+    }
+
+    #[test]
+    fn the_last_of_two_counts_and_the_unknown_is_ignored() {
+        let text = r#"keyId="a",keyId = "b" ,created=1,x="y",keyId=c,,signature="YQ==""#;
+        let parameters = Parameters::parse(text).unwrap();
+        assert_eq!(parameters.key_id, "b");
+        assert_eq!(parameters.algorithm, None);
+        assert_eq!(parameters.headers, ["date"], "the default of the draft");
+    }
+
+    #[test]
+    fn what_is_missing_or_broken() {
+        for (text, error) in [
+            ("", SignatureError::Missing("keyId")),
+            (r#"signature="YQ==""#, SignatureError::Missing("keyId")),
+            (r#"keyid="a",signature="YQ==""#, SignatureError::Missing("keyId")),
+            (r#"keyId="a""#, SignatureError::Missing("signature")),
+            (r#"keyId="a",signature=YQ=="#, SignatureError::Missing("signature")),
+            (r#"keyId="a,signature="YQ==""#, SignatureError::Missing("keyId")),
+            (r#"keyId="a",signature="Y Q""#, SignatureError::Encoding),
+        ] {
+            assert_eq!(Parameters::parse(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_trimmed_and_joined() {
+        let mut headers = HeaderMap::new();
+        headers.append("cache-control", " max-age=60 ".parse().unwrap());
+        headers.append("cache-control", "must-revalidate".parse().unwrap());
+        headers.append("x-empty", "".parse().unwrap());
+        let names = ["(request-target)", "cache-control", "x-empty"].map(str::to_owned);
+        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers)).unwrap();
+        let expected =
+            "(request-target): get /Foo?a=%20B\ncache-control: max-age=60, must-revalidate\nx-empty: ";
+        assert_eq!(String::from_utf8(string).unwrap(), expected);
+        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers));
+        assert_eq!(absent, Err(SignatureError::Absent("\"date\"".to_owned())));
+    }
+
+    #[test]
+    fn the_vectors_of_the_draft() {
+        let vectors = include_str!("../../../fixtures/vectors/cavage10.json");
+        let vectors: Value = serde_json::from_str(vectors).unwrap();
+        let key = vectors["public_key_pem"].as_str().unwrap();
+        let key = VerifyingKey::<Sha256>::new(RsaPublicKey::from_public_key_pem(key).unwrap());
+        let request = &vectors["request"];
+        let mut fields = HeaderMap::new();
+        for field in request["headers"].as_array().unwrap() {
+            let name = HeaderName::from_bytes(field[0].as_str().unwrap().as_bytes()).unwrap();
+            fields.append(name, field[1].as_str().unwrap().parse().unwrap());
+        }
+        let cases = vectors["cases"].as_array().unwrap();
+        assert_eq!(cases.len(), 3);
+        for case in cases {
+            let mut header =
+                format!(r#"keyId="Test",algorithm="rsa-sha256",signature={}"#, case["signature"]);
+            if let Some(list) = case["headers_param"].as_str() {
+                write!(header, r#",headers="{list}""#).unwrap();
+            }
+            let parameters = Parameters::parse(&header).unwrap();
+            let (method, path) = (request["method"].as_str().unwrap(), request["path"].as_str().unwrap());
+            let string = signing_string(&parameters.headers, method, path, Fields(&fields)).unwrap();
+            assert_eq!(str::from_utf8(&string).unwrap(), case["signing_string"].as_str().unwrap());
+            let signature = Signature::try_from(parameters.signature.as_slice()).unwrap();
+            key.verify(&string, &signature).unwrap();
+            assert!(key.verify(&string[1..], &signature).is_err(), "another string");
+        }
+    }
+}

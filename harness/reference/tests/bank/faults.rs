@@ -1,0 +1,58 @@
+//! Each fault is seen by the request that its clause forbids, and by no request that another clause forbids.
+
+use serde_json::{Value, json};
+use xs2aspec_reference::{Bank, Fault};
+
+use crate::support::{Call, bank};
+
+/// The probes: the fault that a probe shows, and whether it was accepted. An honest bank refuses them all.
+async fn accepted(bank: &Bank) -> Vec<&'static str> {
+    let single = Call::ncbct().send(bank).await.payment_id();
+    let periodic = Call::periodic().send(bank).await.payment_id();
+    let amount = |amount: &str| json!({ "amount": amount, "currency": "JPY" });
+    let name = |length| json!("x".repeat(length));
+    let months = |months: Value| Call::periodic().member("monthsOfExecution", months);
+    let probes = [
+        ("header.x-request-id.ncbct/not-required", Call::ncbct().without("x-request-id")),
+        ("ncbct.creditor-name.length/seventy-one", Call::ncbct().member("creditorName", name(71))),
+        ("amount.digits/two-for-zero", Call::ncbct().member("instructedAmount", amount("100.00"))),
+        ("periodic.months.duplicate/only-adjacent", months(json!([3, 4, 3]))),
+        ("basket.mix/first-payment-only", Call::basket(&[single, periodic.clone()])),
+        // Beyond each fault, where the clause still holds.
+        ("", Call::periodic().without("x-request-id")),
+        ("", Call::ncbct().without("tpp-session-id")),
+        ("", Call::ncbct().member("creditorName", name(72))),
+        ("", Call::periodic().member("creditorName", name(71))),
+        ("", Call::ncbct().member("instructedAmount", amount("100.000"))),
+        ("", months(json!([3, 3]))),
+        ("", Call::basket(&[periodic])),
+    ];
+    let mut accepted = Vec::new();
+    for (fault, call) in probes {
+        let reply = call.send(bank).await;
+        match reply.status {
+            201 => accepted.push(fault),
+            status => assert!((400..500).contains(&status), "{reply:?}"),
+        }
+    }
+    accepted
+}
+
+#[tokio::test]
+async fn an_honest_bank_accepts_none() {
+    let bank = bank(None).await;
+    assert_eq!(accepted(&bank).await, [""; 0]);
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn each_fault_is_seen_and_only_where_it_should_be() {
+    let mut seen = 0;
+    for fault in Fault::all() {
+        let bank = bank(Some(fault.name())).await;
+        assert_eq!(accepted(&bank).await, [fault.name()]);
+        bank.shutdown().await.unwrap();
+        seen += 1;
+    }
+    assert_eq!(seen, 5);
+}

@@ -1,0 +1,8 @@
+//! The bank from outside: real requests, signed, over TCP.
+
+mod faults;
+mod http;
+mod operations;
+mod refusals;
+#[path = "../support/mod.rs"]
+mod support;

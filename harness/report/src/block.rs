@@ -1,0 +1,211 @@
+//! The block that tells one case: what was sent, what was wrong, which clause, how to run it again. Terminal and `JUnit` show
+//! the same text.
+
+use std::fmt::Write as _;
+
+use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Verdict};
+
+use crate::{
+    run::{self, Run},
+    shell,
+    text::{self, harmless, short},
+};
+
+/// The block of a case, several lines, the last one with its line end.
+pub(crate) fn of(run: &Run<'_>, verdict: &CaseVerdict) -> String {
+    let mut block = format!("{}  {}\n", verdict.verdict.word().to_uppercase(), spaced(&verdict.case));
+    line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
+    if let Some(exchange) = verdict.exchange.and_then(|number| run.exchange(number)) {
+        line(&mut block, "   | ", &exchanged(exchange, &run.start().base_url));
+    }
+    for change in &verdict.changes {
+        line(&mut block, "   | ", &short(change));
+    }
+    for finding in &verdict.findings {
+        let mut words = short(&run::mismatch(finding));
+        if finding.clause != verdict.clause {
+            let _ = write!(words, " [{}]", harmless(&finding.clause));
+        }
+        line(&mut block, "   | ", &words);
+    }
+    if let Some(said) = said(verdict) {
+        line(&mut block, "   | ", &said);
+    }
+    clauses(&mut block, run, verdict);
+    if let Some(control) = &verdict.control {
+        let word = if control.accepted { "accepted" } else { "not accepted" };
+        line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
+    }
+    line(&mut block, "   = ", &format!("again   {}", again(run, verdict)));
+    block
+}
+
+/// A case id as headings show it: `periodic.months.duplicate / adjacent`.
+pub(crate) fn spaced(case: &str) -> String {
+    harmless(case).replacen('/', " / ", 1)
+}
+
+/// The command that runs the case again.
+pub(crate) fn again(run: &Run<'_>, verdict: &CaseVerdict) -> String {
+    let arguments = run.start().arguments.iter().map(String::as_str);
+    let words = ["xs2aspec", "run", "--only", &verdict.case].into_iter().chain(arguments);
+    words.map(shell::quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn line(block: &mut String, margin: &str, text: &str) {
+    block.push_str(margin);
+    block.push_str(text);
+    block.push('\n');
+}
+
+/// Method and path, what came back and how long it took.
+fn exchanged(exchange: &Exchange, base_url: &str) -> String {
+    let url = &exchange.request.url;
+    let path = url.strip_prefix(base_url.trim_end_matches('/')).filter(|path| path.starts_with('/'));
+    let took = text::duration(exchange.micros);
+    let end = match &exchange.response {
+        Some(response) => format!("{} in {took}", response.status),
+        None => format!("no answer in {took}"),
+    };
+    format!("{} {}     {end}", short(&exchange.request.method), short(path.unwrap_or(url)))
+}
+
+/// The reason of a verdict that is not about right or wrong.
+fn said(verdict: &CaseVerdict) -> Option<String> {
+    let about = match verdict.verdict {
+        Verdict::Pass | Verdict::Fail => return None,
+        Verdict::Observed => return verdict.reason.as_deref().map(short),
+        Verdict::Inconclusive => "could not tell",
+        Verdict::NotApplicable => "does not apply",
+        Verdict::Error => "could not judge",
+    };
+    Some(format!("{about}: {}", short(run::reason(verdict))))
+}
+
+/// The clauses that are broken. A case whose own clause is not among them names it as what it is about.
+fn clauses(block: &mut String, run: &Run<'_>, verdict: &CaseVerdict) {
+    let mut broken: Vec<&str> = Vec::new();
+    for finding in &verdict.findings {
+        if !broken.contains(&finding.clause.as_str()) {
+            broken.push(&finding.clause);
+        }
+    }
+    if let Some(own) = broken.iter().position(|clause| *clause == verdict.clause) {
+        broken[..=own].rotate_right(1);
+    } else {
+        let label = if broken.is_empty() { "clause  " } else { "about   " };
+        line(block, "   = ", &format!("{label}{}", clause(&verdict.clause, run.clause(&verdict.clause))));
+    }
+    for id in broken {
+        line(block, "   = ", &format!("clause  {}", clause(id, run.clause(id))));
+    }
+}
+
+fn clause(id: &str, known: Option<&ClauseText>) -> String {
+    let Some(ClauseText { says, strength, standard, .. }) = known else {
+        return format!("{} (not in the record)", harmless(id));
+    };
+    let standard =
+        standard.as_deref().map(|standard| format!(", {}", harmless(standard))).unwrap_or_default();
+    format!("{} ({}{standard}): {}", harmless(id), strength.word(), short(says))
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_record::{Finding, Verdict};
+
+    use crate::{
+        Run,
+        sample::{self, Sample},
+    };
+
+    fn block(events: &[xs2aspec_record::Event], case: &str) -> String {
+        let run = Run::of(events).unwrap();
+        let verdict = run.verdicts().find(|verdict| verdict.case == case).unwrap();
+        super::of(&run, verdict)
+    }
+
+    #[test]
+    fn a_failure_looks_as_designed() {
+        insta::assert_snapshot!(block(&sample::mixed(), "periodic.months.duplicate/adjacent"), @"
+        FAIL  periodic.months.duplicate / adjacent
+          --> cases/periodic/months-of-execution.yaml:18
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+           | body/monthsOfExecution = [3, 3]
+           | expected a refusal (4xx), got 201 with transactionStatus RCVD
+           = clause  periodic.months.duplicate (stated): month numbers may not repeat
+           = control accepted: periodic.months / ascending
+           = again   xs2aspec run --only periodic.months.duplicate/adjacent --target 'my bank.toml'
+        ");
+    }
+
+    #[test]
+    fn what_could_not_be_told_gives_its_reason() {
+        insta::assert_snapshot!(block(&sample::mixed(), "periodic.months.duplicate/spread"), @"
+        INCONCLUSIVE  periodic.months.duplicate / spread
+          --> cases/periodic/months-of-execution.yaml:18
+           | body/monthsOfExecution = [3, 5, 3]
+           | could not tell: its control periodic.months/two was not accepted: got 400
+           = clause  periodic.months.duplicate (stated): month numbers may not repeat
+           = control not accepted: periodic.months / two
+           = again   xs2aspec run --only periodic.months.duplicate/spread --target 'my bank.toml'
+        ");
+        insta::assert_snapshot!(block(&sample::mixed(), "ncbct.path/plain"), @"
+        ERROR  ncbct.path / plain
+          --> cases/ncbct/months-of-execution.yaml:18
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     no answer in 12 ms
+           | could not judge: no answer within 5 s
+           = clause  ncbct.path (stated): an NCBCT payment is created under its path
+           = again   xs2aspec run --only ncbct.path/plain --target 'my bank.toml'
+        ");
+    }
+
+    #[test]
+    fn every_broken_clause_has_its_line_and_the_own_clause_comes_first() {
+        let mut sample = Sample::new(1);
+        let verdict = sample.verdict("periodic.months/one", Verdict::Fail);
+        let finding = |clause: &str, at: &str| Finding {
+            clause: clause.into(),
+            expected: "at most 2 decimals (NOK)".into(),
+            actual: "\"1.234\"".into(),
+            at: at.into(),
+        };
+        verdict.findings = vec![
+            finding("amount.digits", "body/transactionFees/amount"),
+            finding("periodic.months", "status"),
+        ];
+        insta::assert_snapshot!(block(&sample.finished(), "periodic.months/one"), @r#"
+        FAIL  periodic.months / one
+          --> cases/periodic/months-of-execution.yaml:18
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+           | body/transactionFees/amount: expected at most 2 decimals (NOK), got "1.234" [amount.digits]
+           | expected at most 2 decimals (NOK), got "1.234"
+           = clause  periodic.months (stated): months 1 to 11 are accepted
+           = clause  amount.digits (derived, ISO 4217): an amount has no more decimals than its currency
+           = again   xs2aspec run --only periodic.months/one --target 'my bank.toml'
+        "#);
+        sample.last().findings.pop();
+        sample.last().findings.push(finding("nowhere", "body/x"));
+        insta::assert_snapshot!(block(&sample.finished(), "periodic.months/one"), @r#"
+        FAIL  periodic.months / one
+          --> cases/periodic/months-of-execution.yaml:18
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+           | body/transactionFees/amount: expected at most 2 decimals (NOK), got "1.234" [amount.digits]
+           | body/x: expected at most 2 decimals (NOK), got "1.234" [nowhere]
+           = about   periodic.months (stated): months 1 to 11 are accepted
+           = clause  amount.digits (derived, ISO 4217): an amount has no more decimals than its currency
+           = clause  nowhere (not in the record)
+           = again   xs2aspec run --only periodic.months/one --target 'my bank.toml'
+        "#);
+    }
+
+    #[test]
+    fn a_hostile_answer_stays_on_its_line() {
+        let block = block(&sample::hostile(), sample::HOSTILE_CASE);
+        assert!(!block.chars().any(|letter| letter != '\n' && crate::text::is_hostile(letter)), "{block:?}");
+        assert!(block.lines().all(|line| line.chars().count() < 900), "{block}");
+        // What the target wrote stands behind a margin: it cannot pass for a heading of ours.
+        assert_eq!(block.lines().filter(|line| line.starts_with("FAIL")).count(), 1, "{block}");
+        assert!(block.contains("characters more)"));
+    }
+}

@@ -1,0 +1,22 @@
+//! How a run is shown: one file per format, each a pure function of the record.
+//!
+//! - [`run`]: the events of a record, indexed; every report starts there.
+//! - [`terminal`]: the block of a failing case, and the summary at the end of a run.
+//! - [`progress`]: what is shown while a run goes on.
+//! - [`junit`]: `junit.xml` for CI servers.
+//! - [`markdown`]: `summary.md` for a CI step summary.
+//!
+//! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
+
+mod block;
+pub mod junit;
+pub mod markdown;
+pub mod progress;
+pub mod run;
+#[cfg(test)]
+mod sample;
+mod shell;
+pub mod terminal;
+pub mod text;
+
+pub use run::{Run, RunError};

@@ -1,0 +1,221 @@
+//! What is shown while a run goes on. Fed with the events of the run, as they happen.
+
+use std::io::Write;
+
+pub use indicatif::ProgressDrawTarget;
+use indicatif::{ProgressBar, ProgressStyle};
+use xs2aspec_record::{Counts, Event, Role, RunStarted, Verdict};
+
+use crate::{
+    run, terminal,
+    text::{self, short},
+};
+
+/// Failing cases that are printed above the bar; further ones are only counted.
+pub const LISTED: usize = 50;
+
+/// How progress is shown, and where. The caller decides: it knows whether it writes to a terminal.
+pub enum Mode {
+    /// A bar with the counts so far, failing cases above it. For a terminal.
+    Bar(ProgressDrawTarget),
+    /// A line at the start and one whenever another tenth of the cases is done. For a log.
+    Plain(Box<dyn Write + Send>),
+    /// Nothing.
+    Quiet,
+}
+
+/// The progress of one run.
+pub struct Progress {
+    show: Show,
+    counts: Counts,
+    cases: usize,
+}
+
+enum Show {
+    Bar(ProgressBar),
+    Plain(Box<dyn Write + Send>),
+    Nothing,
+}
+
+impl Progress {
+    /// Progress in this mode. Nothing is shown before the run starts.
+    pub fn new(mode: Mode) -> Self {
+        let show = match mode {
+            Mode::Bar(target) => {
+                Show::Bar(ProgressBar::with_draw_target(Some(0), target).with_style(style()))
+            }
+            Mode::Plain(out) => Show::Plain(out),
+            Mode::Quiet => Show::Nothing,
+        };
+        Self { show, counts: Counts::default(), cases: 0 }
+    }
+
+    /// Takes the next event. A log that cannot be written to is given up; the run goes on.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted(start) => self.start(start),
+            Event::Verdict(verdict) if verdict.role == Role::Selected => {
+                let before = self.tenths();
+                self.counts.add(verdict.verdict);
+                if let Show::Bar(bar) = &self.show {
+                    if verdict.verdict == Verdict::Fail && self.counts.fail <= LISTED {
+                        bar.println(terminal::line(verdict));
+                    }
+                    bar.set_message(run::words(&self.counts));
+                    bar.inc(1);
+                } else if self.tenths() > before {
+                    let (done, cases) = (self.counts.total(), self.cases);
+                    self.say(&format!(
+                        "{done} of {}: {}",
+                        text::count(cases, "case"),
+                        run::words(&self.counts)
+                    ));
+                }
+            }
+            Event::RunFinished(_) => {
+                if let Show::Bar(bar) = &self.show {
+                    bar.finish_and_clear();
+                }
+            }
+            Event::Verdict(_) | Event::Clause(_) | Event::Source(_) | Event::Exchange(_) => {}
+        }
+    }
+
+    fn start(&mut self, start: &RunStarted) {
+        self.cases = start.cases;
+        if let Show::Bar(bar) = &self.show {
+            bar.set_length(start.cases as u64);
+            bar.set_message(run::words(&self.counts));
+            bar.tick();
+        }
+        let (cases, target, url) =
+            (text::count(start.cases, "case"), short(&start.target), short(&start.base_url));
+        self.say(&format!("{}: {cases} against {target} ({url})", short(&start.tool)));
+    }
+
+    fn say(&mut self, line: &str) {
+        if let Show::Plain(out) = &mut self.show
+            && writeln!(out, "{line}").and_then(|()| out.flush()).is_err()
+        {
+            self.show = Show::Nothing;
+        }
+    }
+
+    fn tenths(&self) -> usize {
+        (self.counts.total() * 10).checked_div(self.cases).unwrap_or_default()
+    }
+}
+
+fn style() -> ProgressStyle {
+    // A template that does not parse is a defect of ours; the default bar shows the run as well.
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use indicatif::InMemoryTerm;
+
+    use super::*;
+    use crate::sample::{self, Sample};
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Broken;
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn plain(events: &[Event]) -> String {
+        let log = Log::default();
+        let mut progress = Progress::new(Mode::Plain(Box::new(log.clone())));
+        for event in events {
+            progress.event(event);
+        }
+        let bytes = log.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_log_has_a_line_at_the_start_and_one_for_each_tenth() {
+        let mut sample = Sample::new(40);
+        for number in 0..40 {
+            sample.verdict(
+                &format!("periodic.months/{number}"),
+                if number == 5 { Verdict::Fail } else { Verdict::Pass },
+            );
+        }
+        let log = plain(&sample.finished());
+        assert_eq!(log.lines().count(), 11, "{log}");
+        assert!(log.starts_with(
+            "xs2aspec 0.1.0: 40 cases against test bank (https://bank.test/psd2)\n4 of 40 cases: pass 4\n8 of"
+        ));
+        assert!(log.ends_with("40 of 40 cases: pass 39, fail 1\n"));
+    }
+
+    #[test]
+    fn controls_and_an_empty_run_move_nothing() {
+        let mut sample = Sample::new(0);
+        sample.verdict("periodic.months/one", Verdict::Pass).role = Role::Control;
+        assert_eq!(plain(&sample.finished()).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_log_that_is_gone_does_not_stop_the_run() {
+        let mut progress = Progress::new(Mode::Plain(Box::new(Broken)));
+        for event in sample::mixed() {
+            progress.event(&event);
+        }
+        assert!(matches!(progress.show, Show::Nothing));
+        assert_eq!(progress.counts.total(), 9);
+    }
+
+    #[test]
+    fn the_bar_counts_and_lists_failing_cases_above() {
+        let term = InMemoryTerm::new(20, 120);
+        let mut progress = Progress::new(Mode::Bar(ProgressDrawTarget::term_like(Box::new(term.clone()))));
+        let events = sample::mixed();
+        let (last, before) = events.split_last().unwrap();
+        for event in before {
+            progress.event(event);
+        }
+        if let Show::Bar(bar) = &progress.show {
+            bar.force_draw();
+        }
+        insta::assert_snapshot!(term.contents(), @"
+        FAIL  periodic.months.duplicate / adjacent: expected a refusal (4xx), got 201 with transactionStatus RCVD
+        ============================== 9/9  pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
+        ");
+        progress.event(last);
+        assert!(!term.contents().contains("9/9"), "{}", term.contents());
+        assert!(term.contents().contains("FAIL  periodic.months.duplicate / adjacent"));
+    }
+
+    #[test]
+    fn a_hostile_target_cannot_steer_the_terminal() {
+        let log = plain(&sample::hostile());
+        assert!(!log.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{log:?}");
+        assert_eq!(log.lines().filter(|line| line.starts_with("FAIL")).count(), 0);
+    }
+}

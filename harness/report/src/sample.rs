@@ -1,0 +1,237 @@
+//! Records made by hand for the tests of every format.
+
+use xs2aspec_record::{
+    Body, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit, Finding, Ledger,
+    Place, Request, Response, Role, RunFinished, RunStarted, Strength, Verdict,
+};
+
+/// The failing case of [`hostile`].
+pub(crate) const HOSTILE_CASE: &str = "periodic.months/one";
+
+/// Text as a target would write it that wants to break out of a terminal, of XML or of what CI servers act on.
+pub(crate) const HOSTILE: &str = "\u{1b}[2J\u{7}\r\nFAIL  fake\0 ]]></failure></testsuite> &amp; &#27; ]]> <!-- \
+     [[ATTACHMENT|/etc/passwd]] [[[PROPERTY|verdict=pass]]] \u{202e}\u{fffe}\u{ffff}\u{85}\u{feff} ::error::x \
+     ##vso[task.setvariable variable=a]b \u{1f600}";
+
+/// Text that wants to be more than text in Markdown.
+pub(crate) const HOSTILE_MARKDOWN: &str = "`` ` ``` [x](javascript:a) ![i](http://evil.test/i.png) http://evil.test \
+     www.evil.test a@b.test @team #1 ~~s~~ *b* _i_ **b** \\| \\` | $x$ <script>alert(1)</script> <b> &lt; <!-- --- \\";
+
+/// A record under construction: starts with clauses and a source, then takes verdicts.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    start: RunStarted,
+    verdicts: Vec<CaseVerdict>,
+    exchanges: Vec<Exchange>,
+}
+
+impl Sample {
+    /// A run of so many selected cases.
+    pub(crate) fn new(cases: usize) -> Self {
+        let start = RunStarted {
+            format: RunStarted::FORMAT,
+            tool: "xs2aspec 0.1.0".into(),
+            target: "test bank".into(),
+            base_url: "https://bank.test/psd2".into(),
+            fault: None,
+            document_sha256: "d0".repeat(32),
+            suite_sha256: "5e".repeat(32),
+            seed: 7,
+            now: "2030-01-02T03:04:05Z".into(),
+            cases,
+            only: vec!["periodic".into()],
+            skip: vec![],
+            arguments: vec!["--target".into(), "my bank.toml".into()],
+        };
+        Self { start, verdicts: vec![], exchanges: vec![] }
+    }
+
+    /// Adds a case with this verdict: area and operation are the first part of its id, the clause is what stands before `/`.
+    pub(crate) fn verdict(&mut self, case: &str, verdict: Verdict) -> &mut CaseVerdict {
+        let clause = case.split('/').next().unwrap_or_default();
+        let area = case.split('.').next().unwrap_or_default();
+        let number = self.exchanges.len() as u64 + 1;
+        let sent = !matches!(verdict, Verdict::NotApplicable | Verdict::Inconclusive);
+        let finding = Finding {
+            clause: clause.into(),
+            expected: "a refusal (4xx)".into(),
+            actual: "201 with transactionStatus RCVD".into(),
+            at: "status".into(),
+        };
+        if sent {
+            self.exchanges.push(exchange(number, case, verdict == Verdict::Error));
+        }
+        self.verdicts.push(CaseVerdict {
+            case: case.into(),
+            clause: clause.into(),
+            area: area.into(),
+            operation: area.into(),
+            role: Role::Selected,
+            place: Place { file: format!("cases/{area}/months-of-execution.yaml"), line: 18, column: 5 },
+            verdict,
+            expected: "refused".into(),
+            checks: u32::from(sent),
+            findings: if verdict == Verdict::Fail { vec![finding] } else { vec![] },
+            observations: vec![],
+            reason: match verdict {
+                Verdict::Inconclusive => {
+                    Some("its control periodic.months/two was not accepted: got 400".into())
+                }
+                Verdict::NotApplicable => Some("the target profile does not offer `sandbox`".into()),
+                Verdict::Error => Some("no answer within 5 s".into()),
+                _ => None,
+            },
+            control: None,
+            changes: vec![],
+            exchange: sent.then_some(number),
+            micros: 12_345,
+        });
+        self.last()
+    }
+
+    /// The verdict added last.
+    pub(crate) fn last(&mut self) -> &mut CaseVerdict {
+        self.verdicts.last_mut().expect("a verdict")
+    }
+
+    /// The start, to change it.
+    pub(crate) fn start(&mut self) -> &mut RunStarted {
+        &mut self.start
+    }
+
+    /// The record of a run that was killed.
+    pub(crate) fn killed(&self) -> Vec<Event> {
+        let mut events = vec![Event::RunStarted(self.start.clone())];
+        events.extend(clauses().into_iter().map(Event::Clause));
+        events.push(Event::Source(CaseSource {
+            file: "cases/periodic/months-of-execution.yaml".into(),
+            text: "title: Month numbers\n".into(),
+        }));
+        events.extend(self.exchanges.iter().cloned().map(Event::Exchange));
+        events.extend(self.verdicts.iter().cloned().map(Event::Verdict));
+        events
+    }
+
+    /// The record of a run that came to its end.
+    pub(crate) fn finished(&self) -> Vec<Event> {
+        self.ended(false)
+    }
+
+    /// The record of a run that stopped early.
+    pub(crate) fn stopped_early(&self) -> Vec<Event> {
+        self.ended(true)
+    }
+
+    fn ended(&self, stopped_early: bool) -> Vec<Event> {
+        let mut ledger = Ledger::default();
+        let known = clauses();
+        for verdict in &self.verdicts {
+            let clause =
+                known.iter().find(|clause| clause.id == verdict.clause).expect("a clause of the sample");
+            ledger.add(verdict, clause.strength);
+        }
+        let counts: Counts = ledger.counts();
+        let mut events = self.killed();
+        events.push(Event::RunFinished(RunFinished {
+            counts,
+            exchanges: self.exchanges.len() as u64 + 2,
+            micros: 2_500_000,
+            stopped_early,
+            exit: Exit::of(&ledger).code(),
+        }));
+        events
+    }
+}
+
+/// A finished run with every verdict, and a control that nobody selected.
+pub(crate) fn mixed() -> Vec<Event> {
+    let mut sample = Sample::new(9);
+    sample.verdict("transaction.path/plain", Verdict::Pass);
+    sample.verdict("periodic.months/ascending", Verdict::Pass);
+    let adjacent = sample.verdict("periodic.months.duplicate/adjacent", Verdict::Fail);
+    adjacent.changes = vec!["body/monthsOfExecution = [3, 3]".into()];
+    adjacent.control = Some(ControlSeen { case: "periodic.months/ascending".into(), accepted: true });
+    let spread = sample.verdict("periodic.months.duplicate/spread", Verdict::Inconclusive);
+    spread.changes = vec!["body/monthsOfExecution = [3, 5, 3]".into()];
+    spread.control = Some(ControlSeen { case: "periodic.months/two".into(), accepted: false });
+    sample.verdict("customers.path/plain", Verdict::NotApplicable);
+    let twelve = sample.verdict("periodic.months.twelve/alone", Verdict::Observed);
+    twelve.observations = vec!["periodic.months.twelve: 201 with transactionStatus RCVD".into()];
+    sample.verdict("ncbct.path/plain", Verdict::Error);
+    sample.verdict("basket.mix/periodic", Verdict::Pass).observations =
+        vec!["basket.mix: refused with 400".into(), "payment.success-status: 201".into()];
+    sample.verdict("basket.mix/two", Verdict::Pass).observations =
+        vec!["basket.mix: refused with 400".into()];
+    sample.verdict("periodic.months/two", Verdict::Fail).role = Role::Control;
+    sample.finished()
+}
+
+/// A finished run against a target that writes [`HOSTILE`] wherever it can.
+pub(crate) fn hostile() -> Vec<Event> {
+    let mut sample = Sample::new(5);
+    sample.start().target = HOSTILE_MARKDOWN.into();
+    sample.start().base_url = HOSTILE.into();
+    sample.start().arguments = vec!["--target".into(), HOSTILE.into()];
+    let long = format!("{HOSTILE}{}", "x".repeat(100_000));
+    let fail = sample.verdict(HOSTILE_CASE, Verdict::Fail);
+    fail.changes = vec![HOSTILE.into()];
+    fail.observations = vec![HOSTILE.into(), HOSTILE_MARKDOWN.into()];
+    let all = |text: &str| Finding {
+        clause: text.into(),
+        expected: text.into(),
+        actual: text.into(),
+        at: text.into(),
+    };
+    let own = Finding {
+        clause: "periodic.months".into(),
+        expected: "a refusal".into(),
+        actual: long.clone(),
+        at: "status".into(),
+    };
+    fail.findings = vec![own, all(HOSTILE), all(HOSTILE_MARKDOWN)];
+    for verdict in [Verdict::Inconclusive, Verdict::NotApplicable, Verdict::Error, Verdict::Observed] {
+        let case = sample.verdict(&format!("periodic.months/{}", verdict.word()), verdict);
+        case.reason = Some(long.clone());
+        case.observations = vec![HOSTILE.into(), HOSTILE_MARKDOWN.into(), long.clone()];
+    }
+    sample.finished()
+}
+
+fn clauses() -> Vec<ClauseText> {
+    let clause = |id: &str, says: &str, strength| ClauseText {
+        id: id.into(),
+        says: says.into(),
+        strength,
+        line: 242,
+        section: "Endpoints > Create periodic payment".into(),
+        standard: (strength == Strength::Derived).then(|| "ISO 4217".into()),
+    };
+    vec![
+        clause("amount.digits", "an amount has no more decimals than its currency", Strength::Derived),
+        clause("basket.mix", "a periodic payment cannot be put in a basket", Strength::Stated),
+        clause("customers.path", "the sandbox lists its customers", Strength::Stated),
+        clause("ncbct.path", "an NCBCT payment is created under its path", Strength::Stated),
+        clause("periodic.months", "months 1 to 11 are accepted", Strength::Stated),
+        clause("periodic.months.duplicate", "month numbers may not repeat", Strength::Stated),
+        clause("periodic.months.twelve", "what month 12 means is not clear", Strength::Choice),
+        clause("transaction.path", "a transaction is read under its path", Strength::Stated),
+    ]
+}
+
+fn exchange(number: u64, case: &str, failed: bool) -> Exchange {
+    let body = Body::of(br#"{"transactionStatus":"RCVD"}"#);
+    Exchange {
+        number,
+        case: case.into(),
+        step: "request".into(),
+        request: Request {
+            method: "POST".into(),
+            url: "https://bank.test/psd2/v1/periodic-payments/norwegian-domestic-credit-transfers".into(),
+            headers: vec![],
+            body: None,
+        },
+        response: (!failed).then_some(Response { status: 201, headers: vec![], body }),
+        failure: failed.then(|| "no answer within 5 s".into()),
+        micros: 12_345,
+    }
+}

@@ -1,0 +1,125 @@
+//! Text from the target made harmless, and numbers in words.
+//!
+//! What a target answers ends up in terminals, XML and Markdown. Characters that steer a terminal, turn the direction of
+//! writing, cannot be seen or are illegal in XML 1.0 are shown as escapes (`\u{1b}`), never passed on. So is the second of two
+//! `#`: the agents of Azure Pipelines act on `##vso[...]` and `##[...]` in what a program prints (its manual, Logging commands).
+
+/// Characters of one piece of text that a report shows; the rest is cut and counted.
+pub const LONGEST: usize = 240;
+
+/// The text on one line, with every character that is not plainly visible as an escape.
+pub fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_hostile(letter) || (letter == '#' && shown.ends_with('#')) {
+            // `\n`, `\r`, `\t`, else `\u{..}`.
+            let short = matches!(letter, '\n' | '\r' | '\t');
+            if short { shown.extend(letter.escape_default()) } else { shown.extend(letter.escape_unicode()) }
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+/// [`harmless`], and cut after [`LONGEST`] characters; it says how many were left out.
+pub fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => harmless(text),
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!("{}... ({more} characters more)", harmless(&text[..end]))
+        }
+    }
+}
+
+/// Whether a character is shown as an escape: controls (Unicode category Cc), line and paragraph separators, marks without
+/// width, those that turn the direction of writing, and what XML 1.0 section 2.2 excludes.
+pub fn is_hostile(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Microseconds as seconds with three decimals: `0.012`.
+pub fn seconds(micros: u64) -> String {
+    let millis = micros.saturating_add(500) / 1000;
+    format!("{}.{:03}", millis / 1000, millis % 1000)
+}
+
+/// Microseconds for people: `0.4 ms`, `12 ms`, `1.234 s`.
+pub fn duration(micros: u64) -> String {
+    match micros {
+        0..9_950 => {
+            let tenths = (micros + 50) / 100;
+            format!("{}.{} ms", tenths / 10, tenths % 10)
+        }
+        9_950..999_500 => format!("{} ms", (micros + 500) / 1000),
+        _ => format!("{} s", seconds(micros)),
+    }
+}
+
+/// How many per second, with one decimal; `None` where no time passed.
+pub fn rate(count: usize, micros: u64) -> Option<String> {
+    let tenths = (count as u128 * 10_000_000).checked_div(u128::from(micros))?;
+    Some(format!("{}.{}", tenths / 10, tenths % 10))
+}
+
+/// `1 case`, `2 cases`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_is_escaped_and_what_is_read_stays() {
+        let table = [
+            ("\u{1b}[2J\u{7}", "\\u{1b}[2J\\u{7}"),
+            ("a\r\nb\tc\0", "a\\r\\nb\\tc\\u{0}"),
+            ("\u{9b}31m\u{7f}", "\\u{9b}31m\\u{7f}"),
+            ("a\u{202e}b\u{2066}c\u{200b}", "a\\u{202e}b\\u{2066}c\\u{200b}"),
+            ("\u{fffe}\u{ffff}\u{feff}", "\\u{fffe}\\u{ffff}\\u{feff}"),
+            ("##vso[task.x]y ###", "#\\u{23}vso[task.x]y #\\u{23}#"),
+            ("blåbærsyltetøy \u{1f600} <&>\"'\\", "blåbærsyltetøy \u{1f600} <&>\"'\\"),
+        ];
+        for (text, shown) in table {
+            assert_eq!(harmless(text), shown);
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters_and_counted() {
+        assert_eq!(short(&"ø".repeat(LONGEST)), "ø".repeat(LONGEST));
+        assert_eq!(
+            short(&"ø".repeat(LONGEST + 7)),
+            format!("{}... (7 characters more)", "ø".repeat(LONGEST))
+        );
+    }
+
+    #[test]
+    fn numbers() {
+        for (micros, shown) in [
+            (0, "0.0 ms"),
+            (420, "0.4 ms"),
+            (9_949, "9.9 ms"),
+            (9_950, "10 ms"),
+            (12_345, "12 ms"),
+            (999_499, "999 ms"),
+            (999_500, "1.000 s"),
+            (1_234_000, "1.234 s"),
+        ] {
+            assert_eq!(duration(micros), shown);
+        }
+        assert_eq!(
+            (seconds(0), seconds(1_499), seconds(61_000_500)),
+            ("0.000".into(), "0.001".into(), "61.001".into())
+        );
+        assert_eq!((rate(3, 2_000_000), rate(3, 0)), (Some("1.5".into()), None));
+        assert_eq!((count(1, "case"), count(0, "case")), ("1 case".into(), "0 cases".into()));
+    }
+}

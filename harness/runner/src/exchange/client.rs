@@ -1,0 +1,81 @@
+//! The client that reuses connections. It writes header names in lower case and adds `Host` and `Content-Length`, nothing else.
+
+use std::sync::Arc;
+
+use reqwest::{
+    Method, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect::Policy,
+};
+
+use super::{Answer, ExchangeError, MOST_BODY};
+use crate::fill::Filled;
+
+#[derive(Debug)]
+pub(super) struct Client(reqwest::Client);
+
+impl Client {
+    pub(super) fn new(tls: Arc<rustls::ClientConfig>, loopback: bool) -> Result<Self, ExchangeError> {
+        let mut builder = reqwest::Client::builder()
+            .http1_only()
+            .tcp_nodelay(true)
+            .referer(false)
+            // A redirect is an answer like any other; signed headers never go to another host.
+            .redirect(Policy::none())
+            .tls_backend_preconfigured(Arc::unwrap_or_clone(tls));
+        if loopback {
+            builder = builder.no_proxy();
+        }
+        builder.build().map(Self).map_err(|error| ExchangeError::Tls(chain(&error)))
+    }
+
+    pub(super) async fn send(&self, request: &Filled) -> Result<Answer, ExchangeError> {
+        let defect = |error: &dyn std::fmt::Display| ExchangeError::Request(error.to_string());
+        let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| defect(&error))?;
+        let url = Url::parse(&request.url).map_err(|error| defect(&error))?;
+        let mut headers = HeaderMap::with_capacity(request.headers.len());
+        for (name, value) in &request.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| defect(&error))?;
+            let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| defect(&error))?;
+            headers.append(name, value);
+        }
+        let mut outgoing = self.0.request(method, url).headers(headers);
+        if !request.body.is_empty() {
+            outgoing = outgoing.body(request.body.clone());
+        }
+        let mut response = outgoing.send().await.map_err(|error| failure(&error))?;
+        let headers = response
+            .headers()
+            .iter()
+            .map(|(name, value)| {
+                (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+            })
+            .collect();
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| failure(&error))? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MOST_BODY {
+                return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes")));
+            }
+        }
+        Ok(Answer { status, headers, body })
+    }
+}
+
+fn failure(error: &reqwest::Error) -> ExchangeError {
+    if error.is_connect() {
+        ExchangeError::Unreachable(chain(error))
+    } else {
+        ExchangeError::Broken(chain(error))
+    }
+}
+
+/// The innermost cause says what happened; the outer ones only repeat the URL.
+fn chain(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,88 @@
+//! One request and its answer, over a client that reuses connections or, where the exact bytes of the header section matter,
+//! over a plain HTTP/1.1 path of its own. Both have the same deadline, the same TLS and the same bounds.
+
+mod client;
+mod raw;
+mod tls;
+
+use std::time::{Duration, Instant};
+
+use crate::{fill::Filled, profile::Profile};
+
+/// Longest header section and body that are read of an answer, in bytes.
+const MOST_HEAD: usize = 256 * 1024;
+const MOST_BODY: usize = 8 * 1024 * 1024;
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Status code.
+    pub status: u16,
+    /// Header fields in the order of the wire.
+    pub headers: Vec<(String, String)>,
+    /// Body, as sent: never decompressed, since no request asks for compression.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The first value of a header, by its name in any letter case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// Why there is no complete answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExchangeError {
+    /// No connection: nothing was sent.
+    #[error("cannot connect to the target: {0}")]
+    Unreachable(String),
+    /// The deadline passed.
+    #[error("no complete answer within {} ms", .0.as_millis())]
+    Deadline(Duration),
+    /// The connection broke, or what came is no HTTP.
+    #[error("the answer is broken: {0}")]
+    Broken(String),
+    /// The request cannot be written; a defect of the suite.
+    #[error("the request cannot be sent: {0}")]
+    Request(String),
+    /// TLS cannot be set up; the profile is wrong.
+    #[error("TLS: {0}")]
+    Tls(String),
+}
+
+/// Sends requests to one target.
+#[derive(Debug)]
+pub struct Exchanger {
+    client: client::Client,
+    raw: raw::Raw,
+    deadline: Duration,
+}
+
+impl Exchanger {
+    /// An exchanger for this target.
+    pub fn new(profile: &Profile) -> Result<Self, ExchangeError> {
+        let tls = tls::client_config(profile.authorities.as_deref())?;
+        Ok(Self {
+            client: client::Client::new(tls.clone(), profile.is_loopback())?,
+            raw: raw::Raw::new(tls),
+            deadline: profile.deadline,
+        })
+    }
+
+    /// Sends a request and reads the whole answer, within the deadline. Says how long it took.
+    pub async fn send(&self, request: &Filled) -> (Result<Answer, ExchangeError>, Duration) {
+        let start = Instant::now();
+        let exchange = async {
+            if request.exact { self.raw.send(request).await } else { self.client.send(request).await }
+        };
+        let answer = match tokio::time::timeout(self.deadline, exchange).await {
+            Ok(answer) => answer,
+            Err(_) => Err(ExchangeError::Deadline(self.deadline)),
+        };
+        (answer, start.elapsed())
+    }
+}

@@ -1,0 +1,362 @@
+//! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status RJCT where the
+//! profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is about; all findings come together.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use xs2aspec_record::{Finding, Verdict};
+use xs2aspec_suite::{Expectation, Refusal};
+
+use crate::{
+    exchange::Answer,
+    profile::Profile,
+    response::{Operation, ResponseRules},
+};
+
+/// Clause of the rule that a server never fails on a request (RFC 9110 section 15.6).
+const SERVER_ERROR: &str = "http.no-server-error";
+
+/// What an answer says about the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// 2xx, and no rejection.
+    Accepted,
+    /// 2xx with transactionStatus RJCT: created, and rejected.
+    Rejected,
+    /// 4xx.
+    Refused,
+    /// 5xx.
+    ServerError,
+    /// 429 or 503 that names a time to come back (RFC 9110 section 10.2.3).
+    Busy,
+    /// 1xx or 3xx: neither accepted nor refused.
+    Neither,
+}
+
+/// An answer, parsed and held against the rules for responses.
+#[derive(Debug)]
+pub struct Examined {
+    /// What it says about the request.
+    pub outcome: Outcome,
+    /// The answer in words: `201 with transactionStatus RCVD`.
+    pub words: String,
+    /// Rules evaluated on the body.
+    pub checks: u32,
+    /// What the body breaks.
+    pub findings: Vec<Finding>,
+    /// What the body does where the document leaves it free.
+    pub observations: Vec<String>,
+    /// The body, where it is JSON.
+    pub document: Option<Value>,
+}
+
+/// What a case comes to.
+#[derive(Debug)]
+pub struct Judged {
+    /// Pass, fail, observed or inconclusive.
+    pub verdict: Verdict,
+    /// How many checks were evaluated.
+    pub checks: u32,
+    /// Every mismatch.
+    pub findings: Vec<Finding>,
+    /// What was seen where the document leaves the target free.
+    pub observations: Vec<String>,
+    /// Why it could not be told.
+    pub reason: Option<String>,
+}
+
+/// Parses an answer and checks its body.
+pub fn examine(operation: Operation, answer: &Answer, rules: &ResponseRules) -> Examined {
+    let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
+    let status =
+        checked.document.as_ref().and_then(|body| body.get("transactionStatus")).and_then(Value::as_str);
+    let busy = matches!(answer.status, 429 | 503) && answer.header("retry-after").is_some();
+    let outcome = match answer.status {
+        _ if busy => Outcome::Busy,
+        200..=299 if status == Some("RJCT") => Outcome::Rejected,
+        200..=299 => Outcome::Accepted,
+        400..=499 => Outcome::Refused,
+        500.. => Outcome::ServerError,
+        _ => Outcome::Neither,
+    };
+    let mut words = answer.status.to_string();
+    if let (200..=299, Some(status)) = (answer.status, status) {
+        _ = write!(words, " with transactionStatus {}", shortened(status));
+    }
+    let codes = codes(checked.document.as_ref());
+    if answer.status >= 400 && !codes.is_empty() {
+        _ = write!(words, " with code {}", shortened(&codes.join(", ")));
+    }
+    Examined {
+        outcome,
+        words,
+        checks: checked.checks,
+        findings: checked.findings,
+        observations: checked
+            .observations
+            .into_iter()
+            .map(|observation| format!("{}: {}", observation.clause, observation.text))
+            .collect(),
+        document: checked.document,
+    }
+}
+
+/// Judges the answer to the request of a case of this clause and operation.
+///
+/// `choice` is what the profile declares for the clause, where the clause is a choice.
+pub fn judge(
+    (clause, operation): (&str, Operation),
+    expect: &Expectation,
+    choice: Option<&str>,
+    answer: &Answer,
+    examined: Examined,
+    profile: &Profile,
+) -> Judged {
+    let Examined { outcome, words, mut checks, mut findings, mut observations, document } = examined;
+    let expect = by_choice(expect, choice);
+    if outcome == Outcome::Busy {
+        let reason = format!("the target asked to come back later ({})", answer.status);
+        return Judged {
+            verdict: Verdict::Inconclusive,
+            checks,
+            findings: vec![],
+            observations,
+            reason: Some(reason),
+        };
+    }
+    let finding = |clause: &str, expected: String| Finding {
+        clause: clause.to_owned(),
+        expected,
+        actual: words.clone(),
+        at: "status".to_owned(),
+    };
+    checks += 1;
+    if outcome == Outcome::ServerError {
+        findings.push(finding(SERVER_ERROR, "an answer below 500".into()));
+    }
+    match expect {
+        Expectation::Accepted => {
+            checks += 1;
+            if outcome != Outcome::Accepted {
+                findings.push(finding(clause, "acceptance (2xx)".into()));
+            }
+            checks += success_status(operation, answer, profile, &mut findings, &mut observations);
+        }
+        Expectation::Refused(refusal) => {
+            checks += refused(
+                clause,
+                refusal,
+                outcome,
+                answer.status,
+                document.as_ref(),
+                profile,
+                &mut findings,
+                &words,
+            );
+            observations.push(format!("{clause}: refused with {words}"));
+        }
+        Expectation::Observed | Expectation::Choice(_) => observations.push(format!("{clause}: {words}")),
+    }
+    let verdict = match expect {
+        _ if !findings.is_empty() => Verdict::Fail,
+        Expectation::Observed | Expectation::Choice(_) => Verdict::Observed,
+        Expectation::Accepted | Expectation::Refused(_) => Verdict::Pass,
+    };
+    if verdict == Verdict::Fail {
+        observations.retain(|seen| !seen.contains(": refused with "));
+    }
+    Judged { verdict, checks, findings, observations, reason: None }
+}
+
+/// The expectation that the profile's choice leads to; observed where it declares none, or one that the case does not know.
+fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
+    match expect {
+        Expectation::Choice(values) => {
+            choice.and_then(|choice| values.get(choice)).unwrap_or(&Expectation::Observed)
+        }
+        other => other,
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "one call, and each is a different thing of the same answer")]
+fn refused(
+    clause: &str,
+    refusal: &Refusal,
+    outcome: Outcome,
+    status: u16,
+    document: Option<&Value>,
+    profile: &Profile,
+    findings: &mut Vec<Finding>,
+    words: &str,
+) -> u32 {
+    let mut checks = 1;
+    let mut find = |expected: String, actual: String, at: &str| {
+        findings.push(Finding { clause: clause.to_owned(), expected, actual, at: at.to_owned() });
+    };
+    let form = profile.rejected_is_refusal && !refusal.nothing_created && refusal.status.is_none();
+    if !(outcome == Outcome::Refused || (form && outcome == Outcome::Rejected)) {
+        find("a refusal (4xx)".into(), words.to_owned(), "status");
+        return checks;
+    }
+    if let Some(expected) = refusal.status {
+        checks += 1;
+        if status != expected {
+            find(format!("status {expected}"), words.to_owned(), "status");
+        }
+    }
+    if let Some(expected) = &refusal.code {
+        checks += 1;
+        let codes = codes(document);
+        if !codes.iter().any(|code| code == expected) {
+            let actual = if codes.is_empty() { "no code".to_owned() } else { shortened(&codes.join(", ")) };
+            find(format!("code {expected}"), actual, "body/tppMessages");
+        }
+    }
+    checks
+}
+
+/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice; asserted only where its profile declares them.
+fn success_status(
+    operation: Operation,
+    answer: &Answer,
+    profile: &Profile,
+    findings: &mut Vec<Finding>,
+    observations: &mut Vec<String>,
+) -> u32 {
+    if !(200..300).contains(&answer.status) {
+        return 0;
+    }
+    let clause = match operation {
+        Operation::Basket => "basket.success-status",
+        Operation::Ncbct | Operation::Periodic => "payment.success-status",
+        Operation::Customers => "customers.success-status",
+        Operation::Transaction => "transaction.success-status",
+    };
+    // The key of each of these clauses is its id.
+    let Some(declared) = profile.choices.get(clause) else {
+        observations.push(format!("{clause}: {}", answer.status));
+        return 0;
+    };
+    if *declared != answer.status.to_string() {
+        findings.push(Finding {
+            clause: clause.to_owned(),
+            expected: format!("status {declared}, as the profile declares"),
+            actual: answer.status.to_string(),
+            at: "status".to_owned(),
+        });
+    }
+    1
+}
+
+/// Codes of the `tppMessages` of an answer.
+fn codes(document: Option<&Value>) -> Vec<String> {
+    let messages = document.and_then(|body| body.get("tppMessages")).and_then(Value::as_array);
+    let codes = messages.into_iter().flatten().filter_map(|message| message.get("code")?.as_str());
+    codes.map(str::to_owned).collect()
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(60).flat_map(char::escape_default).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: &str) -> Answer {
+        Answer {
+            status,
+            headers: vec![("content-type".into(), "application/json".into())],
+            body: body.into(),
+        }
+    }
+
+    fn judged(expect: &Value, profile: &Profile, choice: Option<&str>, answer: &Answer) -> Judged {
+        let examined = examine(Operation::Ncbct, answer, &ResponseRules::new());
+        let expect = Expectation::parse(expect).unwrap();
+        judge(("ncbct.path", Operation::Ncbct), &expect, choice, answer, examined, profile)
+    }
+
+    const RCVD: &str = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
+    const RJCT: &str = r#"{"paymentId":"p","transactionStatus":"RJCT"}"#;
+    const MIX: &str = r#"{"tppMessages":[{"category":"ERROR","code":"REFERENCE_MIX_INVALID"}]}"#;
+
+    #[test]
+    fn each_answer_leads_to_the_verdict_of_the_design() {
+        use serde_json::json;
+        let mut profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let exact = json!({"refused": {"status": 400, "code": "REFERENCE_MIX_INVALID"}});
+        let nothing = json!({"refused": {"nothing-created": true}});
+        let table: &[(&Value, u16, &str, Verdict)] = &[
+            (&json!("accepted"), 201, RCVD, Verdict::Pass),
+            (&json!("accepted"), 202, RCVD, Verdict::Pass),
+            (&json!("accepted"), 201, RJCT, Verdict::Fail),
+            (&json!("accepted"), 400, "", Verdict::Fail),
+            (&json!("accepted"), 500, "", Verdict::Fail),
+            (&json!("accepted"), 302, "", Verdict::Fail),
+            (&json!("accepted"), 201, r#"{"transactionStatus":"RCVD"}"#, Verdict::Fail),
+            (&json!("refused"), 400, "", Verdict::Pass),
+            (&json!("refused"), 422, "<html>", Verdict::Pass),
+            (&json!("refused"), 429, "", Verdict::Pass),
+            (&json!("refused"), 201, RJCT, Verdict::Pass),
+            (&json!("refused"), 201, RCVD, Verdict::Fail),
+            (&json!("refused"), 500, "", Verdict::Fail),
+            (&json!("refused"), 302, "", Verdict::Fail),
+            (&json!("refused"), 400, r#"{"tppMessages":[{"category":"NOTE","code":"X"}]}"#, Verdict::Fail),
+            (&nothing, 201, RJCT, Verdict::Fail),
+            (&nothing, 401, "", Verdict::Pass),
+            (&exact, 400, MIX, Verdict::Pass),
+            (&exact, 409, MIX, Verdict::Fail),
+            (&exact, 400, "{}", Verdict::Fail),
+            (&exact, 201, RJCT, Verdict::Fail),
+            (&json!("observed"), 201, RCVD, Verdict::Observed),
+            (&json!("observed"), 400, "", Verdict::Observed),
+            (&json!("observed"), 500, "", Verdict::Fail),
+            (&json!("observed"), 201, "{}", Verdict::Fail),
+        ];
+        for (expect, status, body, verdict) in table {
+            let judged = judged(expect, &profile, None, &answer(*status, body));
+            assert_eq!(judged.verdict, *verdict, "{expect} {status} {body}: {:?}", judged.findings);
+            assert!(judged.checks > 0, "{expect} {status} {body}");
+            assert_eq!(judged.findings.is_empty(), *verdict != Verdict::Fail);
+        }
+        profile.rejected_is_refusal = false;
+        assert_eq!(judged(&json!("refused"), &profile, None, &answer(201, RJCT)).verdict, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_target_that_asks_to_come_back_later_is_neither_right_nor_wrong() {
+        for (status, expect) in [(429, "refused"), (429, "accepted"), (503, "refused"), (503, "observed")] {
+            let mut answer = answer(status, "");
+            answer.headers.push(("Retry-After".into(), "30".into()));
+            let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+            let judged = judged(&Value::from(expect), &profile, None, &answer);
+            assert_eq!(judged.verdict, Verdict::Inconclusive);
+            assert!(judged.reason.is_some());
+        }
+    }
+
+    #[test]
+    fn a_choice_is_asserted_only_where_it_is_declared() {
+        let expect = serde_json::json!({"choice": {"accept": "accepted", "refuse": "refused"}});
+        let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let verdict = |choice, status, body| judged(&expect, &profile, choice, &answer(status, body)).verdict;
+        assert_eq!(verdict(None, 400, ""), Verdict::Observed);
+        assert_eq!(verdict(Some("observe"), 201, RCVD), Verdict::Observed);
+        assert_eq!(verdict(Some("accept"), 400, ""), Verdict::Fail);
+        assert_eq!(verdict(Some("refuse"), 201, RCVD), Verdict::Fail);
+        assert_eq!(verdict(Some("refuse"), 400, ""), Verdict::Pass);
+    }
+
+    #[test]
+    fn the_success_status_is_asserted_only_where_it_is_declared() {
+        let mut profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        profile.choices.insert("payment.success-status".into(), "201".into());
+        let fails = judged(&Value::from("accepted"), &profile, None, &answer(200, RCVD));
+        assert_eq!(fails.findings[0].clause, "payment.success-status");
+        assert_eq!(
+            judged(&Value::from("accepted"), &profile, None, &answer(201, RCVD)).verdict,
+            Verdict::Pass
+        );
+    }
+}

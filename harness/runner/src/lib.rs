@@ -1,0 +1,21 @@
+//! Asks a target and judges its answers.
+//!
+//! - [`profile`]: what must be known of a target.
+//! - [`fill`] and [`seal`]: the request as bytes, digested and signed.
+//! - [`exchange`]: sending it, and reading the answer.
+//! - [`response`]: the rules for every answer; [`judge`]: what a case comes to.
+//! - [`session`]: one case with its set-up and control; [`run`](mod@run): a whole plan, as events.
+
+pub mod exchange;
+pub mod fill;
+pub mod judge;
+pub mod mask;
+pub mod profile;
+pub mod response;
+pub mod run;
+pub mod seal;
+pub mod session;
+
+pub use profile::{Profile, ProfileError};
+pub use run::{Options, run};
+pub use session::{Done, Session, SessionError};

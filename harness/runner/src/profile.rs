@@ -1,0 +1,334 @@
+//! The target profile: what the suite must know of one bank.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Deserialize;
+use serde_json::Value;
+use xs2aspec_suite::{capability, problem};
+
+/// Test key and certificate that are used where a profile names none. Marked test material, known to everybody.
+pub const TEST_KEY: &str = include_str!("../../../fixtures/keys/tpp.key.pem");
+/// The certificate of [`TEST_KEY`].
+pub const TEST_CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
+
+/// What a plain URL is taken to offer: the values that any bank can be given, none of those that it must have prepared.
+const ANY_BANK: &str = include_str!("../../../fixtures/targets/any-bank.toml");
+/// The profile of the built-in reference bank.
+const REFERENCE: &str = include_str!("../../../fixtures/targets/reference.toml");
+
+/// A target, as its profile describes it.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Name, for reports.
+    pub name: String,
+    /// Base URL without a slash at its end; any prefix belongs to it.
+    pub base_url: String,
+    /// Values for `${target.*}` by dotted name.
+    pub values: BTreeMap<String, String>,
+    /// Paths that differ from the baselines', by operation id.
+    pub paths: BTreeMap<String, String>,
+    /// Declared choices by the key of their clause.
+    pub choices: BTreeMap<String, String>,
+    /// What the target offers.
+    pub capabilities: BTreeMap<String, Offered>,
+    /// Whether a created resource with status RJCT is one of the target's forms of refusal.
+    pub rejected_is_refusal: bool,
+    /// Private key, PEM.
+    pub key: String,
+    /// Certificate, PEM.
+    pub certificate: String,
+    /// Certificates of the only authorities that the target's TLS certificate may come from, PEM; the system's where absent.
+    pub authorities: Option<String>,
+    /// Longest time that one exchange may take.
+    pub deadline: Duration,
+}
+
+/// Whether a target offers a capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offered {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// It is asked before the run.
+    Ask,
+}
+
+/// Why a profile cannot be used. Exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// The file, or one it names.
+    #[error("{file}: cannot be read: {source}")]
+    File {
+        /// Path.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Not TOML, an unknown field, a missing one, a wrong type.
+    #[error("{file}:{line}:{column}: {message}")]
+    Syntax {
+        /// Path.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What was expected and what was found, with the near name.
+        message: String,
+    },
+    /// A value that cannot be.
+    #[error("{file}: {message}")]
+    Value {
+        /// Path.
+        file: String,
+        /// What was expected and what was found.
+        message: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    name: Option<String>,
+    base_url: String,
+    session_id: Option<String>,
+    redirect_uri: Option<String>,
+    #[serde(default)]
+    x_accept_fix: BTreeMap<String, String>,
+    #[serde(default)]
+    psu: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(default)]
+    accounts: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(default)]
+    transaction: BTreeMap<String, String>,
+    #[serde(default)]
+    paths: BTreeMap<String, String>,
+    #[serde(default)]
+    choices: BTreeMap<String, String>,
+    #[serde(default)]
+    capabilities: BTreeMap<String, bool>,
+    rejected_is_refusal: Option<bool>,
+    #[serde(default)]
+    signing: Signing,
+    authorities: Option<PathBuf>,
+    deadline_ms: Option<u64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Signing {
+    key: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+}
+
+impl Profile {
+    /// The profile of the built-in reference bank at this address.
+    pub fn reference(base_url: &str) -> Result<Self, ProfileError> {
+        let mut profile = Self::parse("fixtures/targets/reference.toml", REFERENCE, None)?;
+        base_url.clone_into(&mut profile.base_url);
+        Ok(profile)
+    }
+
+    /// What can be asked of any bank at this URL.
+    pub fn of_url(url: &str) -> Result<Self, ProfileError> {
+        let mut profile = Self::parse("fixtures/targets/any-bank.toml", ANY_BANK, None)?;
+        profile.base_url = checked_url("--target", url)?;
+        profile.name.clone_from(&profile.base_url);
+        Ok(profile)
+    }
+
+    /// Reads a profile. Paths in it are relative to its folder.
+    pub fn read(path: &Path) -> Result<Self, ProfileError> {
+        Self::parse(&path.display().to_string(), &read(path)?, path.parent())
+    }
+
+    fn parse(name: &str, text: &str, folder: Option<&Path>) -> Result<Self, ProfileError> {
+        let file: File = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        let at_home = |path: &PathBuf| read(&folder.unwrap_or(Path::new("")).join(path));
+        let (key, certificate) = match (&file.signing.key, &file.signing.certificate) {
+            (Some(key), Some(certificate)) => (at_home(key)?, at_home(certificate)?),
+            (None, None) => (TEST_KEY.to_owned(), TEST_CERTIFICATE.to_owned()),
+            _ => {
+                return Err(value(
+                    name,
+                    "`[signing]` wants both `key` and `certificate`, or neither for the test key",
+                ));
+            }
+        };
+        Ok(Self {
+            name: file.name.clone().unwrap_or_else(|| file.base_url.clone()),
+            base_url: checked_url(name, &file.base_url)?,
+            values: values(name, &file)?,
+            paths: file.paths.clone(),
+            choices: file.choices.clone(),
+            capabilities: capabilities(name, &file)?,
+            rejected_is_refusal: file.rejected_is_refusal.unwrap_or(true),
+            key,
+            certificate,
+            authorities: file.authorities.as_ref().map(at_home).transpose()?,
+            deadline: Duration::from_millis(file.deadline_ms.unwrap_or(10_000).max(1)),
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<String, ProfileError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ProfileError::File { file: path.display().to_string(), source })
+}
+
+fn value(file: &str, message: impl Into<String>) -> ProfileError {
+    ProfileError::Value { file: file.to_owned(), message: message.into() }
+}
+
+fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
+    let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+    let mut message = error.message().lines().next().unwrap_or_default().to_owned();
+    // The parser lists what it knows between backquotes; the near name is among them.
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if let (true, Some(found)) = (message.starts_with("unknown field"), quoted.next())
+        && let Some(near) = problem::nearest(found, quoted)
+    {
+        message = format!("unknown field `{found}`; did you mean `{near}`?");
+    }
+    ProfileError::Syntax {
+        file: file.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before.chars().rev().take_while(|letter| *letter != '\n').count() + 1,
+        message,
+    }
+}
+
+fn checked_url(file: &str, text: &str) -> Result<String, ProfileError> {
+    let wrong = |why: String| value(file, format!("`{text}` is no base URL: {why}"));
+    let url = reqwest::Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(wrong("expected `http://HOST..` or `https://HOST..`".into()));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("it has a query or a fragment".into()));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Every value under its dotted name; one that no request uses is a mistake.
+fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileError> {
+    let mut values = BTreeMap::new();
+    let fix = ["basket", "ncbct", "periodic", "transaction"].map(|operation| (operation, "amount-as-string"));
+    for (operation, usual) in fix {
+        values.insert(format!("x-accept-fix.{operation}"), usual.to_owned());
+    }
+    let tables = [("psu", &file.psu), ("accounts", &file.accounts)];
+    let nested = tables.into_iter().flat_map(|(table, rows)| {
+        rows.iter().flat_map(move |(row, members)| {
+            members.iter().map(move |(key, text)| (format!("{table}.{row}.{key}"), text.clone()))
+        })
+    });
+    let flat = [("x-accept-fix", &file.x_accept_fix), ("transaction", &file.transaction)];
+    let flat = flat.into_iter().flat_map(|(table, members)| {
+        members.iter().map(move |(key, text)| (format!("{table}.{key}"), text.clone()))
+    });
+    let single = [("session-id", &file.session_id), ("redirect-uri", &file.redirect_uri)];
+    let single = single.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.clone()?)));
+    for (key, text) in nested.chain(flat).chain(single) {
+        if capability::find(&capability::VALUES, &key).is_none() {
+            return Err(unknown(name, "value", &key, capability::VALUES.iter().map(|offer| offer.name)));
+        }
+        values.insert(key, text);
+    }
+    Ok(values)
+}
+
+fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, ProfileError> {
+    let names = || capability::CAPABILITIES.iter().map(|offer| offer.name);
+    if let Some(wrong) = file.capabilities.keys().find(|key| !names().any(|known| known == *key)) {
+        return Err(unknown(name, "capability", wrong, names()));
+    }
+    Ok(names()
+        .map(|capability| {
+            let offered = match file.capabilities.get(capability) {
+                Some(true) => Offered::Yes,
+                None if matches!(capability, "sandbox" | "basket") => Offered::Ask,
+                Some(false) | None => Offered::No,
+            };
+            (capability.to_owned(), offered)
+        })
+        .collect())
+}
+
+fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> ProfileError {
+    let near =
+        problem::nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    value(file, format!("unknown {what} `{found}`{near}"))
+}
+
+impl Profile {
+    /// Host and port of the base URL.
+    pub fn host(&self) -> (String, u16) {
+        let url = reqwest::Url::parse(&self.base_url).ok();
+        let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
+        let port = url.as_ref().and_then(reqwest::Url::port_or_known_default).unwrap_or_default();
+        (host.trim_matches(['[', ']']).to_owned(), port)
+    }
+
+    /// Whether the target is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let (host, _) = self.host();
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
+    /// The value of `${target.NAME}`.
+    pub fn value(&self, name: &str) -> Option<Value> {
+        self.values.get(name).map(|text| Value::String(text.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Profile::parse("bank.toml", text, None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_shipped_profiles_can_be_read() {
+        let reference = Profile::reference("http://127.0.0.1:1").unwrap();
+        assert_eq!(reference.capabilities["basket"], Offered::Yes);
+        let any = Profile::of_url("http://127.0.0.1:1/prefix/").unwrap();
+        assert_eq!(
+            (any.base_url.as_str(), any.capabilities["sandbox"]),
+            ("http://127.0.0.1:1/prefix", Offered::Ask)
+        );
+        assert!(any.value("transaction.account-id").is_none());
+    }
+
+    #[test]
+    fn each_mistake_names_itself_and_the_near_name() {
+        let cases = [
+            (
+                "base-url = \"http://a\"\nnmae = \"x\"",
+                "bank.toml:2:1: unknown field `nmae`; did you mean `name`?",
+            ),
+            ("name = \"x\"", "bank.toml:1:1: missing field `base-url`"),
+            ("base-url = 3", "bank.toml:1:12: invalid type: integer `3`, expected a string"),
+            ("base-url = \"ftp://a\"", "bank.toml: `ftp://a` is no base URL"),
+            ("base-url = \"a\"", "is no base URL"),
+            ("base-url = \"http://a?b\"", "has a query"),
+            ("base-url = \"http://a\"\n[psu.privat]\nid = \"x\"", "did you mean `psu.private.id`?"),
+            ("base-url = \"http://a\"\n[capabilities]\nbaskets = true", "did you mean `basket`?"),
+            ("base-url = \"http://a\"\n[signing]\nkey = \"k.pem\"", "wants both"),
+            (
+                "base-url = \"http://a\"\n[signing]\nkey = \"none.pem\"\ncertificate = \"none.pem\"",
+                "none.pem: cannot be read",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert!(error(text).contains(expected), "{text}\n{}", error(text));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! From the path on which a keyword failed to the clause that the keyword stands for.
+//!
+//! A path names keywords and members from the root of a schema, through references, to the keyword that failed.
+
+use serde_json::Value;
+
+use super::date;
+
+/// The schema nodes on a path, outermost first.
+#[derive(Debug)]
+pub(super) struct Path<'a> {
+    steps: Vec<Step<'a>>,
+}
+
+#[derive(Debug)]
+struct Step<'a> {
+    /// The node reached.
+    node: &'a Value,
+    /// The word that led here.
+    token: &'a str,
+}
+
+/// A clause that no embedded schema leads to: every root is annotated, and a test walks them all.
+const NO_CLAUSE: &str = "payment.response";
+
+impl<'a> Path<'a> {
+    /// Follows an evaluation path (`/properties/_links/$ref/type`) from `root`; references lead into `root` or `types`.
+    pub(super) fn walk(path: &'a str, root: &'a Value, types: &'a Value) -> Self {
+        let mut document = root;
+        let mut node = root;
+        let mut steps = vec![Step { node, token: "" }];
+        let keyword = path.rfind('/').unwrap_or_default();
+        for token in path[..keyword].split('/').skip(1) {
+            let next = match (token, node.get(token).and_then(Value::as_str)) {
+                ("$ref", Some(reference)) => {
+                    let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+                    document = if file.is_empty() { document } else { types };
+                    document.pointer(pointer)
+                }
+                _ => node.get(token),
+            };
+            let Some(next) = next else { break };
+            node = next;
+            steps.push(Step { node, token });
+        }
+        Self { steps }
+    }
+
+    /// The clause for `keyword`, or for the absent member `missing`.
+    pub(super) fn clause(&self, keyword: &str, missing: Option<&str>) -> &'a str {
+        let member = missing.and_then(|name| self.last().get("properties")?.get(name)?.get("x-clause"));
+        if let Some(clause) = member.and_then(|clause| named(clause, Some("required"))) {
+            return clause;
+        }
+        // A keyword speaks of this node, and of those that reach it by reference alone; further out only a clause for all.
+        let mut keyword = missing.is_none().then_some(keyword);
+        for step in self.steps.iter().rev() {
+            if let Some(clause) = step.node.get("x-clause").and_then(|clause| named(clause, keyword)) {
+                return clause;
+            }
+            if step.token != "$ref" {
+                keyword = None;
+            }
+        }
+        NO_CLAUSE
+    }
+
+    /// Whether the node is a member that its object does not require.
+    pub(super) fn is_optional(&self) -> bool {
+        let own = self.steps.iter().rposition(|step| step.token != "$ref").unwrap_or_default();
+        own >= 2
+            && self.steps[own - 1].token == "properties"
+            && !self.steps[own - 2]
+                .node
+                .get("required")
+                .and_then(Value::as_array)
+                .is_some_and(|names| names.iter().any(|name| name == self.steps[own].token))
+    }
+
+    /// Where the failure of `keyword` is no violation for this value: the clause that leaves it free, and what to record.
+    pub(super) fn observed(&self, keyword: &str, value: &Value) -> Option<(&'a str, &'static str)> {
+        let rule = self.last().get("x-observed")?.get(keyword)?;
+        let why = match (rule["when"].as_str()?, value) {
+            ("always", _) => Some("is not in the document's list"),
+            ("integer-as-string", Value::String(text)) => {
+                text.parse::<u64>().is_ok().then_some("is an integer serialized as a string")
+            }
+            ("basic-date", Value::String(text)) => {
+                date::is_basic_date(text).then_some("is a date in the basic format of ISO 8601")
+            }
+            _ => None,
+        }?;
+        Some((rule["clause"].as_str().unwrap_or_else(|| self.clause(keyword, None)), why))
+    }
+
+    fn last(&self) -> &'a Value {
+        self.steps.last().map_or(&Value::Null, |step| step.node)
+    }
+}
+
+/// All clauses that a schema document is annotated with, some of them more than once.
+pub(super) fn clauses(document: &Value) -> Vec<&str> {
+    match document {
+        Value::Array(items) => items.iter().flat_map(clauses).collect(),
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(name, value)| match (name.as_str(), value) {
+                ("x-clause", Value::Object(ids)) => ids.values().filter_map(Value::as_str).collect(),
+                ("x-clause", Value::String(id)) => vec![id.as_str()],
+                ("x-observed", Value::Object(rules)) => {
+                    rules.values().filter_map(|rule| rule["clause"].as_str()).collect()
+                }
+                _ => clauses(value),
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The id in an annotation: a string speaks of everything, an object of the keywords that it names, `*` of the others.
+fn named<'a>(annotation: &'a Value, keyword: Option<&str>) -> Option<&'a str> {
+    match annotation {
+        Value::String(clause) => Some(clause),
+        Value::Object(clauses) => {
+            keyword.and_then(|keyword| clauses.get(keyword)).or_else(|| clauses.get("*"))?.as_str()
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn clause(path: &str, missing: Option<&str>) -> String {
+        let root = json!({
+            "x-clause": "root",
+            "required": ["a", "b"],
+            "properties": {
+                "a": {"$ref": "types.json#/$defs/word", "x-clause": {"type": "a.type", "*": "a"}},
+                "b": {"x-clause": {"maxLength": "b.length"}},
+                "c": {"$ref": "#/properties/b"}
+            }
+        });
+        let types = json!({"$defs": {
+            "word": {"x-clause": {"enum": "word.listed"}, "items": {"$ref": "#/$defs/letter"}},
+            "letter": {"x-clause": {"pattern": "letter.pattern"}}
+        }});
+        let keyword = path.rsplit('/').next().unwrap_or_default();
+        Path::walk(path, &root, &types).clause(keyword, missing).to_owned()
+    }
+
+    #[test]
+    fn the_nearest_clause_outward_is_taken() {
+        let rows = [
+            ("/type", None, "root"),
+            ("/properties/a/$ref/type", None, "a.type"),
+            ("/properties/a/$ref/enum", None, "word.listed"),
+            ("/properties/a/$ref/minLength", None, "a"),
+            ("/properties/a/$ref/items/$ref/pattern", None, "letter.pattern"),
+            // The type of an item is not the type of the member.
+            ("/properties/a/$ref/items/$ref/type", None, "a"),
+            ("/properties/b/maxLength", None, "b.length"),
+            ("/properties/b/type", None, "root"),
+            ("/properties/c/$ref/maxLength", None, "b.length"),
+            ("/required", Some("a"), "a"),
+            ("/required", Some("b"), "root"),
+            ("", None, "root"),
+            ("/no/such/path", None, "root"),
+        ];
+        for (path, missing, expected) in rows {
+            assert_eq!(clause(path, missing), expected, "{path} {missing:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_member_that_is_not_required_is_optional() {
+        let types = json!({"$defs": {"word": {"type": "string"}}});
+        let root = json!({
+            "required": ["a"],
+            "properties": {"a": {}, "b": {"$ref": "types.json#/$defs/word"}, "c": {"items": {"type": "string"}}}
+        });
+        for (path, optional) in [
+            ("/type", false),
+            ("/properties/a/type", false),
+            ("/properties/b/$ref/type", true),
+            ("/properties/c/type", true),
+            ("/properties/c/items/type", false),
+        ] {
+            assert_eq!(Path::walk(path, &root, &types).is_optional(), optional, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_the_named_failures_are_recorded() {
+        let root = json!({
+            "x-clause": "a",
+            "x-observed": {
+                "enum": {"when": "always"},
+                "type": {"when": "integer-as-string", "clause": "a.string"},
+                "format": {"when": "basic-date"}
+            }
+        });
+        let path = Path::walk("/type", &root, &Value::Null);
+        assert_eq!(path.observed("enum", &json!(5)).unwrap().0, "a");
+        assert!(path.observed("pattern", &json!(5)).is_none());
+        assert_eq!(path.observed("type", &json!("12")).unwrap().0, "a.string");
+        for other in [json!("12.0"), json!(""), json!("-1"), json!("twelve"), json!(true)] {
+            assert!(path.observed("type", &other).is_none(), "{other}");
+        }
+        assert!(path.observed("format", &json!("20240229")).is_some());
+        assert!(path.observed("format", &json!("20230229")).is_none());
+    }
+}

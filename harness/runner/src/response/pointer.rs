@@ -1,0 +1,81 @@
+//! A place in a body. It is written out only when there is something to say about it.
+
+use std::fmt::{self, Write};
+
+/// The body, or a member or an element of an outer place. Displays as `body/_links/self`, a JSON pointer (RFC 6901) after
+/// the word `body`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum At<'a> {
+    /// The whole body.
+    Body,
+    /// A member of an object.
+    Member(&'a At<'a>, &'a str),
+    /// An element of an array, from 0.
+    Element(&'a At<'a>, usize),
+}
+
+impl At<'_> {
+    /// The place of a member.
+    pub(super) const fn member<'a>(&'a self, name: &'a str) -> At<'a> {
+        At::Member(self, name)
+    }
+
+    /// The place of an element.
+    pub(super) const fn element(&self, index: usize) -> At<'_> {
+        At::Element(self, index)
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Body => f.write_str("body"),
+            Self::Element(outer, index) => write!(f, "{outer}/{index}"),
+            Self::Member(outer, name) => {
+                write!(f, "{outer}/")?;
+                write_token(name, f)
+            }
+        }
+    }
+}
+
+/// Escapes as RFC 6901 section 3 says, and control characters on top, since a place is printed on terminals.
+fn write_token(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for character in name.chars() {
+        match character {
+            '~' => f.write_str("~0")?,
+            '/' => f.write_str("~1")?,
+            _ => write_printable(character, f)?,
+        }
+    }
+    Ok(())
+}
+
+/// A pointer with its control characters escaped.
+pub(super) fn printable(pointer: &str) -> String {
+    let mut out = String::with_capacity(pointer.len());
+    for character in pointer.chars() {
+        write_printable(character, &mut out).expect("writing to a string does not fail");
+    }
+    out
+}
+
+fn write_printable(character: char, out: &mut impl Write) -> fmt::Result {
+    if character.is_control() {
+        return write!(out, "{}", character.escape_default());
+    }
+    out.write_char(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_pointer_after_the_word_body() {
+        let links = At::Body.member("_links");
+        assert_eq!(links.member("a/b~c\u{1b}").to_string(), "body/_links/a~1b~0c\\u{1b}");
+        assert_eq!(links.element(3).to_string(), "body/_links/3");
+        assert_eq!(At::Body.to_string(), "body");
+    }
+}

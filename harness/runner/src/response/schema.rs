@@ -1,0 +1,347 @@
+//! The schemas of `fixtures/schemas/`, and the clause that each of their keywords stands for.
+//!
+//! `x-clause` beside a keyword names the clause: a string for the whole node, or an object from keyword to clause id. An error
+//! takes the nearest one outward along the path on which it was met, through references. A missing member takes the clause
+//! of the member. `x-observed` names keywords whose failure is recorded only. `fixtures/schemas/README.md` has the rules.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use jsonschema::{
+    PatternOptions, Registry, RegistryBuilder, ValidationError, Validator,
+    error::{TypeKind, ValidationErrorKind as Kind},
+};
+use serde_json::Value;
+
+use super::{
+    Operation,
+    annotation::{self, Path},
+    clause, date,
+    notes::Notes,
+    pointer, words,
+};
+
+const TYPES: &str = include_str!("../../../../fixtures/schemas/types.json");
+const BASKET: &str = include_str!("../../../../fixtures/schemas/basket.json");
+const PAYMENT: &str = include_str!("../../../../fixtures/schemas/payment.json");
+const CUSTOMERS: &str = include_str!("../../../../fixtures/schemas/customers.json");
+const TRANSACTION: &str = include_str!("../../../../fixtures/schemas/transaction.json");
+const REFUSAL: &str = include_str!("../../../../fixtures/schemas/refusal.json");
+
+/// Where the `$id`s of the schemas live; nothing is ever fetched from there.
+const BASE: &str = "https://xs2aspec.invalid/schemas/";
+
+/// How many errors are held back until it is clear that no weightier one follows for the same value.
+const RECENT: usize = 4;
+
+/// Longest list of allowed values that is written out in a finding.
+const LISTED: usize = 14;
+
+/// All schemas, compiled.
+#[derive(Debug)]
+pub(super) struct Schemas {
+    basket: Schema,
+    payment: Schema,
+    customers: Schema,
+    transaction: Schema,
+    refusal: Schema,
+}
+
+/// One compiled schema with the text that its clause ids are looked up in.
+#[derive(Debug)]
+pub(super) struct Schema {
+    validator: Validator,
+    root: Value,
+    types: Arc<Value>,
+}
+
+impl Schemas {
+    /// Compiles the embedded files.
+    pub(super) fn embedded() -> Self {
+        let types = Arc::new(parsed(TYPES));
+        let compile = |text: &str| Schema::compile(parsed(text), &types);
+        Self {
+            basket: compile(BASKET),
+            payment: compile(PAYMENT),
+            customers: compile(CUSTOMERS),
+            transaction: compile(TRANSACTION),
+            refusal: compile(REFUSAL),
+        }
+    }
+
+    /// The schema of a 2xx body.
+    pub(super) fn of(&self, operation: Operation) -> &Schema {
+        match operation {
+            Operation::Basket => &self.basket,
+            Operation::Ncbct | Operation::Periodic => &self.payment,
+            Operation::Customers => &self.customers,
+            Operation::Transaction => &self.transaction,
+        }
+    }
+
+    /// Every clause that the schemas are annotated with.
+    pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
+        let roots = [&self.basket, &self.payment, &self.customers, &self.transaction, &self.refusal];
+        let documents = roots.into_iter().map(|schema| &schema.root).chain([self.basket.types.as_ref()]);
+        documents.flat_map(annotation::clauses)
+    }
+
+    /// The schema of a 4xx body.
+    pub(super) fn refusal(&self) -> &Schema {
+        &self.refusal
+    }
+}
+
+impl Schema {
+    fn compile(root: Value, types: &Arc<Value>) -> Self {
+        let registry = Registry::new()
+            .add(format!("{BASE}types.json"), types.as_ref())
+            .and_then(RegistryBuilder::prepare)
+            .expect("the embedded types are a schema resource");
+        let validator = jsonschema::draft202012::options()
+            .with_registry(&registry)
+            // Bodies come from outside: a pattern is matched in linear time.
+            .with_pattern_options(PatternOptions::regex())
+            .should_validate_formats(true)
+            .with_format("date", date::is_calendar_date)
+            .build(&root)
+            .expect("the embedded schemas compile");
+        Self { validator, root, types: Arc::clone(types) }
+    }
+
+    /// Notes everything in which `document` differs from the schema, one thing for each place.
+    pub(super) fn check(&self, document: &Value, notes: &mut Notes) {
+        notes.checked();
+        if self.validator.is_valid(document) {
+            return;
+        }
+        // The last few errors, not yet noted: those of one value come one after the other.
+        let mut recent: VecDeque<Found<'_>> = VecDeque::new();
+        for error in self.validator.iter_errors(document) {
+            let found = Found::of(error);
+            // A value of the wrong type breaks its pattern and its list as well, and that is one defect, not three.
+            match recent.iter_mut().find(|earlier| earlier.place == found.place) {
+                Some(earlier) if found.rank() < earlier.rank() => *earlier = found,
+                Some(_) => {}
+                None => recent.push_back(found),
+            }
+            if recent.len() > RECENT
+                && let Some(found) = recent.pop_front()
+            {
+                self.note(&found, notes);
+            }
+            if notes.is_full() {
+                return;
+            }
+        }
+        for found in recent {
+            self.note(&found, notes);
+        }
+    }
+
+    fn note(&self, found: &Found<'_>, notes: &mut Notes) {
+        let path = Path::walk(found.error.evaluation_path().as_str(), &self.root, &self.types);
+        let broken = path.clause(found.keyword(), found.missing.as_deref());
+        let instance = found.error.instance().as_ref();
+        if found.missing.is_none() && instance.is_null() && path.is_optional() {
+            notes.observe(clause::NULL, &found.place, "null for an optional member");
+        } else if let Some((free, why)) = path.observed(found.keyword(), instance) {
+            notes.observe(free, &found.place, format!("{} {why}", words::value_at(&found.place, instance)));
+        } else {
+            notes.finding(broken, &found.place, found.expected(), found.actual());
+        }
+    }
+}
+
+/// One error of the validator, with its place.
+struct Found<'a> {
+    error: ValidationError<'a>,
+    /// `body/…`; of a missing member, where it ought to be.
+    place: String,
+    /// The name of a missing member.
+    missing: Option<String>,
+}
+
+impl<'a> Found<'a> {
+    fn of(error: ValidationError<'a>) -> Self {
+        let missing = match error.kind() {
+            Kind::Required { property } => property.as_str().map(str::to_owned),
+            _ => None,
+        };
+        let mut place = pointer::printable(&format!("body{}", error.instance_path().as_str()));
+        if let Some(member) = &missing {
+            place.push('/');
+            place.push_str(member);
+        }
+        Self { error, place, missing }
+    }
+
+    fn keyword(&self) -> &str {
+        self.error.kind().keyword()
+    }
+
+    /// Which of several errors at one place is told.
+    fn rank(&self) -> u8 {
+        match self.keyword() {
+            "type" => 0,
+            "enum" => 2,
+            _ => 1,
+        }
+    }
+
+    fn expected(&self) -> String {
+        match self.error.kind() {
+            Kind::Required { .. } => "the member to be present".to_owned(),
+            Kind::Type { kind: TypeKind::Single(kind) } => type_words(kind.as_str()),
+            Kind::MaxLength { limit } => format!("at most {limit} characters"),
+            Kind::MinLength { limit } => format!("at least {limit} characters"),
+            Kind::Pattern { pattern } => format!("a text that matches {pattern}"),
+            Kind::Format { .. } => "a calendar date that exists, as in 2024-02-29".to_owned(),
+            Kind::Enum { options } => allowed(options),
+            _ => words::shortened(&self.error.masked().to_string()),
+        }
+    }
+
+    fn actual(&self) -> String {
+        let instance = self.error.instance().as_ref();
+        match (self.error.kind(), instance) {
+            (Kind::Required { .. }, _) => "absent".to_owned(),
+            (Kind::MaxLength { .. } | Kind::MinLength { .. }, Value::String(text)) => {
+                let length = text.chars().count();
+                words::cut(
+                    format!("{length} characters: {}", words::value_at(&self.place, instance)),
+                    words::LONGEST,
+                )
+            }
+            _ => words::value_at(&self.place, instance),
+        }
+    }
+}
+
+fn type_words(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
+fn allowed(options: &Value) -> String {
+    let names: Vec<_> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if names.len() > LISTED {
+        format!("one of the {} values of the document's list", names.len())
+    } else {
+        format!("one of {}", names.join(", "))
+    }
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("the embedded schemas are JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Clauses of what is found in `value`, taken as one of the shared types.
+    fn found(definition: &str, value: &Value) -> Vec<String> {
+        let types = Arc::new(parsed(TYPES));
+        let root =
+            json!({"$id": format!("{BASE}test.json"), "$ref": format!("types.json#/$defs/{definition}")});
+        let mut notes = Notes::default();
+        Schema::compile(root, &types).check(value, &mut notes);
+        notes.into_checked(None).findings.into_iter().map(|finding| finding.clause).collect()
+    }
+
+    #[test]
+    fn types_of_requests_are_whole() {
+        let (longest, longer) = ("ø".repeat(70), "x".repeat(71));
+        let rows = [
+            ("address", json!({"country": "NO"}), ""),
+            (
+                "address",
+                json!({"country": "NO", "street": "x", "city": "y", "postalCode": "1", "more": 1}),
+                "",
+            ),
+            ("address", json!({"street": "x"}), "address.country"),
+            ("address", json!({"country": "NO", "street": longest}), ""),
+            ("address", json!({"country": "NO", "street": longer}), "address.street.length"),
+            ("address", json!({"country": "NO", "buildingNumber": 5}), "address.shape"),
+            ("address", json!({"country": "XK"}), "country.listed"),
+            ("country", json!("ZW"), ""),
+            ("country", json!("no"), "country.listed"),
+            ("country", json!(578), "country.listed"),
+            ("purposeCode", json!("VATX"), ""),
+            ("purposeCode", json!("ACCT"), "purpose-code.listed"),
+        ];
+        for (definition, value, clause) in rows {
+            let expected = if clause.is_empty() { vec![] } else { vec![clause.to_owned()] };
+            assert_eq!(found(definition, &value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_closed_lists_are_those_of_the_document() {
+        let document = include_str!("../../../../fixtures/document/interface.md");
+        let types = parsed(TYPES);
+        for (block, name, size) in [(1, "currency", 162), (3, "country", 249)] {
+            let listed: Vec<_> = document.split("```").nth(block).unwrap().split_whitespace().collect();
+            assert_eq!(types["$defs"][name]["enum"], json!(listed), "{name}");
+            assert_eq!(listed.len(), size);
+        }
+    }
+
+    #[test]
+    fn the_codes_of_messages_are_those_of_the_document_and_the_one_of_the_mix_rule() {
+        let document = include_str!("../../../../fixtures/document/interface.md");
+        let line = document.lines().find(|line| line.starts_with("SYSTEM_ERROR, ")).unwrap();
+        let mut codes: Vec<_> = line.trim_end_matches('.').split(", ").collect();
+        codes.push("REFERENCE_MIX_INVALID");
+        let types = parsed(TYPES);
+        assert_eq!(types["$defs"]["tppMessage"]["properties"]["code"]["enum"], json!(codes));
+        let line = document.lines().find(|line| line.starts_with("| PurposeCode |")).unwrap();
+        let purposes = line.split("one of ").nth(1).unwrap().split(" (").next().unwrap();
+        assert_eq!(types["$defs"]["purposeCode"]["enum"], json!(purposes.split(", ").collect::<Vec<_>>()));
+    }
+
+    #[test]
+    fn no_reference_leads_outside_the_embedded_files() {
+        for text in [TYPES, BASKET, PAYMENT, CUSTOMERS, TRANSACTION, REFUSAL] {
+            for reference in text.split("\"$ref\": \"").skip(1) {
+                let reference = reference.split('"').next().unwrap();
+                assert!(
+                    reference.starts_with("#/$defs/") || reference.starts_with("types.json#/$defs/"),
+                    "{reference}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn findings_say_what_was_expected_and_what_was_found() {
+        let schemas = Schemas::embedded();
+        let mut notes = Notes::default();
+        let body = json!({
+            "transactionStatus": "DONE",
+            "psuMessage": "x".repeat(513),
+            "transactionFees": {"amount": 5, "currency": "NOK"},
+            "_links": {"a/b\u{1b}": {"href": "", "verbs": ["HEAD"]}}
+        });
+        schemas.of(Operation::Ncbct).check(&body, &mut notes);
+        let said: Vec<_> = notes
+            .into_checked(None)
+            .findings
+            .into_iter()
+            .map(|finding| format!("{}: expected {}, got {}", finding.at, finding.expected, finding.actual))
+            .collect();
+        let expected = [
+            "body/paymentId: expected the member to be present, got absent",
+            "body/transactionStatus: expected one of ACCP, ACSC, ACSP, ACTC, ACWC, ACWP, RCVD, PDNG, RJCT, CANC, PART, \
+             got \"DONE\"",
+            "body/psuMessage: expected at most 512 characters, got 513 characters: \"xxx",
+            "body/transactionFees/amount: expected a string, got the number 5",
+            "body/_links/a~1b\\u{1b}/verbs/0: expected one of GET, PUT, POST, DELETE, got \"HEAD\"",
+        ];
+        assert_eq!(said.len(), expected.len(), "{said:#?}");
+        for line in expected {
+            assert!(said.iter().any(|found| found.starts_with(line)), "{line}\n{said:#?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Values of a body as they are shown in findings: short, on one line, without what must not be shown.
+
+use serde_json::Value;
+
+/// Longest shown value, in characters.
+pub(super) const LONGEST: usize = 120;
+
+/// Members whose text identifies a person or an account; of these only the length is shown.
+const SECRET: [&str; 6] = ["bban", "iban", "customerNumber", "customerName", "accounts", "cardAccounts"];
+
+/// A value, named by its kind where the text alone would not tell it.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => format!("the boolean {flag}"),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => quoted(text),
+        Value::Array(items) => format!("an array of {}", items.len()),
+        Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
+        Value::Object(members) => {
+            let names: Vec<_> = members.keys().take(5).map(String::as_str).collect();
+            shortened(&format!("an object with the members {}", names.join(", ")))
+        }
+    }
+}
+
+/// The same for a value at this place (`body/…`): texts that are nobody's business are replaced by their length.
+pub(super) fn value_at(place: &str, shown: &Value) -> String {
+    match shown {
+        Value::String(text) if place.split('/').any(|token| SECRET.contains(&token)) => {
+            format!("a string of {} characters", text.chars().count())
+        }
+        _ => value(shown),
+    }
+}
+
+/// A text in quotes, shortened; what a terminal would not print as itself is escaped.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", shortened_to(text, LONGEST - 2))
+}
+
+/// Any words, shortened, on one line.
+pub(super) fn shortened(words: &str) -> String {
+    shortened_to(words, LONGEST)
+}
+
+/// Words that are escaped already, shortened.
+pub(super) fn cut(words: String, longest: usize) -> String {
+    if words.chars().count() <= longest {
+        return words;
+    }
+    words.chars().take(longest - 1).chain(['…']).collect()
+}
+
+fn shortened_to(text: &str, longest: usize) -> String {
+    let mut out = String::new();
+    // Escaping makes a text longer, never shorter, so that what follows these characters cannot be shown anyway.
+    for character in text.chars().take(longest + 1) {
+        match character {
+            '\'' => out.push(character),
+            _ => out.extend(character.escape_debug()),
+        }
+    }
+    cut(out, longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn long_texts_are_cut_and_control_characters_are_escaped() {
+        let long = quoted(&"ø".repeat(500));
+        assert_eq!(long.chars().count(), LONGEST);
+        assert!(long.ends_with("…\""));
+        assert_eq!(quoted("a\u{1b}[31m\n\"b"), "\"a\\u{1b}[31m\\n\\\"b\"");
+        assert!(quoted(&"\u{1b}".repeat(500)).chars().count() <= LONGEST);
+        assert!(!quoted(&"x".repeat(LONGEST - 2)).contains('…'));
+        assert!(quoted(&"x".repeat(LONGEST - 1)).contains('…'));
+    }
+
+    #[test]
+    fn kinds_are_named() {
+        let shown = [
+            (json!(null), "null"),
+            (json!(false), "the boolean false"),
+            (json!(12.5), "the number 12.5"),
+            (json!([1, 2]), "an array of 2"),
+            (json!({}), "an empty object"),
+            (json!({"a": 1, "b": 2}), "an object with the members a, b"),
+        ];
+        for (given, expected) in shown {
+            assert!(value(&given).starts_with(expected), "{given} shown as {}", value(&given));
+        }
+    }
+
+    #[test]
+    fn account_numbers_are_not_shown() {
+        let shown = value_at("body/transactionsDetails/creditorAccount/iban", &json!("NO93 8601 1117 947"));
+        assert_eq!(shown, "a string of 18 characters");
+        assert_eq!(value_at("body/psuMessage", &json!("hello")), "\"hello\"");
+    }
+}

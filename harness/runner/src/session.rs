@@ -1,0 +1,418 @@
+//! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+use xs2aspec_record::{CaseVerdict, ControlSeen, Exchange, Finding, Place, Role, Verdict};
+use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, Strength, Suite, capability, problem};
+
+use crate::{
+    exchange::{Answer, ExchangeError, Exchanger},
+    fill::{FillError, Filler},
+    judge::{self, Examined, Outcome},
+    mask::Masker,
+    profile::{Offered, Profile},
+    response::{Operation, ResponseRules},
+    seal::{Seal, SealError},
+};
+
+/// Why a session cannot begin. Exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Key or certificate.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// TLS.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// A choice that no clause leaves.
+    #[error("`[choices]` of the target profile: no clause leaves a choice `{key}`{near}")]
+    Choice {
+        /// The key.
+        key: String,
+        /// The nearest key, as advice.
+        near: String,
+    },
+}
+
+/// What became of a case: its verdict and the exchanges that led to it, those of its control apart.
+#[derive(Debug)]
+pub struct Done {
+    /// The verdict. Its role is [`Role::Selected`]; who knows the plan sets it.
+    pub verdict: CaseVerdict,
+    /// Exchanges in the order in which they ended.
+    pub exchanges: Vec<Exchange>,
+    /// The outcome of the judged request, if there was an answer, and the answer in words.
+    answered: Option<(Outcome, String)>,
+}
+
+/// One target, one suite, one seed and one clock.
+#[derive(Debug)]
+pub struct Session {
+    suite: Arc<Suite>,
+    profile: Profile,
+    seal: Seal,
+    seed: u64,
+    now: DateTime<Utc>,
+    exchanger: Exchanger,
+    rules: ResponseRules,
+    masker: Masker,
+    exchanges: AtomicU64,
+    done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
+    asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
+}
+
+type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl Session {
+    /// A session; nothing is sent yet. A key that does not belong to its certificate is found here.
+    pub fn new(
+        suite: Arc<Suite>,
+        profile: Profile,
+        seed: u64,
+        now: DateTime<Utc>,
+    ) -> Result<Self, SessionError> {
+        let known = suite.clauses().values().filter_map(|clause| match &clause.strength {
+            Strength::Choice(choice) => Some(choice.key.as_str()),
+            _ => None,
+        });
+        let known: BTreeSet<&str> = known.collect();
+        if let Some(key) = profile.choices.keys().find(|key| !known.contains(key.as_str())) {
+            let near = problem::nearest(key, known)
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
+            return Err(SessionError::Choice { key: key.clone(), near });
+        }
+        Ok(Self {
+            seal: Seal::new(&profile.key, &profile.certificate)?,
+            exchanger: Exchanger::new(&profile)?,
+            masker: Masker::new(&profile, seed),
+            rules: ResponseRules::new(),
+            exchanges: AtomicU64::new(0),
+            done: Mutex::default(),
+            asked: Mutex::default(),
+            suite,
+            profile,
+            seed,
+            now,
+        })
+    }
+
+    /// The suite.
+    pub fn suite(&self) -> &Suite {
+        &self.suite
+    }
+
+    /// The target.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The clock.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    /// Exchanges so far.
+    pub fn exchanges(&self) -> u64 {
+        self.exchanges.load(Ordering::Relaxed)
+    }
+
+    /// Runs a case, its control first; each at most once in a session. `None` if the suite has no such case.
+    pub fn case<'a>(&'a self, id: &'a str) -> Pending<'a, Option<Arc<Done>>> {
+        Box::pin(async move {
+            let case = self.suite.case(id)?;
+            let cell = {
+                let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(done.entry(id.to_owned()).or_default())
+            };
+            Some(Arc::clone(cell.get_or_init(|| async { Arc::new(self.run(case).await) }).await))
+        })
+    }
+
+    async fn run(&self, case: &Case) -> Done {
+        let start = Instant::now();
+        let mut exchanges = Vec::new();
+        let mut verdict = blank(case);
+        let mut answered = None;
+        match self.attempt(case, &mut verdict, &mut exchanges).await {
+            Ok(seen) => answered = Some(seen),
+            Err(Stop { verdict: word, reason }) => {
+                verdict.verdict = word;
+                verdict.reason = Some(self.masker.text(&reason));
+                // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no `fail` has no findings.
+                verdict.findings.clear();
+            }
+        }
+        for finding in &mut verdict.findings {
+            finding.actual = self.masker.text(&finding.actual);
+        }
+        verdict.observations.sort();
+        verdict.observations.dedup();
+        verdict.micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Done { verdict, exchanges, answered }
+    }
+
+    /// The way of a case up to its verdict, or to where it stops.
+    async fn attempt(
+        &self,
+        case: &Case,
+        verdict: &mut CaseVerdict,
+        exchanges: &mut Vec<Exchange>,
+    ) -> Result<(Outcome, String), Stop> {
+        self.offered(case).await?;
+        self.control(case, verdict).await?;
+        let mut kept = BTreeMap::new();
+        let mut set_up = (0, Vec::new());
+        for step in &case.before {
+            let mut values = BTreeMap::<String, Vec<Value>>::new();
+            for number in 0..step.times.unwrap_or(1) {
+                let name = if step.times.is_some() {
+                    format!("{}/{}", step.name, number + 1)
+                } else {
+                    step.name.clone()
+                };
+                let (answer, examined) = self.exchange(case, &name, &step.request, &kept, exchanges).await?;
+                if examined.outcome != Outcome::Accepted {
+                    return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
+                }
+                for (key, place) in &step.keep {
+                    let value = found(&answer, examined.document.as_ref(), place);
+                    let value = value.ok_or_else(|| {
+                        Stop::inconclusive(format!("the answer to set-up step `{name}` has no {place}"))
+                    })?;
+                    values.entry(format!("{}.{key}", step.name)).or_default().push(value);
+                }
+                set_up.0 += examined.checks;
+                set_up.1.extend(examined.findings);
+            }
+            for (key, mut list) in values {
+                let value =
+                    if step.times.is_some() { Value::Array(list) } else { list.pop().unwrap_or_default() };
+                kept.insert(key, value);
+            }
+        }
+        let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, exchanges).await?;
+        verdict.exchange = exchanges.last().map(|exchange| exchange.number);
+        examined.checks += set_up.0;
+        examined.findings.splice(0..0, set_up.1);
+        let seen = (examined.outcome, examined.words.clone());
+        let choice = self.choice(&case.clause);
+        let operation = operation_of(&case.request)?;
+        let judged =
+            judge::judge((&case.clause, operation), &case.expect, choice, &answer, examined, &self.profile);
+        verdict.verdict = judged.verdict;
+        verdict.checks = judged.checks;
+        verdict.findings = merged(judged.findings);
+        verdict.observations.extend(judged.observations);
+        verdict.reason = judged.reason;
+        Ok(seen)
+    }
+
+    /// What the profile declares for a clause that is a choice.
+    fn choice(&self, clause: &str) -> Option<&str> {
+        match &self.suite.clauses().get(clause)?.strength {
+            Strength::Choice(choice) => self.profile.choices.get(&choice.key).map(String::as_str),
+            _ => None,
+        }
+    }
+
+    /// Whether the target offers what the case needs.
+    async fn offered(&self, case: &Case) -> Result<(), Stop> {
+        for need in &case.needs {
+            let line = capability::find(&capability::CAPABILITIES, need).map_or("", |offer| offer.line);
+            match self.profile.capabilities.get(need.as_str()).copied().unwrap_or(Offered::No) {
+                Offered::Yes => {}
+                Offered::No => {
+                    let reason = format!("the target profile does not offer `{need}`; add {line}");
+                    return Err(Stop::not_applicable(reason));
+                }
+                Offered::Ask => {
+                    if let Some(answer) = self.ask(need).await {
+                        let reason = format!(
+                            "asked, the target answered {answer}: it has no `{need}`; to insist, add {line}"
+                        );
+                        return Err(Stop::not_applicable(reason));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the target for a capability by the plain request of its operation; the answer that says it has none.
+    async fn ask(&self, need: &str) -> Option<String> {
+        let cell = {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(asked.entry(need.to_owned()).or_default())
+        };
+        let ask = async {
+            let baseline = self.suite.baselines().get(if need == "sandbox" { "customers" } else { need })?;
+            let kept = [("payment.id".to_owned(), Value::from("none"))].into();
+            let request = self.filler(need, "ask", &kept).fill(&baseline.request).ok()?;
+            self.exchanges.fetch_add(1, Ordering::Relaxed);
+            let (answer, _) = self.exchanger.send(&request).await;
+            let status = answer.ok()?.status;
+            // A basket with an unknown payment is refused one way or another; a missing operation is not found.
+            let absent = matches!(status, 404 | 405 | 501) || (need == "sandbox" && status == 403);
+            absent.then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))
+        };
+        cell.get_or_init(|| ask).await.clone()
+    }
+
+    /// Runs the control, and stops where it was refused.
+    async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<(), Stop> {
+        let Some(id) = &case.control else { return Ok(()) };
+        let control =
+            self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))?;
+        let accepted = matches!(control.answered, Some((Outcome::Accepted, _)));
+        verdict.control = Some(ControlSeen { case: id.clone(), accepted });
+        if accepted {
+            return Ok(());
+        }
+        let words = control.answered.as_ref().map_or_else(
+            || control.verdict.reason.clone().unwrap_or_else(|| "no answer".to_owned()),
+            |(_, words)| format!("got {words}"),
+        );
+        match (control.verdict.verdict, case.if_control_refused) {
+            // A control that could not be sent says nothing about the target; neither does its case.
+            (word @ (Verdict::NotApplicable | Verdict::Error), _) => {
+                Err(Stop { verdict: word, reason: words })
+            }
+            (_, IfControlRefused::Inconclusive) => {
+                Err(Stop::inconclusive(format!("its control {id} was not accepted: {words}")))
+            }
+            (_, IfControlRefused::Observed) => {
+                verdict
+                    .observations
+                    .push(format!("{}: the target need not accept the control {id}: {words}", case.clause));
+                verdict.checks = 1;
+                Err(Stop {
+                    verdict: Verdict::Observed,
+                    reason: format!("its control {id} was not accepted: {words}"),
+                })
+            }
+        }
+    }
+
+    fn filler<'a>(&'a self, case: &'a str, step: &'a str, kept: &'a BTreeMap<String, Value>) -> Filler<'a> {
+        Filler { profile: &self.profile, seal: &self.seal, seed: self.seed, now: self.now, case, step, kept }
+    }
+
+    async fn exchange(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &RequestSpec,
+        kept: &BTreeMap<String, Value>,
+        exchanges: &mut Vec<Exchange>,
+    ) -> Result<(Answer, Examined), Stop> {
+        let filled = self.filler(&case.id, step, kept).fill(request).map_err(|error| match error {
+            FillError::NotOffered(name) => {
+                let line = capability::find(&capability::VALUES, &name).map_or("", |offer| offer.line);
+                Stop::not_applicable(format!("the target profile has no `{name}`; add {line}"))
+            }
+            FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
+        })?;
+        let operation: Operation = request
+            .operation
+            .parse()
+            .map_err(|_| Stop::error(format!("no operation `{}`", request.operation)))?;
+        let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+        let (answer, took) = self.exchanger.send(&filled).await;
+        exchanges.push(Exchange {
+            number,
+            case: case.id.clone(),
+            step: step.to_owned(),
+            request: self.masker.request(&filled),
+            response: answer.as_ref().ok().map(|answer| self.masker.response(answer)),
+            failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
+            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        });
+        let answer = answer.map_err(|error| Stop::error(error.to_string()))?;
+        let examined = judge::examine(operation, &answer, &self.rules);
+        Ok((answer, examined))
+    }
+}
+
+/// Where the way of a case ends before its request is judged.
+struct Stop {
+    verdict: Verdict,
+    reason: String,
+}
+
+impl Stop {
+    fn inconclusive(reason: String) -> Self {
+        Self { verdict: Verdict::Inconclusive, reason }
+    }
+
+    fn not_applicable(reason: String) -> Self {
+        Self { verdict: Verdict::NotApplicable, reason }
+    }
+
+    fn error(reason: String) -> Self {
+        Self { verdict: Verdict::Error, reason }
+    }
+}
+
+fn operation_of(request: &RequestSpec) -> Result<Operation, Stop> {
+    request
+        .operation
+        .parse()
+        .map_err(|_| Stop::error(format!("there is no operation `{}`", request.operation)))
+}
+
+fn blank(case: &Case) -> CaseVerdict {
+    CaseVerdict {
+        case: case.id.clone(),
+        clause: case.clause.clone(),
+        area: case.area.clone(),
+        operation: case.request.operation.clone(),
+        role: Role::Selected,
+        place: Place { file: case.file.clone(), line: case.line, column: case.column },
+        verdict: Verdict::Error,
+        expected: case.expect.to_string(),
+        checks: 0,
+        findings: Vec::new(),
+        observations: Vec::new(),
+        reason: None,
+        control: None,
+        changes: case.changes.clone(),
+        exchange: None,
+        micros: 0,
+    }
+}
+
+/// The same mismatch in a set-up and in the judged answer is one.
+fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        if !kept.contains(&finding) {
+            kept.push(finding);
+        }
+    }
+    kept
+}
+
+fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<Value> {
+    match place {
+        Location::Header(name) => answer.header(name).map(Value::from),
+        Location::Body(pointer) => document?.pointer(pointer).cloned(),
+        Location::Query(_) => None,
+    }
+}

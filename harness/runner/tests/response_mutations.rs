@@ -1,0 +1,275 @@
+//! Every member of the maximal bodies, mutated: a value of any other type, `null`, and absence.
+//!
+//! What is required is listed here by hand from the document's tables, not read from the schemas under test.
+
+use serde_json::{Value, json};
+use xs2aspec_record::Finding;
+use xs2aspec_runner::response::{Checked, Operation, ResponseRules};
+
+/// Members that a table marks as required; `*` stands for any element of a list.
+fn required(operation: Operation) -> &'static [&'static str] {
+    match operation {
+        Operation::Basket => &["/transactionStatus", "/_links/self/href", "/_links/self/verbs"],
+        Operation::Ncbct | Operation::Periodic => &[
+            "/paymentId",
+            "/transactionStatus",
+            "/transactionFees/amount",
+            "/transactionFees/currency",
+            "/tppMessages/*/category",
+            "/tppMessages/*/code",
+            "/_links/scaRedirect/href",
+            "/_links/scaRedirect/verbs",
+            "/_links/status/href",
+            "/_links/status/verbs",
+        ],
+        Operation::Customers => &[
+            "/*/customerId",
+            "/*/customerNumber",
+            "/*/customerType",
+            "/*/customerName",
+            "/*/agreements",
+            "/*/accounts",
+            "/*/cardAccounts",
+            "/*/_links",
+            "/*/_links/self",
+            "/*/_links/self/href",
+            "/*/_links/self/verbs",
+            "/*/agreements/*/id",
+            "/*/agreements/*/name",
+            "/*/agreements/*/engagements",
+            "/*/agreements/*/_links",
+            "/*/agreements/*/_links/self",
+            "/*/agreements/*/_links/self/href",
+            "/*/agreements/*/_links/self/verbs",
+            "/*/agreements/*/_links/engagements",
+            "/*/agreements/*/_links/engagements/href",
+            "/*/agreements/*/_links/engagements/verbs",
+        ],
+        Operation::Transaction => &[
+            "/transactionsDetails",
+            "/transactionsDetails/transactionAmount/amount",
+            "/transactionsDetails/transactionAmount/currency",
+            "/transactionsDetails/currencyExchange/sourceCurrency",
+            "/transactionsDetails/currencyExchange/exchangeRate",
+            "/transactionsDetails/currencyExchange/unitCurrency",
+            "/transactionsDetails/currencyExchange/targetCurrency",
+            "/transactionsDetails/currencyExchange/quotationDate",
+            "/transactionsDetails/remittanceInformationStructuredArray/*/reference",
+            "/transactionsDetails/_links/detail/href",
+            "/transactionsDetails/_links/detail/verbs",
+            "/transactionsDetails/entryDetails/*/transactionAmount",
+            "/transactionsDetails/entryDetails/*/transactionAmount/amount",
+            "/transactionsDetails/entryDetails/*/transactionAmount/currency",
+            "/transactionsDetails/entryDetails/*/remittanceInformationStructuredArray/*/reference",
+            "/transactionsDetails/entryDetails/*/_links/detail/href",
+            "/transactionsDetails/entryDetails/*/_links/detail/verbs",
+        ],
+    }
+}
+
+struct Body {
+    operation: Operation,
+    body: Value,
+}
+
+fn bodies() -> Vec<Body> {
+    let bodies: Value = serde_json::from_str(include_str!("response/bodies.json")).unwrap();
+    let body = |name: &str, operation| Body { operation, body: bodies[name].clone() };
+    vec![
+        body("basket", Operation::Basket),
+        body("payment", Operation::Ncbct),
+        body("payment", Operation::Periodic),
+        body("customers", Operation::Customers),
+        body("transaction", Operation::Transaction),
+    ]
+}
+
+impl Body {
+    fn check(&self, rules: &ResponseRules, body: &Value) -> Checked {
+        let bytes = serde_json::to_vec(body).unwrap();
+        rules.check(self.operation, 200, Some("application/json"), &bytes)
+    }
+
+    /// The body with the value at `pointer` replaced.
+    fn with(&self, pointer: &str, value: Value) -> Value {
+        let mut body = self.body.clone();
+        *body.pointer_mut(pointer).unwrap() = value;
+        body
+    }
+
+    fn without(&self, pointer: &str) -> Value {
+        let mut body = self.body.clone();
+        let (outer, name) = pointer.rsplit_once('/').unwrap();
+        match body.pointer_mut(outer).unwrap() {
+            Value::Object(members) => _ = members.shift_remove(name).unwrap(),
+            other => panic!("{pointer}: {other}"),
+        }
+        body
+    }
+}
+
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| pointers(value, &format!("{at}/{name}"), found));
+        }
+        Value::Array(items) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| pointers(item, &format!("{at}/{index}"), found));
+        }
+        _ => {}
+    }
+}
+
+fn kind(value: &Value) -> usize {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) => 1,
+        Value::Number(_) => 2,
+        Value::String(_) => 3,
+        Value::Array(_) => 4,
+        Value::Object(_) => 5,
+    }
+}
+
+/// The pointer with `*` for every element.
+fn pattern(pointer: &str) -> String {
+    let token = |token: &str| if token.parse::<usize>().is_ok() { "*".to_owned() } else { token.to_owned() };
+    pointer.split('/').map(token).collect::<Vec<_>>().join("/")
+}
+
+fn is_required(operation: Operation, pointer: &str) -> bool {
+    required(operation).contains(&pattern(pointer).as_str())
+}
+
+/// The whole body, an element of a list and a link are no members that could be left out or be null instead.
+fn is_whole(operation: Operation, pointer: &str) -> bool {
+    let link = pattern(pointer).rsplit('/').nth(1) == Some("_links") && operation != Operation::Customers;
+    pointer.is_empty() || pattern(pointer).ends_with('*') || link
+}
+
+/// The batch number hangs together with its indicator, so that breaking one may break the relation as well.
+fn apart_from_the_relation(findings: &[Finding]) -> Vec<&Finding> {
+    findings.iter().filter(|finding| finding.clause != "transaction.batch-number.iff").collect()
+}
+
+#[test]
+fn a_value_of_another_type_is_one_finding_at_its_place() {
+    let rules = ResponseRules::new();
+    let mut mutations = 0;
+    for body in bodies() {
+        let mut all = Vec::new();
+        pointers(&body.body, "", &mut all);
+        for pointer in all {
+            let original = kind(body.body.pointer(&pointer).unwrap());
+            for wrong in [json!(true), json!(17.5), json!("?"), json!(["?", 1]), json!({"?": 1})] {
+                if kind(&wrong) == original {
+                    continue;
+                }
+                mutations += 1;
+                let checked = body.check(&rules, &body.with(&pointer, wrong.clone()));
+                let findings = apart_from_the_relation(&checked.findings);
+                let at: Vec<_> = findings.iter().map(|finding| finding.at.as_str()).collect();
+                assert_eq!(at, [format!("body{pointer}")], "{} {wrong}: {findings:#?}", body.operation);
+            }
+        }
+    }
+    assert!(mutations > 500, "{mutations} mutations");
+}
+
+#[test]
+fn null_is_a_finding_for_what_is_required_and_an_observation_elsewhere() {
+    let rules = ResponseRules::new();
+    for body in bodies() {
+        let mut all = Vec::new();
+        pointers(&body.body, "", &mut all);
+        for pointer in all {
+            let checked = body.check(&rules, &body.with(&pointer, Value::Null));
+            let findings = apart_from_the_relation(&checked.findings).len();
+            let nulls = checked.observations.iter().filter(|seen| seen.clause == "json.null").count();
+            let demanded = is_required(body.operation, &pointer) || is_whole(body.operation, &pointer);
+            let expected = if demanded { (1, 0) } else { (0, 1) };
+            assert_eq!((findings, nulls), expected, "{} {pointer}: {checked:#?}", body.operation);
+        }
+    }
+}
+
+#[test]
+fn absence_is_a_finding_for_what_is_required_only() {
+    let rules = ResponseRules::new();
+    for body in bodies() {
+        let mut all = Vec::new();
+        pointers(&body.body, "", &mut all);
+        for pointer in all {
+            let (outer, _) = pointer.rsplit_once('/').unwrap_or_default();
+            if pointer.is_empty() || body.body.pointer(outer).unwrap().is_array() {
+                continue;
+            }
+            let checked = body.check(&rules, &body.without(&pointer));
+            let at: Vec<_> =
+                apart_from_the_relation(&checked.findings).iter().map(|finding| finding.at.clone()).collect();
+            let expected =
+                if is_required(body.operation, &pointer) { vec![format!("body{pointer}")] } else { vec![] };
+            assert_eq!(at, expected, "{} without {pointer}", body.operation);
+        }
+    }
+}
+
+#[test]
+fn bytes_of_any_kind_are_survived() {
+    let rules = ResponseRules::new();
+    let deep = "[".repeat(100_000);
+    let deep_member = format!("{{\"transactionsDetails\":{}", "{\"a\":".repeat(100_000));
+    let bodies: [&[u8]; 7] = [
+        b"",
+        b"\xFF",
+        b"\xEF\xBB\xBF",
+        b"{\"a\":1e999}",
+        deep.as_bytes(),
+        deep_member.as_bytes(),
+        &[0; 4096],
+    ];
+    for operation in Operation::ALL {
+        for body in bodies {
+            for status in [200, 204, 299] {
+                let checked = rules.check(operation, status, None, body);
+                assert_eq!(checked.findings.len(), 1, "{operation} {status}");
+                assert!(checked.checks >= 1);
+            }
+            for status in [0, 100, 302, 400, 499, 500, 65535] {
+                assert_eq!(rules.check(operation, status, None, body).findings, [], "{operation} {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_body_that_breaks_one_clause_many_times_is_cut_short() {
+    let rules = ResponseRules::new();
+    let body = serde_json::to_vec(&vec![json!({}); 20_000]).unwrap();
+    let checked = rules.check(Operation::Customers, 200, Some("application/json"), &body);
+    assert_eq!(checked.findings.len(), 200);
+}
+
+#[test]
+fn many_observations_do_not_hide_a_finding() {
+    let rules = ResponseRules::new();
+    let entry = json!({"transactionAmount": {"amount": "1.00", "currency": "NOK"}, "creditorName": null});
+    let mut entries = vec![entry; 5_000];
+    entries.push(json!({}));
+    let body = json!({"transactionsDetails": {"entryDetails": entries}});
+    let body = serde_json::to_vec(&body).unwrap();
+    let checked = rules.check(Operation::Transaction, 200, Some("application/json"), &body);
+    let at: Vec<_> = checked.findings.iter().map(|finding| finding.at.as_str()).collect();
+    assert_eq!(at, ["body/transactionsDetails/entryDetails/5000/transactionAmount"]);
+    assert_eq!(checked.observations.len(), 200);
+}
+
+#[test]
+fn the_rules_are_shared_by_threads() {
+    fn shared<T: Send + Sync + 'static>(_: &T) {}
+    shared(&ResponseRules::new());
+}

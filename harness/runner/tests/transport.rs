@@ -1,0 +1,129 @@
+//! Both paths of the transport, plain and over TLS, against real sockets.
+
+use std::sync::Arc;
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::TcpListener,
+};
+use tokio_rustls::TlsAcceptor;
+use xs2aspec_runner::{
+    Profile,
+    exchange::{ExchangeError, Exchanger},
+    fill::Filled,
+};
+
+/// Reads one request, sends its bytes back as the body of a 200.
+async fn echo(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let mut seen = Vec::new();
+    while !seen.windows(4).any(|end| end == b"\r\n\r\n") || !seen.ends_with(b"end") {
+        if stream.read_buf(&mut seen).await.unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", seen.len());
+    _ = stream.write_all(head.as_bytes()).await;
+    _ = stream.write_all(&seen).await;
+    _ = stream.shutdown().await;
+}
+
+/// A server that echoes, over TLS if it is given a certificate. Its base URL.
+async fn server(tls: Option<&CertifiedKey<rcgen::KeyPair>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let acceptor = tls.map(|pair| {
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(pair.signing_key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let config =
+            config.with_no_client_auth().with_single_cert(vec![pair.cert.der().clone()], key).unwrap();
+        TlsAcceptor::from(Arc::new(config))
+    });
+    let scheme = if acceptor.is_some() { "https" } else { "http" };
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                match acceptor {
+                    None => echo(stream).await,
+                    Some(acceptor) => {
+                        if let Ok(stream) = acceptor.accept(stream).await {
+                            echo(stream).await;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    format!("{scheme}://localhost:{port}")
+}
+
+fn request(base_url: &str, exact: bool) -> Filled {
+    Filled {
+        method: "POST".into(),
+        url: format!("{base_url}/v1/a?b=c"),
+        headers: vec![("pSu-iD".into(), "x".into()), ("Accept".into(), "a/b".into())],
+        body: b"the end".to_vec(),
+        exact,
+    }
+}
+
+async fn sent(profile: &Profile, exact: bool) -> Result<String, ExchangeError> {
+    let exchanger = Exchanger::new(profile)?;
+    let (answer, _) = exchanger.send(&request(&profile.base_url, exact)).await;
+    answer.map(|answer| String::from_utf8(answer.body).unwrap())
+}
+
+#[tokio::test]
+async fn both_paths_send_what_they_are_given_and_the_raw_one_keeps_letter_case() {
+    let pair = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    for tls in [None, Some(&pair)] {
+        let mut profile = Profile::of_url(&server(tls).await).unwrap();
+        profile.authorities = tls.map(|pair| pair.cert.pem());
+        let client = sent(&profile, false).await.unwrap();
+        assert!(client.starts_with("POST /v1/a?b=c HTTP/1.1\r\npsu-id: x\r\naccept: a/b\r\n"), "{client}");
+        assert!(client.ends_with("\r\n\r\nthe end"));
+        let raw = sent(&profile, true).await.unwrap();
+        let port = profile.base_url.rsplit(':').next().unwrap();
+        let head =
+            format!("POST /v1/a?b=c HTTP/1.1\r\nHost: localhost:{port}\r\npSu-iD: x\r\nAccept: a/b\r\n");
+        assert!(raw.starts_with(&head), "{raw}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_of_another_authority_is_refused_on_both_paths() {
+    let pair = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let other = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let mut profile = Profile::of_url(&server(Some(&pair)).await).unwrap();
+    profile.authorities = Some(other.cert.pem());
+    for exact in [false, true] {
+        assert!(matches!(sent(&profile, exact).await, Err(ExchangeError::Unreachable(_))), "exact: {exact}");
+    }
+}
+
+#[tokio::test]
+async fn authorities_that_are_none_are_an_error() {
+    let mut profile = Profile::of_url("https://localhost:1").unwrap();
+    profile.authorities = Some("no certificate".into());
+    assert!(matches!(Exchanger::new(&profile), Err(ExchangeError::Tls(_))));
+}
+
+#[tokio::test]
+async fn the_deadline_holds_on_both_paths() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut profile = Profile::of_url(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    profile.deadline = std::time::Duration::from_millis(50);
+    for exact in [false, true] {
+        assert_eq!(
+            sent(&profile, exact).await,
+            Err(ExchangeError::Deadline(profile.deadline)),
+            "exact: {exact}"
+        );
+    }
+}
