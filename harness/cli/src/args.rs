@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
+use xs2aspec_suite::Depth;
 
 /// Checks whether a bank's PSD2 XS2A interface does what its document says.
 ///
@@ -24,6 +25,14 @@ pub(crate) enum Command {
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
+    /// Lists areas, clauses and cases
+    List(List),
+    /// Explains a clause, or a case: what it sends, what it expects and why
+    Explain(Explain),
+    /// Says, section by section, how each statement of the document is covered
+    Coverage(Coverage),
+    /// Holds the case files to the authoring rules
+    Lint(Source),
     /// Makes a test authority, signing keys and certificates, all marked as test material
     Keys(Keys),
 }
@@ -45,6 +54,9 @@ pub(crate) struct Run {
     /// Folder of case files to use in place of the embedded ones
     #[arg(long, value_name = "DIR")]
     pub(crate) cases: Option<PathBuf>,
+    /// How much to run: one case of each class, everything but full products, or everything
+    #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
+    pub(crate) depth: Depth,
     /// Cases in flight at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
@@ -92,4 +104,55 @@ pub(crate) struct Keys {
     /// Replace files that are there
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+/// Where case files come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Source {
+    /// Folder of case files to use in place of the embedded ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cases: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    /// Only these cases, as with `run --only`
+    #[arg(value_name = "PATTERN")]
+    pub(crate) only: Vec<String>,
+    /// At this depth
+    #[arg(long, value_name = "DEPTH", default_value = "exhaustive", value_parser = depth)]
+    pub(crate) depth: Depth,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Explain {
+    /// Id of a clause or of a case
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Profile to fill the request from; without it that of the built-in bank
+    #[arg(long, value_name = "URL|FILE.toml")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Coverage {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+fn depth(text: &str) -> Result<Depth, String> {
+    let all = [Depth::Quick, Depth::Standard, Depth::Exhaustive];
+    all.into_iter()
+        .find(|depth| depth.word() == text)
+        .ok_or_else(|| "expected quick, standard or exhaustive".to_owned())
 }

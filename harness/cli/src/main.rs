@@ -1,6 +1,8 @@
 //! The command `xs2aspec`: checks whether a bank's PSD2 XS2A interface does what its document says.
 
 mod args;
+mod explain;
+mod ledger;
 mod run;
 mod serve;
 mod target;
@@ -10,6 +12,7 @@ use std::process::ExitCode;
 use args::{Args, Command};
 use clap::Parser;
 use xs2aspec_record::Exit;
+use xs2aspec_suite::{Suite, Tree};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -22,6 +25,10 @@ fn main() -> ExitCode {
             None => run::run(&args.run).await,
             Some(Command::Run(run)) => run::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
+            Some(Command::List(list)) => ledger::list(&list),
+            Some(Command::Explain(explain)) => explain::explain(&explain),
+            Some(Command::Coverage(coverage)) => ledger::coverage(&coverage),
+            Some(Command::Lint(source)) => ledger::lint(&source),
             Some(Command::Keys(keys)) => serve::keys(&keys),
         }
     });
@@ -49,6 +56,15 @@ impl Failure {
     fn unreachable(message: String) -> Self {
         Self { exit: Exit::CouldNotTell, message }
     }
+}
+
+/// The suite from a folder, or the embedded one.
+fn suite(cases: Option<&std::path::PathBuf>) -> Result<Suite, Failure> {
+    let tree = match cases {
+        Some(folder) => Tree::with_cases(folder).map_err(Failure::input)?,
+        None => Tree::embedded(),
+    };
+    Suite::load(tree).map_err(Failure::input)
 }
 
 fn failed(failure: &Failure) -> ExitCode {

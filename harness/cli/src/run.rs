@@ -14,18 +14,13 @@ use xs2aspec_report::{
     terminal,
 };
 use xs2aspec_runner::{Options, Session};
-use xs2aspec_suite::{Suite, Tree};
 
 use crate::{Failure, args::Run, target};
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
-    let tree = match &args.cases {
-        Some(folder) => Tree::with_cases(folder).map_err(Failure::input)?,
-        None => Tree::embedded(),
-    };
-    let suite = Arc::new(Suite::load(tree).map_err(Failure::input)?);
-    let plan = suite.plan(&args.only, &args.skip).map_err(Failure::input)?;
+    let suite = Arc::new(crate::suite(args.cases.as_ref())?);
+    let plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let target = target::open(args).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);

@@ -1,7 +1,7 @@
 //! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status RJCT where the
 //! profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is about; all findings come together.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::Value;
 use xs2aspec_record::{Finding, Verdict};
@@ -10,11 +10,23 @@ use xs2aspec_suite::{Expectation, Refusal};
 use crate::{
     exchange::Answer,
     profile::Profile,
-    response::{Operation, ResponseRules},
+    response::{Checked, Operation, ResponseRules},
 };
 
 /// Clause of the rule that a server never fails on a request (RFC 9110 section 15.6).
 const SERVER_ERROR: &str = "http.no-server-error";
+
+/// Clauses that are checked on every answer, whatever the case is about.
+pub fn every_answer(rules: &ResponseRules) -> BTreeSet<&str> {
+    let own = [
+        SERVER_ERROR,
+        "basket.success-status",
+        "payment.success-status",
+        "customers.success-status",
+        "transaction.success-status",
+    ];
+    rules.clauses().into_iter().chain(own).collect()
+}
 
 /// What an answer says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +78,13 @@ pub struct Judged {
 }
 
 /// Parses an answer and checks its body.
-pub fn examine(operation: Operation, answer: &Answer, rules: &ResponseRules) -> Examined {
-    let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
+///
+/// Answers of an operation that the document only mentions have no shape to be held to.
+pub fn examine(operation: Option<Operation>, answer: &Answer, rules: &ResponseRules) -> Examined {
+    let checked = match operation {
+        Some(operation) => rules.check(operation, answer.status, answer.header("content-type"), &answer.body),
+        None => Checked { document: serde_json::from_slice(&answer.body).ok(), ..Checked::default() },
+    };
     let status =
         checked.document.as_ref().and_then(|body| body.get("transactionStatus")).and_then(Value::as_str);
     let busy = matches!(answer.status, 429 | 503) && answer.header("retry-after").is_some();
@@ -105,7 +122,7 @@ pub fn examine(operation: Operation, answer: &Answer, rules: &ResponseRules) -> 
 ///
 /// `choice` is what the profile declares for the clause, where the clause is a choice.
 pub fn judge(
-    (clause, operation): (&str, Operation),
+    (clause, operation): (&str, Option<Operation>),
     expect: &Expectation,
     choice: Option<&str>,
     answer: &Answer,
@@ -140,7 +157,9 @@ pub fn judge(
             if outcome != Outcome::Accepted {
                 findings.push(finding(clause, "acceptance (2xx)".into()));
             }
-            checks += success_status(operation, answer, profile, &mut findings, &mut observations);
+            if let Some(operation) = operation {
+                checks += success_status(operation, answer, profile, &mut findings, &mut observations);
+            }
         }
         Expectation::Refused(refusal) => {
             checks += refused(
@@ -272,9 +291,9 @@ mod tests {
     }
 
     fn judged(expect: &Value, profile: &Profile, choice: Option<&str>, answer: &Answer) -> Judged {
-        let examined = examine(Operation::Ncbct, answer, &ResponseRules::new());
+        let examined = examine(Some(Operation::Ncbct), answer, &ResponseRules::new());
         let expect = Expectation::parse(expect).unwrap();
-        judge(("ncbct.path", Operation::Ncbct), &expect, choice, answer, examined, profile)
+        judge(("ncbct.path", Some(Operation::Ncbct)), &expect, choice, answer, examined, profile)
     }
 
     const RCVD: &str = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;

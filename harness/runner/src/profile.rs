@@ -107,6 +107,8 @@ struct File {
     #[serde(default)]
     transaction: BTreeMap<String, String>,
     #[serde(default)]
+    pending_payment: BTreeMap<String, String>,
+    #[serde(default)]
     paths: BTreeMap<String, String>,
     #[serde(default)]
     choices: BTreeMap<String, String>,
@@ -228,7 +230,11 @@ fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileEr
             members.iter().map(move |(key, text)| (format!("{table}.{row}.{key}"), text.clone()))
         })
     });
-    let flat = [("x-accept-fix", &file.x_accept_fix), ("transaction", &file.transaction)];
+    let flat = [
+        ("x-accept-fix", &file.x_accept_fix),
+        ("transaction", &file.transaction),
+        ("pending-payment", &file.pending_payment),
+    ];
     let flat = flat.into_iter().flat_map(|(table, members)| {
         members.iter().map(move |(key, text)| (format!("{table}.{key}"), text.clone()))
     });

@@ -18,7 +18,7 @@ use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, Strength, Su
 
 use crate::{
     exchange::{Answer, ExchangeError, Exchanger},
-    fill::{FillError, Filler},
+    fill::{FillError, Filled, Filler},
     judge::{self, Examined, Outcome},
     mask::Masker,
     profile::{Offered, Profile},
@@ -133,6 +133,25 @@ impl Session {
         self.exchanges.load(Ordering::Relaxed)
     }
 
+    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is sent, so that what an
+    /// answer would give is shown as `<STEP.KEY>`. The error says what cannot be filled.
+    pub fn preview(&self, case: &Case) -> Result<Vec<(String, Filled)>, FillError> {
+        let mut kept = BTreeMap::new();
+        for step in &case.before {
+            for (key, _) in &step.keep {
+                let name = format!("{}.{key}", step.name);
+                let value = Value::from(format!("<{name}>"));
+                let value = step.times.map_or(value.clone(), |times| Value::Array(vec![value; times]));
+                kept.insert(name, value);
+            }
+        }
+        let steps = case.before.iter().map(|step| (step.name.as_str(), &step.request));
+        steps
+            .chain([("request", &case.request)])
+            .map(|(name, request)| Ok((name.to_owned(), self.filler(&case.id, name, &kept).fill(request)?)))
+            .collect()
+    }
+
     /// Runs a case, its control first; each at most once in a session. `None` if the suite has no such case.
     pub fn case<'a>(&'a self, id: &'a str) -> Pending<'a, Option<Arc<Done>>> {
         Box::pin(async move {
@@ -213,7 +232,7 @@ impl Session {
         examined.findings.splice(0..0, set_up.1);
         let seen = (examined.outcome, examined.words.clone());
         let choice = self.choice(&case.clause);
-        let operation = operation_of(&case.request)?;
+        let operation = operation_of(&case.request);
         let judged =
             judge::judge((&case.clause, operation), &case.expect, choice, &answer, examined, &self.profile);
         verdict.verdict = judged.verdict;
@@ -329,10 +348,7 @@ impl Session {
             }
             FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
         })?;
-        let operation: Operation = request
-            .operation
-            .parse()
-            .map_err(|_| Stop::error(format!("no operation `{}`", request.operation)))?;
+        let operation = operation_of(request);
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, took) = self.exchanger.send(&filled).await;
         exchanges.push(Exchange {
@@ -370,11 +386,9 @@ impl Stop {
     }
 }
 
-fn operation_of(request: &RequestSpec) -> Result<Operation, Stop> {
-    request
-        .operation
-        .parse()
-        .map_err(|_| Stop::error(format!("there is no operation `{}`", request.operation)))
+/// The operation of a request, if it is one whose answers the document describes.
+fn operation_of(request: &RequestSpec) -> Option<Operation> {
+    request.operation.parse().ok()
 }
 
 fn blank(case: &Case) -> CaseVerdict {

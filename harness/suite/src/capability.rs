@@ -16,7 +16,7 @@ const fn offer(name: &'static str, line: &'static str) -> Offer {
 }
 
 /// Values of a target profile that requests use.
-pub const VALUES: [Offer; 23] = [
+pub const VALUES: [Offer; 25] = [
     offer("x-accept-fix.basket", "x-accept-fix = { basket = \"amount-as-string\" }"),
     offer("x-accept-fix.ncbct", "x-accept-fix = { ncbct = \"amount-as-string\" }"),
     offer("x-accept-fix.periodic", "x-accept-fix = { periodic = \"amount-as-string\" }"),
@@ -41,6 +41,8 @@ pub const VALUES: [Offer; 23] = [
         "[accounts.foreign-creditor] agent = \"..\" (creditorAgent of its bban)",
     ),
     offer("accounts.foreign-creditor.currency", "[accounts.foreign-creditor] currency = \"EUR\""),
+    offer("accounts.without-funds.iban", "[accounts.without-funds] iban = \"..\""),
+    offer("pending-payment.id", "[pending-payment] id = \"..\" (a cross-border payment with status PDNG)"),
     offer("transaction.account-id", "[transaction] account-id = \"..\" (a consented account)"),
     offer(
         "transaction.transaction-id",

@@ -7,7 +7,7 @@ use crate::{
     baseline::Baseline,
     capability,
     clause::Clause,
-    definition::{CaseFile, Change, Group, IfControlRefused, Step},
+    definition::{CaseFile, Change, Depth, Group, IfControlRefused, Step},
     expectation::Expectation,
     location::Location,
     problem::Problem,
@@ -32,6 +32,10 @@ pub struct Case {
     pub line: u32,
     /// Column of the row or group, from 1.
     pub column: u32,
+    /// Line of the group, from 1.
+    pub group: u32,
+    /// From which depth on it runs.
+    pub depth: Depth,
     /// Why the case is as it is.
     pub about: Option<String>,
     /// Name of its baseline.
@@ -57,6 +61,8 @@ pub struct Case {
 pub struct Preparation {
     /// Name, for `${NAME.KEY}` in later requests.
     pub name: String,
+    /// Name of its baseline.
+    pub baseline: String,
     /// The request.
     pub request: RequestSpec,
     /// Values kept from the answer: key and place.
@@ -125,6 +131,8 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         file: path.to_owned(),
         line,
         column,
+        group: group.line,
+        depth: definition.depth,
         about: definition.about.clone(),
         baseline: baseline_name,
         changes,
@@ -214,8 +222,8 @@ impl<'a> Expander<'a> {
     fn preparations(&self, steps: &[Step]) -> Result<Vec<Preparation>, Problem> {
         let mut before = Vec::new();
         for step in steps {
-            let baseline = self.baseline(&self.text(&step.baseline)?)?;
-            let mut request = baseline.request.clone();
+            let name = self.text(&step.baseline)?;
+            let mut request = self.baseline(&name)?.request.clone();
             for change in &step.change {
                 self.change(change, &mut request)?;
             }
@@ -239,6 +247,7 @@ impl<'a> Expander<'a> {
             };
             before.push(Preparation {
                 name: step.name.clone(),
+                baseline: name,
                 request,
                 keep: keep.collect::<Result<_, _>>()?,
                 times,

@@ -25,6 +25,19 @@ pub enum Strength {
     Untestable(String),
 }
 
+impl Strength {
+    /// The word used in the ledger and in every report.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Derived(_) => "derived",
+            Self::Choice(_) => "choice",
+            Self::Observed(_) => "observed",
+            Self::Untestable(_) => "untestable",
+        }
+    }
+}
+
 /// A freedom of the bank.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

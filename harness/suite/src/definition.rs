@@ -44,7 +44,8 @@ pub struct Group {
     /// How the request is signed, where not as the document says.
     #[serde(default)]
     pub signing: Signing,
-    /// Id of the accepted case whose request is the valid twin of this one. Needed by every expectation but a root's `accepted`.
+    /// Id of the accepted case whose request is the valid twin of this one. Needed by every case that expects a refusal or changes its
+    /// baseline.
     pub control: Option<String>,
     /// What the case comes to when its control is refused: `inconclusive`, or `observed` where the control itself is the bank's choice.
     #[serde(default)]

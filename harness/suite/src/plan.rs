@@ -1,8 +1,8 @@
 //! Which cases a run has: those that patterns select, and the controls that they need.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{case::Case, problem, suite::Suite};
+use crate::{case::Case, definition::Depth, problem, suite::Suite};
 
 /// The cases of a run, in the order of the suite.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub struct Plan<'a> {
     pub selected: Vec<&'a Case>,
     /// Cases that run only because a selected one, or its control, needs them as control.
     pub controls: Vec<&'a Case>,
+    /// Cases that the patterns select and the depth leaves out, each with the reason.
+    pub left_out: Vec<(&'a Case, String)>,
 }
 
 /// Why there is no plan.
@@ -26,8 +28,8 @@ pub enum PlanError {
         /// The nearest id.
         near: Option<String>,
     },
-    /// What `--only` selects, `--skip` takes away.
-    #[error("`--skip` leaves nothing of what `--only` selects")]
+    /// What `--only` selects, `--skip` or the depth takes away.
+    #[error("`--skip` and `--depth` leave nothing of what `--only` selects")]
     Nothing,
 }
 
@@ -36,7 +38,7 @@ impl Suite {
     ///
     /// A pattern is an area, a clause id, a case id, or a beginning of an id that ends before `.` or `/`; `*` stands for any
     /// characters.
-    pub fn plan(&self, only: &[String], skip: &[String]) -> Result<Plan<'_>, PlanError> {
+    pub fn plan(&self, only: &[String], skip: &[String], depth: Depth) -> Result<Plan<'_>, PlanError> {
         for (option, patterns) in [("--only", only), ("--skip", skip)] {
             for pattern in patterns {
                 if !self.cases().iter().any(|case| matches(pattern, case)) {
@@ -49,11 +51,9 @@ impl Suite {
             }
         }
         let any = |patterns: &[String], case: &Case| patterns.iter().any(|pattern| matches(pattern, case));
-        let selected: Vec<&Case> = self
-            .cases()
-            .iter()
-            .filter(|case| (only.is_empty() || any(only, case)) && !any(skip, case))
-            .collect();
+        let chosen =
+            self.cases().iter().filter(|case| (only.is_empty() || any(only, case)) && !any(skip, case));
+        let (selected, left_out) = at_depth(chosen, depth);
         if selected.is_empty() {
             return Err(PlanError::Nothing);
         }
@@ -69,13 +69,39 @@ impl Suite {
             }
         }
         let controls = self.cases().iter().filter(|case| needed.contains(case.id.as_str())).collect();
-        Ok(Plan { selected, controls })
+        Ok(Plan { selected, controls, left_out })
     }
 
     fn near(&self, pattern: &str) -> Option<String> {
         let ids = self.cases().iter().flat_map(|case| [case.area.as_str(), &case.clause, &case.id]);
         problem::nearest(pattern, ids).map(str::to_owned)
     }
+}
+
+/// Parts the cases into those that run at a depth and those that do not, with the reason.
+fn at_depth<'a>(
+    cases: impl Iterator<Item = &'a Case>,
+    depth: Depth,
+) -> (Vec<&'a Case>, Vec<(&'a Case, String)>) {
+    let mut representatives = BTreeMap::<(&str, u32, &str), &str>::new();
+    let (mut selected, mut left_out) = (Vec::new(), Vec::new());
+    for case in cases {
+        if case.depth > depth && case.depth == Depth::Exhaustive {
+            left_out.push((case, format!("it runs at depth {} only", case.depth.word())));
+            continue;
+        }
+        let class = (case.file.as_str(), case.group, case.clause.as_str());
+        match representatives.get(&class) {
+            Some(representative) if depth == Depth::Quick => {
+                left_out.push((case, format!("at depth quick {representative} stands for it")));
+            }
+            _ => {
+                representatives.insert(class, &case.id);
+                selected.push(case);
+            }
+        }
+    }
+    (selected, left_out)
 }
 
 fn matches(pattern: &str, case: &Case) -> bool {

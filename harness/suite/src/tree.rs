@@ -123,6 +123,22 @@ impl Tree {
     }
 }
 
+/// How the document is read where it is unclear.
+const READINGS: &str = include_str!("../../../fixtures/document/readings.md");
+
+/// A row of the readings by its number: where the document is unclear, and how it is treated.
+pub fn reading(row: u32) -> Option<String> {
+    let start = format!("| {row} |");
+    let line = READINGS.lines().find(|line| line.starts_with(&start))?;
+    let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+    Some(format!("{}; {}", cells.get(2)?, cells.last()?))
+}
+
+/// A line of the document, from 1.
+pub fn document_line(line: u32) -> Option<&'static str> {
+    DOCUMENT.lines().nth((line as usize).checked_sub(1)?)
+}
+
 /// SHA-256 of the document under test, in hex.
 pub fn document_sha256() -> String {
     hex(&Sha256::digest(DOCUMENT))
@@ -165,6 +181,14 @@ mod tests {
     fn a_section_is_the_path_of_headings() {
         let line = DOCUMENT.lines().position(|text| text.starts_with("| monthsOfExecution")).unwrap() + 1;
         assert_eq!(section(u32::try_from(line).unwrap()), "Endpoints > Create periodic NDCT payment");
+    }
+
+    #[test]
+    fn every_reading_can_be_found() {
+        assert!((1..=104).all(|row| reading(row).is_some_and(|text| text.len() > 10)));
+        assert!(reading(43).is_some_and(|text| text.contains("duplicates: STATED refusal")));
+        assert_eq!(reading(105), None);
+        assert_eq!(document_line(0), None);
     }
 
     #[test]

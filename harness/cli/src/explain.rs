@@ -1,0 +1,114 @@
+//! `explain`: why a case expects what it expects, and what it sends.
+
+use std::{path::Path, sync::Arc};
+
+use xs2aspec_record::Exit;
+use xs2aspec_runner::{Profile, Session, fill::Filled};
+use xs2aspec_suite::{Case, Clause, Expectation, Strength, Suite, problem, tree};
+
+use crate::{Failure, args::Explain};
+
+/// Explains a case or a clause.
+pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
+    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    if let Some(clause) = suite.clauses().get(&args.id) {
+        explain_clause(&suite, clause);
+    } else if let Some(case) = suite.case(&args.id) {
+        let profile = match &args.target {
+            None => Profile::reference("http://127.0.0.1"),
+            Some(target) if target.contains("://") => Profile::of_url(target),
+            Some(target) => Profile::read(Path::new(target)),
+        };
+        let profile = profile.map_err(Failure::input)?;
+        let session =
+            Session::new(Arc::clone(&suite), profile, 0, chrono::Utc::now()).map_err(Failure::input)?;
+        explain_case(&suite, case, &session);
+    } else {
+        let ids = suite
+            .clauses()
+            .keys()
+            .map(String::as_str)
+            .chain(suite.cases().iter().map(|case| case.id.as_str()));
+        let near = problem::nearest(&args.id, ids)
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
+        return Err(Failure::input(format!("neither a clause nor a case is called `{}`{near}", args.id)));
+    }
+    Ok(Exit::Conforms)
+}
+
+fn explain_clause(suite: &Suite, clause: &Clause) {
+    describe(clause);
+    let cases: Vec<&Case> = suite.cases().iter().filter(|case| case.clause == clause.id).collect();
+    println!("cases      {}", cases.len());
+    for case in cases {
+        println!("  {}  {}", case.id, case.expect);
+    }
+}
+
+fn describe(clause: &Clause) {
+    println!("clause     {} ({})", clause.id, clause.strength.word());
+    println!("says       {}", clause.says);
+    println!("document   L{}, {}", clause.line, tree::section(clause.line));
+    println!("           {}", tree::document_line(clause.line).unwrap_or_default().trim());
+    match &clause.strength {
+        Strength::Stated => {}
+        Strength::Derived(standard) => println!("standard   {standard}"),
+        Strength::Choice(choice) => {
+            println!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default)
+        }
+        Strength::Observed(why) | Strength::Untestable(why) => println!("because    {why}"),
+    }
+    for row in &clause.reading {
+        println!("reading    {row}: {}", tree::reading(*row).unwrap_or_default());
+    }
+    println!("ledger     {}:{}", clause.file, clause.file_line);
+}
+
+fn explain_case(suite: &Suite, case: &Case, session: &Session) {
+    println!("case       {}", case.id);
+    println!("file       {}:{}", case.file, case.line);
+    if let Some(about) = &case.about {
+        println!("about      {about}");
+    }
+    println!("expects    {}", case.expect);
+    if let Expectation::Choice(values) = &case.expect {
+        for (choice, expectation) in values {
+            println!("           {choice}: {expectation}; observed unless declared");
+        }
+    }
+    if let Some(control) = &case.control {
+        println!("control    {control}, which must be accepted in the same run");
+    }
+    let about = suite.baselines().get(&case.baseline).map_or("", |baseline| baseline.about.as_str());
+    println!("baseline   {}: {about}", case.baseline);
+    for change in &case.changes {
+        println!("change     {change}");
+    }
+    if !case.needs.is_empty() {
+        println!("needs      {}", case.needs.join(", "));
+    }
+    println!();
+    if let Some(clause) = suite.clauses().get(&case.clause) {
+        describe(clause);
+    }
+    match session.preview(case) {
+        Ok(requests) => {
+            for (name, request) in requests {
+                println!("\n--- {name}");
+                show(&request);
+            }
+        }
+        Err(error) => println!("\nthe request cannot be made for this target: {error}"),
+    }
+}
+
+fn show(request: &Filled) {
+    println!("{} {}", request.method, request.url);
+    for (name, value) in &request.headers {
+        println!("{name}: {value}");
+    }
+    if !request.body.is_empty() {
+        println!("\n{}", String::from_utf8_lossy(&request.body));
+    }
+}

@@ -1,0 +1,149 @@
+//! `list`, `coverage` and `lint`: what the suite is made of, what it covers, and whether it keeps its own rules.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use xs2aspec_record::Exit;
+use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
+use xs2aspec_suite::{
+    Case, Depth,
+    coverage::{Cover, Coverage},
+    lint,
+};
+
+use crate::{
+    Failure,
+    args::{self, List, Source},
+};
+
+/// Areas, clauses and cases as a tree, or as JSON with the reason of each case that the depth leaves out.
+pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
+    let suite = crate::suite(args.source.cases.as_ref())?;
+    let plan = suite.plan(&args.only, &[], args.depth).map_err(Failure::input)?;
+    if args.json {
+        let cases = plan.selected.iter().map(|case| described(case, None));
+        let left_out = plan.left_out.iter().map(|(case, reason)| described(case, Some(reason)));
+        println!("{:#}", json!({"cases": cases.chain(left_out).collect::<Vec<_>>()}));
+        return Ok(Exit::Conforms);
+    }
+    let mut areas = BTreeMap::<&str, BTreeMap<&str, (Vec<&Case>, usize)>>::new();
+    for case in &plan.selected {
+        areas.entry(&case.area).or_default().entry(&case.clause).or_default().0.push(case);
+    }
+    for (case, _) in &plan.left_out {
+        areas.entry(&case.area).or_default().entry(&case.clause).or_default().1 += 1;
+    }
+    for (area, clauses) in &areas {
+        println!("{area}");
+        for (id, (cases, left_out)) in clauses {
+            let left_out =
+                if *left_out > 0 { format!(", {left_out} more at other depths") } else { String::new() };
+            println!("  {id}  ({}{left_out})", cases.len());
+            for case in cases {
+                println!("    {}  {}", case.id, case.expect);
+            }
+        }
+    }
+    println!(
+        "{} cases at depth {}, {} left out",
+        plan.selected.len(),
+        args.depth.word(),
+        plan.left_out.len()
+    );
+    Ok(Exit::Conforms)
+}
+
+fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
+    json!({
+        "id": case.id,
+        "clause": case.clause,
+        "area": case.area,
+        "operation": case.request.operation,
+        "file": case.file,
+        "line": case.line,
+        "baseline": case.baseline,
+        "changes": case.changes,
+        "control": case.control,
+        "expect": case.expect.to_string(),
+        "needs": case.needs,
+        "leftOut": left_out,
+    })
+}
+
+/// Every section of the document with its statements and how each is covered. A statement left to do is exit code 1.
+pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
+    let suite = crate::suite(args.source.cases.as_ref())?;
+    let rules = ResponseRules::new();
+    let coverage = Coverage::of(&suite, &every_answer(&rules));
+    let exit = if coverage.is_complete() { Exit::Conforms } else { Exit::Violation };
+    if args.json {
+        println!("{:#}", serde_json::to_value(&coverage).map_err(Failure::input)?);
+        return Ok(exit);
+    }
+    let mut totals = BTreeMap::<&str, usize>::new();
+    for (section, statements) in &coverage.sections {
+        println!("{}", if section.is_empty() { "(before the first section)" } else { section });
+        for statement in statements {
+            let why = match &statement.cover {
+                Cover::Observed { why } | Cover::Untestable { why } => format!(": {why}"),
+                _ => String::new(),
+            };
+            println!(
+                "  L{:<4} {:<10} {}: {}\n        {}{why}",
+                statement.line,
+                statement.strength,
+                statement.clause,
+                statement.says,
+                statement.cover.words()
+            );
+            *totals.entry(kind(&statement.cover)).or_default() += 1;
+        }
+    }
+    println!();
+    for (kind, count) in &totals {
+        println!("{count:>5} {kind}");
+    }
+    let all: usize = totals.values().sum();
+    let done = all - coverage.to_do().count();
+    println!("{all:>5} statements, {done} accounted for ({:.1} %)", percent(done, all));
+    for line in &coverage.lines_without_clause {
+        println!("L{line} says something and has no statement in the ledger");
+    }
+    Ok(exit)
+}
+
+fn kind(cover: &Cover) -> &'static str {
+    match cover {
+        Cover::Cases { .. } => "shown by cases",
+        Cover::EveryAnswer => "checked on every answer",
+        Cover::Profile => "decided by the profile",
+        Cover::Observed { .. } => "observed, without cases of their own",
+        Cover::Untestable { .. } => "untestable",
+        Cover::ToDo => "to do",
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few hundred statements")]
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+/// Breaches of the authoring rules; any is exit code 2.
+pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
+    let suite = crate::suite(args.cases.as_ref())?;
+    let rules = ResponseRules::new();
+    let problems = lint::lint(&suite, &every_answer(&rules));
+    if problems.is_empty() {
+        let [quick, standard, exhaustive] = [Depth::Quick, Depth::Standard, Depth::Exhaustive]
+            .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));
+        println!(
+            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive: no breach of the authoring rules",
+            suite.clauses().len()
+        );
+        return Ok(Exit::Conforms);
+    }
+    for problem in &problems {
+        eprintln!("{problem}");
+    }
+    Err(Failure::input(format!("{} breaches of the authoring rules", problems.len())))
+}

@@ -1,0 +1,123 @@
+//! The ledger and the authoring rules: complete, and shown to notice what is missing or wrong.
+
+use std::collections::BTreeSet;
+
+use xs2aspec_suite::{Coverage, Suite, Tree, coverage::Cover, lint};
+
+const CLAUSES: &str = "clauses:
+  - {id: a.root, says: root, line: 1, quote: Payment, strength: stated}
+  - {id: a.name.length, says: at most 3, line: 1, quote: Payment, strength: stated}
+  - {id: a.mix, says: refused with status 400 and code MIX, line: 1, quote: Payment, strength: stated}
+  - {id: a.free, says: open, line: 1, quote: Payment, strength: observed, why: open}
+  - {id: a.answer, says: in answers, line: 1, quote: Payment, strength: stated}
+";
+const BASELINE: &str =
+    "about: a\noperation: ncbct\nmethod: POST\npath: /v1\nheaders: {A: b, C: d}\nbody: {m: x, n: {o: 1}}\n";
+const GOOD: &str = "title: t
+cases:
+  - {clause: a.root, name: plain, baseline: base, expect: accepted}
+  - {clause: a.name.length, name: two, baseline: base, change: [{set: body/m, to: xx}], control: a.root/plain, expect: accepted}
+  - {clause: a.name.length, name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: refused}
+  - {clause: a.mix, name: m, baseline: base, change: [{remove: header/C}], control: a.root/plain,
+     expect: {refused: {status: 400, code: MIX}}}
+  - {clause: a.free, name: f, baseline: base, change: [{remove: body/m}], control: a.root/plain, expect: observed}
+";
+
+fn breaches(cases: &str, more: &[(&str, &str)]) -> String {
+    let tree = Tree::of(&[
+        ("cases/clauses/a.yaml", CLAUSES),
+        ("fixtures/requests/base.yaml", BASELINE),
+        ("cases/x/a.yaml", cases),
+    ]);
+    let suite = Suite::load(tree.and(more)).unwrap_or_else(|problems| panic!("{problems}"));
+    let found = lint::lint(&suite, &BTreeSet::from(["a.answer"]));
+    // The small ledger of this test names one line of the document.
+    let found = found.into_iter().filter(|problem| problem.file != "fixtures/document/interface.md");
+    found.map(|problem| problem.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
+    assert_eq!(breaches(GOOD, &[]), "");
+    let with = |from: &str, to: &str| {
+        assert!(GOOD.contains(from), "{from}");
+        breaches(&GOOD.replace(from, to), &[])
+    };
+    let table = [
+        (
+            "[{remove: header/C}]",
+            "[{remove: header/C}, {remove: body/m}]",
+            "differs from its control in 2 things: [\"header/c\", \"body/m\"]",
+        ),
+        (
+            "[{remove: header/C}]",
+            "[{set: header/C, to: e}, {set: query/q, to: r}]",
+            "[\"header/c\", \"query/q\"]",
+        ),
+        ("[{remove: header/C}]", "[{set: body/m, to: y}, {remove: body/n/o}]", "[\"body/m\", \"body/n/o\"]"),
+        (
+            "{status: 400, code: MIX}",
+            "{status: 409, code: MIX}",
+            "expects status 409, which its clause does not name",
+        ),
+        (
+            "{status: 400, code: MIX}",
+            "{status: 400, code: MAX}",
+            "expects code MAX, which its clause does not name",
+        ),
+        (
+            "control: a.root/plain, expect: observed",
+            "control: a.root/plain, expect: refused",
+            "expects `refused` for a clause that is observed",
+        ),
+        ("expect: observed", "expect: {choice: {x: refused}}", "leaves a choice that its clause does not"),
+        (
+            "name: two, baseline: base, change: [{set: body/m, to: xx}], control: a.root/plain, expect: accepted",
+            "name: two, baseline: base, change: [{set: body/m, to: xxxxx}], control: a.root/plain, expect: refused",
+            "clause `a.name.length` has no case within the limit",
+        ),
+        (
+            "name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: refused",
+            "name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: accepted",
+            "clause `a.name.length` has no case beyond the limit",
+        ),
+    ];
+    for (from, to, expected) in table {
+        let found = with(from, to);
+        assert_eq!(found.matches("cases/").count(), 1, "{found}");
+        assert!(found.contains(expected), "{expected}\n{found}");
+    }
+    let without_mix = GOOD.split("  - {clause: a.mix").next().unwrap();
+    assert!(breaches(without_mix, &[]).contains("cases/clauses/a.yaml:4:5: clause `a.mix` has no case"));
+    assert!(
+        breaches(GOOD, &[("fixtures/requests/other.yaml", BASELINE)])
+            .contains("fixtures/requests/other.yaml: nothing uses")
+    );
+    assert!(
+        breaches(GOOD, &[("fixtures/tables/t.csv", "a\n1\n")])
+            .contains("fixtures/tables/t.csv: nothing uses")
+    );
+}
+
+#[test]
+fn a_line_without_a_clause_and_a_clause_without_cover_are_to_do() {
+    let suite = Suite::load(Tree::of(&[
+        ("cases/clauses/a.yaml", CLAUSES),
+        ("fixtures/requests/base.yaml", BASELINE),
+        ("cases/x/a.yaml", GOOD),
+    ]));
+    let suite = suite.unwrap();
+    let coverage = Coverage::of(&suite, &BTreeSet::new());
+    assert_eq!(coverage.to_do().map(|statement| statement.clause.as_str()).collect::<Vec<_>>(), ["a.answer"]);
+    assert!(coverage.lines_without_clause.len() > 100);
+    assert!(!coverage.is_complete());
+    let covered =
+        |id: &str| coverage.statements().find(|statement| statement.clause == id).unwrap().cover.clone();
+    assert_eq!(covered("a.name.length"), Cover::Cases { accepted: 1, refused: 1, choice: 0, observed: 0 });
+}
+
+#[test]
+fn every_line_of_the_document_that_says_something_has_its_clause() {
+    let suite = Suite::load(Tree::embedded()).unwrap_or_else(|problems| panic!("\n{problems}"));
+    assert_eq!(Coverage::of(&suite, &BTreeSet::new()).lines_without_clause, Vec::<u32>::new());
+}
