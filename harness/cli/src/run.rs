@@ -28,6 +28,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let options = Options {
         jobs: usize::from(args.jobs),
         fail_fast: args.fail_fast,
+        depth: args.depth,
         only: args.only.clone(),
         skip: args.skip.clone(),
         arguments: target.arguments,

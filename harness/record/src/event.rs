@@ -46,6 +46,8 @@ pub struct RunStarted {
     pub seed: u64,
     /// The clock as it was handed to the run, RFC 3339 in UTC.
     pub now: String,
+    /// Depth of the run: `quick`, `standard` or `exhaustive`.
+    pub depth: String,
     /// Number of selected cases.
     pub cases: usize,
     /// Patterns given with `--only`.

@@ -91,6 +91,7 @@ mod tests {
             target: "bank".into(),
             base_url: "http://127.0.0.1".into(),
             fault: None,
+            depth: "standard".into(),
             document_sha256: String::new(),
             suite_sha256: String::new(),
             seed: 1,

@@ -37,6 +37,7 @@ pub(crate) fn of(run: &Run<'_>, verdict: &CaseVerdict) -> String {
         line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
     line(&mut block, "   = ", &format!("again   {}", again(run, verdict)));
+    line(&mut block, "   = ", &format!("next    xs2aspec explain {}", verdict.case));
     block
 }
 
@@ -136,6 +137,7 @@ mod tests {
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control accepted: periodic.months / ascending
            = again   xs2aspec run --only periodic.months.duplicate/adjacent --target 'my bank.toml'
+           = next    xs2aspec explain periodic.months.duplicate/adjacent
         ");
     }
 
@@ -149,6 +151,7 @@ mod tests {
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control not accepted: periodic.months / two
            = again   xs2aspec run --only periodic.months.duplicate/spread --target 'my bank.toml'
+           = next    xs2aspec explain periodic.months.duplicate/spread
         ");
         insta::assert_snapshot!(block(&sample::mixed(), "ncbct.path/plain"), @"
         ERROR  ncbct.path / plain
@@ -157,6 +160,7 @@ mod tests {
            | could not judge: no answer within 5 s
            = clause  ncbct.path (stated): an NCBCT payment is created under its path
            = again   xs2aspec run --only ncbct.path/plain --target 'my bank.toml'
+           = next    xs2aspec explain ncbct.path/plain
         ");
     }
 
@@ -183,6 +187,7 @@ mod tests {
            = clause  periodic.months (stated): months 1 to 11 are accepted
            = clause  amount.digits (derived, ISO 4217): an amount has no more decimals than its currency
            = again   xs2aspec run --only periodic.months/one --target 'my bank.toml'
+           = next    xs2aspec explain periodic.months/one
         "#);
         sample.last().findings.pop();
         sample.last().findings.push(finding("nowhere", "body/x"));
@@ -196,6 +201,7 @@ mod tests {
            = clause  amount.digits (derived, ISO 4217): an amount has no more decimals than its currency
            = clause  nowhere (not in the record)
            = again   xs2aspec run --only periodic.months/one --target 'my bank.toml'
+           = next    xs2aspec explain periodic.months/one
         "#);
     }
 

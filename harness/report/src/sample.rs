@@ -34,6 +34,7 @@ impl Sample {
             target: "test bank".into(),
             base_url: "https://bank.test/psd2".into(),
             fault: None,
+            depth: "standard".into(),
             document_sha256: "d0".repeat(32),
             suite_sha256: "5e".repeat(32),
             seed: 7,

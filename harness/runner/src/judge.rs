@@ -79,8 +79,14 @@ pub struct Judged {
 
 /// Parses an answer and checks its body.
 ///
-/// Answers of an operation that the document only mentions have no shape to be held to.
-pub fn examine(operation: Option<Operation>, answer: &Answer, rules: &ResponseRules) -> Examined {
+/// Answers of an operation that the document only mentions have no shape to be held to. `strict` are clauses that the document
+/// leaves to the bank and whose profile says `fail`: what would be observed is then a finding.
+pub fn examine(
+    operation: Option<Operation>,
+    answer: &Answer,
+    rules: &ResponseRules,
+    strict: &BTreeSet<String>,
+) -> Examined {
     let checked = match operation {
         Some(operation) => rules.check(operation, answer.status, answer.header("content-type"), &answer.body),
         None => Checked { document: serde_json::from_slice(&answer.body).ok(), ..Checked::default() },
@@ -104,16 +110,21 @@ pub fn examine(operation: Option<Operation>, answer: &Answer, rules: &ResponseRu
     if answer.status >= 400 && !codes.is_empty() {
         _ = write!(words, " with code {}", shortened(&codes.join(", ")));
     }
+    let (broken, seen): (Vec<_>, Vec<_>) =
+        checked.observations.into_iter().partition(|observation| strict.contains(&observation.clause));
+    let mut findings = checked.findings;
+    findings.extend(broken.into_iter().map(|observation| Finding {
+        clause: observation.clause,
+        expected: "what the profile declares".to_owned(),
+        actual: observation.text,
+        at: "body".to_owned(),
+    }));
     Examined {
         outcome,
         words,
         checks: checked.checks,
-        findings: checked.findings,
-        observations: checked
-            .observations
-            .into_iter()
-            .map(|observation| format!("{}: {}", observation.clause, observation.text))
-            .collect(),
+        findings,
+        observations: seen.into_iter().map(|seen| format!("{}: {}", seen.clause, seen.text)).collect(),
         document: checked.document,
     }
 }
@@ -291,7 +302,7 @@ mod tests {
     }
 
     fn judged(expect: &Value, profile: &Profile, choice: Option<&str>, answer: &Answer) -> Judged {
-        let examined = examine(Some(Operation::Ncbct), answer, &ResponseRules::new());
+        let examined = examine(Some(Operation::Ncbct), answer, &ResponseRules::new(), &BTreeSet::new());
         let expect = Expectation::parse(expect).unwrap();
         judge(("ncbct.path", Some(Operation::Ncbct)), &expect, choice, answer, examined, profile)
     }
@@ -365,6 +376,19 @@ mod tests {
         assert_eq!(verdict(Some("accept"), 400, ""), Verdict::Fail);
         assert_eq!(verdict(Some("refuse"), 201, RCVD), Verdict::Fail);
         assert_eq!(verdict(Some("refuse"), 400, ""), Verdict::Pass);
+    }
+
+    #[test]
+    fn what_the_profile_declares_strict_is_a_finding() {
+        let body = r#"{"paymentId":"p","transactionStatus":"RCVD","tppMessages":[{"category":"ERROR","code":"NEW"}]}"#;
+        let found = |strict: &[&str]| {
+            let strict = strict.iter().map(|clause| (*clause).to_owned()).collect();
+            examine(Some(Operation::Ncbct), &answer(201, body), &ResponseRules::new(), &strict).findings
+        };
+        assert_eq!(found(&[]), []);
+        let findings = found(&["tpp-message.code.unlisted", "tpp-message.code"]);
+        assert_eq!(findings.len(), 1);
+        assert!(findings[0].actual.contains("NEW"), "{findings:?}");
     }
 
     #[test]

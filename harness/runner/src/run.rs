@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use xs2aspec_record::{
     CaseSource, ClauseText, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength, Verdict,
 };
-use xs2aspec_suite::{Case, Clause, Plan, tree};
+use xs2aspec_suite::{Case, Clause, Depth, Plan, tree};
 
 use crate::session::{Done, Session};
 
@@ -20,6 +20,8 @@ pub struct Options {
     pub jobs: usize,
     /// Whether to stop at the first violation.
     pub fail_fast: bool,
+    /// Depth of the plan, for the record.
+    pub depth: Depth,
     /// Patterns given with `--only`, for the record.
     pub only: Vec<String>,
     /// Patterns given with `--skip`, for the record.
@@ -105,6 +107,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         suite_sha256: session.suite().tree().sha256(),
         seed: session.seed(),
         now: session.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        depth: options.depth.word().to_owned(),
         cases: plan.selected.len(),
         only: options.only.clone(),
         skip: options.skip.clone(),

@@ -67,6 +67,8 @@ pub struct Session {
     exchanger: Exchanger,
     rules: ResponseRules,
     masker: Masker,
+    /// Clauses left to the bank for which the profile says `fail`.
+    strict: BTreeSet<String>,
     exchanges: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
@@ -93,7 +95,12 @@ impl Session {
                 .unwrap_or_default();
             return Err(SessionError::Choice { key: key.clone(), near });
         }
+        let strict = suite.clauses().values().filter(|clause| match &clause.strength {
+            Strength::Choice(choice) => profile.choices.get(&choice.key).is_some_and(|value| value == "fail"),
+            _ => false,
+        });
         Ok(Self {
+            strict: strict.map(|clause| clause.id.clone()).collect(),
             seal: Seal::new(&profile.key, &profile.certificate)?,
             exchanger: Exchanger::new(&profile)?,
             masker: Masker::new(&profile, seed),
@@ -361,7 +368,7 @@ impl Session {
             micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         });
         let answer = answer.map_err(|error| Stop::error(error.to_string()))?;
-        let examined = judge::examine(operation, &answer, &self.rules);
+        let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
         Ok((answer, examined))
     }
 }
