@@ -1,5 +1,7 @@
 //! Expanded cases: a group of a case file for one combination of its axes, and how it is made.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::{
@@ -12,8 +14,8 @@ use crate::{
     location::Location,
     problem::Problem,
     request::{self, RequestSpec},
-    suite::Parts,
     template,
+    tree::Tree,
     yaml::At,
 };
 
@@ -69,6 +71,14 @@ pub struct Preparation {
     pub keep: Vec<(String, Location)>,
     /// How often it is sent; `None` for once, with kept values that are no lists.
     pub times: Option<usize>,
+}
+
+/// What the cases are made from.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) tree: Tree,
+    pub(crate) clauses: BTreeMap<String, Clause>,
+    pub(crate) baselines: BTreeMap<String, Baseline>,
 }
 
 /// All cases of one file.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     baseline::{self, Baseline},
-    case::{self, Case},
+    case::{self, Case, Parts},
     clause::{self, Clause},
     definition::{CaseFile, IfControlRefused},
     expectation::Expectation,
@@ -12,14 +12,6 @@ use crate::{
     tree::Tree,
     yaml,
 };
-
-/// What the cases are made from.
-#[derive(Debug)]
-pub(crate) struct Parts {
-    pub(crate) tree: Tree,
-    pub(crate) clauses: BTreeMap<String, Clause>,
-    pub(crate) baselines: BTreeMap<String, Baseline>,
-}
 
 /// Clauses, baselines and cases, free of mistakes.
 #[derive(Debug)]
