@@ -55,7 +55,7 @@ fn describe(clause: &Clause) {
         Strength::Stated => {}
         Strength::Derived(standard) => println!("standard   {standard}"),
         Strength::Choice(choice) => {
-            println!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default)
+            println!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default);
         }
         Strength::Observed(why) | Strength::Untestable(why) => println!("because    {why}"),
     }
