@@ -1,12 +1,17 @@
 //! The main job on the built-in bank: everything passes, each fault is caught by its own family, and all outputs agree.
 
-use std::{collections::BTreeMap, io::BufReader, path::Path, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::BufReader,
+    path::Path,
+    process::Command,
+};
 
 use quick_xml::{Reader, XmlVersion, events::Event as Xml};
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Event, Role, RunFinished, Verdict};
 use xs2aspec_reference::Fault;
-use xs2aspec_suite::{Suite, Tree};
+use xs2aspec_suite::{Depth, Suite, Tree};
 
 struct Ran {
     exit: Option<i32>,
@@ -99,10 +104,11 @@ fn every_case_holds_on_the_reference_bank_and_all_outputs_agree() {
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(ran.exit, Some(0), "{}", ran.stdout);
-    assert!(suite.cases().len() >= 1500);
-    assert_eq!(ran.verdicts.len(), suite.cases().len());
+    let planned = suite.plan(&[], &[], Depth::Standard).unwrap().selected.len();
+    assert!(planned >= 1500);
+    assert_eq!(ran.verdicts.len(), planned);
     assert!(ran.verdicts.iter().all(|verdict| verdict.checks > 0));
-    assert_eq!(ran.finished.counts.total(), suite.cases().len());
+    assert_eq!(ran.finished.counts.total(), planned);
     agree(&ran);
 }
 
@@ -165,6 +171,38 @@ fn each_fault_is_caught_by_its_own_family_and_by_its_own_clause() {
         );
         agree(&ran);
     }
+}
+
+#[test]
+fn every_depth_holds_and_each_has_the_cases_of_the_one_before() {
+    let cases = |depth: &str| {
+        let ran = run(&["--depth", depth]);
+        assert_eq!(ran.exit, Some(0), "{depth}: {}", ran.stdout);
+        let judged = |verdict: &CaseVerdict| matches!(verdict.verdict, Verdict::Pass | Verdict::Observed);
+        assert!(ran.verdicts.iter().all(judged), "{depth}");
+        let selected = ran.verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
+        selected.map(|verdict| verdict.case.clone()).collect::<BTreeSet<_>>()
+    };
+    let (quick, standard, exhaustive) = (cases("quick"), cases("standard"), cases("exhaustive"));
+    assert!(quick.is_subset(&standard) && standard.is_subset(&exhaustive));
+    assert!(quick.len() * 2 < standard.len(), "{} of {}", quick.len(), standard.len());
+}
+
+#[test]
+fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let bank = runtime.block_on(xs2aspec_reference::start(xs2aspec_reference::Config::default())).unwrap();
+    let ran = run(&["--target", &bank.base_url()]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stdout);
+    // Without a profile there is no transaction to read, no corporate PSU and no quota to use up; each says what to add.
+    let left: Vec<_> =
+        ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::NotApplicable).collect();
+    assert!(left.iter().any(|verdict| verdict.operation == "transaction"));
+    assert!(
+        left.iter().all(|verdict| verdict.reason.as_ref().is_some_and(|reason| reason.contains("add "))),
+        "{left:?}"
+    );
+    agree(&ran);
 }
 
 #[test]

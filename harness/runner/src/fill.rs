@@ -7,9 +7,12 @@ use std::{cell::RefCell, collections::BTreeMap};
 use chrono::{DateTime, Datelike, Days, NaiveDate, Utc, Weekday};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use xs2aspec_suite::{BodySpec, RequestSpec, template};
+use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, template};
 
 use crate::{profile::Profile, seal::Seal};
+
+/// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before it.
+const MOST_POOLED: usize = 64 * 1024;
 
 /// A request as bytes: what is digested, signed and sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,9 @@ pub enum FillError {
     /// The profile lacks a value.
     #[error("the target profile has no `{0}`")]
     NotOffered(String),
+    /// The request has no meaning for this target; why.
+    #[error("{0}")]
+    NotApplicable(String),
     /// The request cannot be made; a defect of the suite.
     #[error("{0}")]
     Defect(String),
@@ -60,6 +66,8 @@ impl Filler<'_> {
     /// Fills, digests and signs.
     pub fn fill(&self, spec: &RequestSpec) -> Result<Filled, FillError> {
         let body = self.body(&spec.body)?;
+        let signing = self.signing(&spec.signing)?;
+        let context = Context { body: Some(&body), certificate: signing.certificate };
         let url = self.url(spec)?;
         let mut headers = Vec::with_capacity(spec.headers.len());
         let mut unsigned = Vec::new();
@@ -67,7 +75,7 @@ impl Filler<'_> {
             if template::names(value).iter().any(|name| name == "signature") {
                 unsigned.push(headers.len());
             }
-            headers.push((name.clone(), text(self.value(value, Some(&body))?)));
+            headers.push((name.clone(), text(self.value(value, context)?)));
         }
         if !unsigned.is_empty() {
             let others: Vec<(String, String)> = headers
@@ -76,29 +84,37 @@ impl Filler<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let signature = self.seal.signature(&others, &spec.signing).map_err(FillError::Defect)?;
+            let signature = self.seal.signature(&others, &signing).map_err(FillError::Defect)?;
+            if signing.wrap == Some(Wrap::Never) && !signature.is_ascii() {
+                let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
+                return Err(FillError::NotApplicable(why.to_owned()));
+            }
             for at in unsigned {
                 headers[at].1 = headers[at].1.replace("${signature}", &signature);
             }
         }
         // The client behind the plain path adds an Accept header where there is none.
-        let exact = spec.exact || spec.header("accept").is_none();
+        // It also gives up a body that the server will not read to its end; the other path reads the answer all the same.
+        let exact = spec.exact || spec.header("accept").is_none() || body.len() > MOST_POOLED;
         Ok(Filled { method: spec.method.clone(), url, headers, body, exact })
     }
 
     fn body(&self, body: &BodySpec) -> Result<Vec<u8>, FillError> {
         match body {
             BodySpec::None => Ok(Vec::new()),
-            BodySpec::Raw(raw) => Ok(text(self.value(raw, None)?).into_bytes()),
+            BodySpec::Raw(raw) => {
+                let raw = self.value(raw, Context::NONE)?;
+                Ok(template::as_bytes(&raw).unwrap_or_else(|| text(raw).into_bytes()))
+            }
             BodySpec::Json(value, repeats) => {
-                let value = self.value(value, None)?;
+                let value = self.value(value, Context::NONE)?;
                 let mut again = BTreeMap::<&str, Vec<(String, Value)>>::new();
                 for (pointer, value) in repeats {
                     let (parent, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
                     again
                         .entry(parent)
                         .or_default()
-                        .push((key.replace("~1", "/").replace("~0", "~"), self.value(value, None)?));
+                        .push((key.replace("~1", "/").replace("~0", "~"), self.value(value, Context::NONE)?));
                 }
                 let mut out = Vec::new();
                 write_json(&value, "", &again, &mut out);
@@ -110,11 +126,11 @@ impl Filler<'_> {
     /// Values put into a path or query are percent-encoded but for unreserved characters (RFC 3986 section 2.3).
     fn url(&self, spec: &RequestSpec) -> Result<String, FillError> {
         let path = self.profile.paths.get(&spec.operation).unwrap_or(&spec.path);
-        let path =
-            self.expand(&Value::String(path.clone()), None, &|value| Value::String(encode(&text(value))))?;
+        let path = Value::String(path.clone());
+        let path = self.expand(&path, Context::NONE, &|value| Value::String(encode(&text(value))))?;
         let mut url = format!("{}{}", self.profile.base_url, text(path));
         for (index, (name, value)) in spec.query.iter().enumerate() {
-            let value = text(self.value(value, None)?);
+            let value = text(self.value(value, Context::NONE)?);
             url.push(if index == 0 { '?' } else { '&' });
             url.push_str(&encode(name));
             url.push('=');
@@ -123,18 +139,25 @@ impl Filler<'_> {
         Ok(url)
     }
 
-    fn value(&self, value: &Value, body: Option<&[u8]>) -> Result<Value, FillError> {
-        self.expand(value, body, &|value| value)
+    fn signing(&self, signing: &Signing) -> Result<Signing, FillError> {
+        let defect = |error: serde_json::Error| FillError::Defect(format!("`signing`: {error}"));
+        let context = Context { body: None, certificate: signing.certificate };
+        let filled = self.value(&serde_json::to_value(signing).map_err(defect)?, context)?;
+        serde_json::from_value(filled).map_err(defect)
+    }
+
+    fn value(&self, value: &Value, context: Context<'_>) -> Result<Value, FillError> {
+        self.expand(value, context, &|value| value)
     }
 
     fn expand(
         &self,
         value: &Value,
-        body: Option<&[u8]>,
+        context: Context<'_>,
         map: &dyn Fn(Value) -> Value,
     ) -> Result<Value, FillError> {
         let failure = RefCell::new(None);
-        let filled = template::expand(value, &|name| match self.lookup(name, body) {
+        let filled = template::expand(value, &|name| match self.lookup(name, context) {
             Ok(Some(value)) => Some(map(value)),
             Ok(None) => None,
             Err(error) => {
@@ -149,7 +172,7 @@ impl Filler<'_> {
     }
 
     /// The value of a placeholder; `None` for `signature`, which is filled last.
-    fn lookup(&self, name: &str, body: Option<&[u8]>) -> Result<Option<Value>, FillError> {
+    fn lookup(&self, name: &str, context: Context<'_>) -> Result<Option<Value>, FillError> {
         let defect = |what: &str| FillError::Defect(format!("`${{{name}}}`: {what}"));
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
         let value = match template::head(name) {
@@ -169,9 +192,16 @@ impl Filler<'_> {
             }
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
-            "certificate" => Value::String(self.seal.certificate_header().to_owned()),
+            "certificate" => {
+                let known = "known are certificate, certificate.other, and .serial, .issuer and .pem of both";
+                let (party, part) = match rest.strip_prefix("other") {
+                    Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
+                    None => (context.certificate, rest),
+                };
+                Value::String(self.seal.certificate(party, part).ok_or_else(|| defect(known))?)
+            }
             "digest" => {
-                let body = body.ok_or_else(|| defect("a digest can only stand in a header"))?;
+                let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
                 Value::String(
                     Seal::digest(rest, body)
                         .ok_or_else(|| defect("known are digest.sha-256 and digest.sha-512"))?,
@@ -207,6 +237,19 @@ impl Filler<'_> {
     fn day(&self, days: &str) -> Option<NaiveDate> {
         self.now.date_naive().checked_add_days(Days::new(days.parse().ok()?))
     }
+}
+
+/// What some placeholders depend on.
+#[derive(Debug, Clone, Copy)]
+struct Context<'a> {
+    /// The body, for a Digest.
+    body: Option<&'a [u8]>,
+    /// Whose certificate is sent.
+    certificate: Option<Party>,
+}
+
+impl Context<'_> {
+    const NONE: Self = Self { body: None, certificate: None };
 }
 
 /// The first Wednesday from this day on that is no holiday with a fixed date. Every holiday that moves with Easter, and every
@@ -299,6 +342,59 @@ mod tests {
             workday(NaiveDate::from_ymd_opt(2031, 12, 24).unwrap()),
             NaiveDate::from_ymd_opt(2032, 1, 7).unwrap()
         );
+    }
+
+    /// A request of this body, signed so, as it is sent.
+    fn filled(body: BodySpec, signing: &Value) -> Filled {
+        let profile = Profile::reference("http://127.0.0.1:1").unwrap();
+        let headers =
+            ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", "Signature: ${signature}"];
+        let spec = RequestSpec {
+            operation: "ncbct".into(),
+            method: "POST".into(),
+            path: "/v1".into(),
+            query: vec![],
+            headers: headers
+                .iter()
+                .filter_map(|line| line.split_once(": "))
+                .map(|(name, value)| (name.to_owned(), json!(value)))
+                .collect(),
+            body,
+            signing: serde_json::from_value(signing.clone()).unwrap(),
+            exact: false,
+        };
+        let filler = Filler {
+            seal: &Seal::new(&profile.key, &profile.certificate).unwrap(),
+            profile: &profile,
+            seed: 1,
+            now: DateTime::UNIX_EPOCH,
+            case: "case",
+            step: "request",
+            kept: &BTreeMap::new(),
+        };
+        filler.fill(&spec).unwrap()
+    }
+
+    #[test]
+    fn a_raw_body_can_hold_any_bytes_around_the_values_of_the_target() {
+        let raw = json!({"$bytes": [{"$drop-last": {"of": "${target.accounts.debtor.currency}", "characters": 1}}, 255]});
+        assert_eq!(filled(BodySpec::Raw(raw), &json!({})).body, b"NO\xFF");
+    }
+
+    #[test]
+    fn signing_is_filled_and_another_certificate_is_sent_and_named() {
+        let header = |filled: &Filled, at: usize| filled.headers[at].1.clone();
+        let own = filled(BodySpec::None, &json!({}));
+        let other = filled(BodySpec::None, &json!({"certificate": "other"}));
+        assert_ne!(header(&own, 1), header(&other, 1));
+        let named = filled(
+            BodySpec::None,
+            &json!({"key-id": "SN=${certificate.other.serial},CA=${certificate.other.issuer}"}),
+        );
+        assert_eq!((header(&named, 1), header(&named, 2)), (header(&own, 1), header(&other, 2)));
+        let lower = filled(BodySpec::None, &json!({"key-id": {"$lower": "SN=${certificate.serial}"}}));
+        assert!(header(&lower, 2).starts_with("keyId=\"sn="), "{}", header(&lower, 2));
+        assert!(!header(&lower, 2).contains("${"));
     }
 
     #[test]

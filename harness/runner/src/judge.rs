@@ -140,8 +140,11 @@ pub fn judge(
     examined: Examined,
     profile: &Profile,
 ) -> Judged {
-    let Examined { outcome, words, mut checks, mut findings, mut observations, document } = examined;
+    let Examined { mut outcome, words, mut checks, mut findings, mut observations, document } = examined;
     let expect = by_choice(expect, choice);
+    if outcome == Outcome::Busy && used_up(expect, answer.status) {
+        outcome = Outcome::Refused;
+    }
     if outcome == Outcome::Busy {
         let reason = format!("the target asked to come back later ({})", answer.status);
         return Judged {
@@ -196,6 +199,11 @@ pub fn judge(
         observations.retain(|seen| !seen.contains(": refused with "));
     }
     Judged { verdict, checks, findings, observations, reason: None }
+}
+
+/// Whether a request to come back later is the answer that a case about a quota waits for.
+fn used_up(expect: &Expectation, status: u16) -> bool {
+    status == 429 && matches!(expect, Expectation::Refused(refusal) if refusal.quota)
 }
 
 /// The expectation that the profile's choice leads to; observed where it declares none, or one that the case does not know.
@@ -363,6 +371,17 @@ mod tests {
             let judged = judged(&Value::from(expect), &profile, None, &answer);
             assert_eq!(judged.verdict, Verdict::Inconclusive);
             assert!(judged.reason.is_some());
+        }
+    }
+
+    #[test]
+    fn a_time_to_come_back_is_the_refusal_where_a_quota_is_used_up() {
+        let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let quota = serde_json::json!({"refused": {"quota": true}});
+        for (status, verdict) in [(429, Verdict::Pass), (503, Verdict::Inconclusive)] {
+            let mut answer = answer(status, "");
+            answer.headers.push(("Retry-After".into(), "30".into()));
+            assert_eq!(judged(&quota, &profile, None, &answer).verdict, verdict, "{status}");
         }
     }
 

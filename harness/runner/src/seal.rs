@@ -1,19 +1,25 @@
 //! Digests and signs requests for one target, as a case wants it.
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_signing::{
-    Options, Parameter, Signer, Wrap,
+    Certificate, KeyIdForm, Options, Parameter, Signer, Wrap,
+    certificate::NameForm,
     digest::Algorithm,
-    encoded_word::{Charset, Encoding},
+    encoded_word::{self, Charset, Encoding},
     signature_header,
     signer::SignerError,
 };
-use xs2aspec_suite::{Signing, Wrap as WrapForm};
+use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
 
-/// The signing key and certificate of a TPP.
+/// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material, known to everybody.
+const OTHER_KEY: &str = include_str!("../../../fixtures/keys/other.key.pem");
+const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.pem");
+
+/// The signing key and certificate of a TPP, and those of another.
 #[derive(Debug)]
 pub struct Seal {
-    signer: Signer,
-    certificate_header: String,
+    own: Signer,
+    other: Signer,
 }
 
 /// Why there is no seal: key and certificate cannot be read, or do not belong together.
@@ -24,14 +30,21 @@ pub struct SealError(#[from] SignerError);
 impl Seal {
     /// A seal from PEM texts.
     pub fn new(key: &str, certificate: &str) -> Result<Self, SealError> {
-        let signer = Signer::from_pem(key, certificate)?;
-        let certificate_header = signer.certificate().header_value();
-        Ok(Self { signer, certificate_header })
+        let own = Signer::from_pem(key, certificate)?;
+        Ok(Self { own, other: Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)? })
     }
 
-    /// The value of the TPP-Signature-Certificate header.
-    pub fn certificate_header(&self) -> &str {
-        &self.certificate_header
+    /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM, `serial` and `issuer` as in
+    /// keyId. `None` for another name.
+    pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
+        let certificate = self.signer(party).certificate();
+        match part {
+            "" => Some(certificate.header_value()),
+            "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
+            "serial" => Some(certificate.serial_hex()),
+            "issuer" => Some(certificate.issuer(NameForm::default())),
+            _ => None,
+        }
     }
 
     /// The value of a Digest header for this body: `sha-256` or `sha-512`.
@@ -46,21 +59,173 @@ impl Seal {
 
     /// The value of the Signature header over the other headers of a request. The error says what cannot be signed.
     pub fn signature(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, String> {
-        let options = Options {
+        let signer = self.signer(signing.key);
+        let fields = as_signed(headers, signing);
+        let mut options = self.options(signing);
+        let sign = |options: &Options| signature_header::sign(signer, &fields, options);
+        if signing.wrap == Some(WrapForm::SignatureAlone) {
+            let plain = sign(&options).map_err(|error| error.to_string())?;
+            let (_, rest) = plain.value.split_once("signature=\"").ok_or("there is no signature to wrap")?;
+            let signature = rest.trim_end_matches('"');
+            let word = encoded_word::wrap(signature, Charset::Utf8, Encoding::B);
+            options.signature = Parameter::Text(word.map_err(|error| error.to_string())?);
+        }
+        sign(&options).map(|signed| signed.value).map_err(|error| error.to_string())
+    }
+
+    fn signer(&self, party: Option<Party>) -> &Signer {
+        match party {
+            None => &self.own,
+            Some(Party::Other) => &self.other,
+        }
+    }
+
+    fn options(&self, signing: &Signing) -> Options {
+        let stated = |name: SignatureParameter, text: Option<String>| {
+            if signing.without.contains(&name) {
+                return Parameter::Absent;
+            }
+            text.map_or(Parameter::Legal, Parameter::Text)
+        };
+        let key_id = signing.key_id.as_ref().map_or_else(
+            // The key need not be the certificate's.
+            || self.signer(signing.certificate).certificate().key_id(KeyIdForm::default()),
+            |key_id| key_id.as_str().map_or_else(|| key_id.to_string(), str::to_owned),
+        );
+        Options {
             listed: signing.headers.clone(),
             text: signing.signing_string.clone(),
-            algorithm: signing.algorithm.clone().map_or(Parameter::Legal, Parameter::Text),
+            key_id: stated(SignatureParameter::KeyId, Some(key_id)),
+            algorithm: stated(SignatureParameter::Algorithm, signing.algorithm.clone()),
+            headers: stated(
+                SignatureParameter::Headers,
+                signing.stated_headers.as_ref().map(|names| names.join(" ")),
+            ),
+            signature: stated(SignatureParameter::Signature, signing.signature.clone()),
+            corrupted: signing.corrupted,
             wrap: match signing.wrap {
                 None => Wrap::WhenNeeded,
+                Some(WrapForm::Never | WrapForm::SignatureAlone) => Wrap::Never,
                 Some(WrapForm::Utf8B) => Wrap::Always(Charset::Utf8, Encoding::B),
                 Some(WrapForm::Utf8Q) => Wrap::Always(Charset::Utf8, Encoding::Q),
                 Some(WrapForm::Latin1B) => Wrap::Always(Charset::Iso8859_1, Encoding::B),
                 Some(WrapForm::Latin1Q) => Wrap::Always(Charset::Iso8859_1, Encoding::Q),
             },
             ..Options::default()
-        };
-        signature_header::sign(&self.signer, headers, &options)
-            .map(|signed| signed.value)
-            .map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// The headers with the values that are signed, which are those that are sent but where a case says otherwise.
+fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, String)> {
+    let mut fields = headers.to_vec();
+    for (name, value) in &signing.signed_as {
+        match fields.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some(field) => value.clone_into(&mut field.1),
+            None => fields.push((name.clone(), value.clone())),
+        }
+    }
+    fields
+}
+
+/// The PEM form of a certificate (RFC 7468, sections 2 and 5).
+fn pem(certificate: &Certificate) -> String {
+    let mut pem = "-----BEGIN CERTIFICATE-----\n".to_owned();
+    for (at, letter) in certificate.header_value().chars().enumerate() {
+        if at > 0 && at % 64 == 0 {
+            pem.push('\n');
+        }
+        pem.push(letter);
+    }
+    pem.push_str("\n-----END CERTIFICATE-----\n");
+    pem
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::profile::{TEST_CERTIFICATE, TEST_KEY};
+
+    fn seal() -> Seal {
+        Seal::new(TEST_KEY, TEST_CERTIFICATE).unwrap()
+    }
+
+    fn signed(signing: Value) -> String {
+        let headers = [("Date", "now"), ("X-Request-ID", "r"), ("PSU-ID", "p")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        seal().signature(&headers, &serde_json::from_value(signing).unwrap()).unwrap()
+    }
+
+    fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
+        let (_, rest) = value.split_once(&format!("{name}=\""))?;
+        Some(rest.split_once('"')?.0)
+    }
+
+    /// The parameters in which a value differs from the legal one.
+    fn differing(value: &str) -> Vec<&'static str> {
+        let legal = signed(json!({}));
+        let names = ["keyId", "algorithm", "headers", "signature"];
+        names.into_iter().filter(|name| parameter(&legal, name) != parameter(value, name)).collect()
+    }
+
+    #[test]
+    fn each_way_of_signing_differs_in_what_it_says_and_in_nothing_else() {
+        let table: [(Value, &[&str]); 16] = [
+            (json!({"wrap": "never"}), &[]),
+            (json!({"headers": ["date", "x-request-id", "psu-id"]}), &[]),
+            (json!({"signed-as": {"x-request-id": "r"}}), &[]),
+            (json!({"algorithm": "none"}), &["algorithm"]),
+            (json!({"key-id": "SN=1"}), &["keyId"]),
+            (json!({"stated-headers": ["date", "digest"]}), &["headers"]),
+            (json!({"signature": "AA=="}), &["signature"]),
+            (json!({"corrupted": true}), &["signature"]),
+            (json!({"signed-as": {"X-Request-ID": "s"}}), &["signature"]),
+            (json!({"signed-as": {"psu-corporate-id": ""}}), &["headers", "signature"]),
+            (json!({"key": "other"}), &["signature"]),
+            (json!({"certificate": "other"}), &["keyId"]),
+            (json!({"without": ["key-id"]}), &["keyId"]),
+            (json!({"without": ["algorithm"]}), &["algorithm"]),
+            (json!({"without": ["headers", "signature"]}), &["headers", "signature"]),
+            (json!({"wrap": "signature-alone"}), &["signature"]),
+        ];
+        for (signing, expected) in table {
+            assert_eq!(differing(&signed(signing.clone())), expected, "{signing}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_is_left_out_is_not_there() {
+        let value = signed(json!({"without": ["headers"], "stated-headers": ["date"]}));
+        assert_eq!(parameter(&value, "headers"), None);
+        assert!(parameter(&value, "signature").is_some());
+    }
+
+    #[test]
+    fn the_signature_alone_is_wrapped() {
+        let legal = signed(json!({}));
+        let alone = signed(json!({"wrap": "signature-alone"}));
+        let word = parameter(&alone, "signature").unwrap();
+        let text = word.strip_prefix("=?utf-8?B?").and_then(|rest| rest.strip_suffix("?=")).unwrap();
+        assert_eq!(BASE64_STANDARD.decode(text).unwrap(), parameter(&legal, "signature").unwrap().as_bytes());
+    }
+
+    #[test]
+    fn the_parts_of_both_certificates_are_known_and_differ() {
+        let seal = seal();
+        for part in ["", "serial", "pem"] {
+            assert_ne!(seal.certificate(None, part), seal.certificate(Some(Party::Other), part), "{part}");
+        }
+        let key_id = format!(
+            "SN={},CA={}",
+            seal.certificate(None, "serial").unwrap(),
+            seal.certificate(None, "issuer").unwrap()
+        );
+        assert_eq!(parameter(&signed(json!({})), "keyId"), Some(key_id.as_str()));
+        let pem = BASE64_STANDARD.decode(seal.certificate(None, "pem").unwrap()).unwrap();
+        let read = Certificate::from_pem(&pem).unwrap();
+        assert_eq!(Some(read.header_value()), seal.certificate(None, ""));
+        assert_eq!(seal.certificate(None, "subject"), None);
     }
 }

@@ -14,7 +14,9 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, ControlSeen, Exchange, Finding, Place, Role, Verdict};
-use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, Strength, Suite, capability, problem};
+use xs2aspec_suite::{
+    Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite, capability, problem,
+};
 
 use crate::{
     exchange::{Answer, ExchangeError, Exchanger},
@@ -214,7 +216,7 @@ impl Session {
                     step.name.clone()
                 };
                 let (answer, examined) = self.exchange(case, &name, &step.request, &kept, exchanges).await?;
-                if examined.outcome != Outcome::Accepted {
+                if !prepares(step.expect, examined.outcome, answer.status) {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
                 }
                 for (key, place) in &step.keep {
@@ -353,6 +355,7 @@ impl Session {
                 let line = capability::find(&capability::VALUES, &name).map_or("", |offer| offer.line);
                 Stop::not_applicable(format!("the target profile has no `{name}`; add {line}"))
             }
+            FillError::NotApplicable(why) => Stop::not_applicable(why),
             FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
         })?;
         let operation = operation_of(request);
@@ -419,6 +422,16 @@ fn blank(case: &Case) -> CaseVerdict {
     }
 }
 
+/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names a time.
+fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
+    match outcome {
+        Outcome::Accepted => true,
+        Outcome::Refused | Outcome::Rejected => expect == StepExpect::Any,
+        Outcome::Busy => expect == StepExpect::Any && status == 429,
+        Outcome::ServerError | Outcome::Neither => false,
+    }
+}
+
 /// The same mismatch in a set-up and in the judged answer is one.
 fn merged(findings: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
@@ -435,5 +448,27 @@ fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<
         Location::Header(name) => answer.header(name).map(Value::from),
         Location::Body(pointer) => document?.pointer(pointer).cloned(),
         Location::Query(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_up_that_may_be_refused_goes_on_after_a_refusal_and_after_no_failure() {
+        let table = [
+            (Outcome::Accepted, 200, true, true),
+            (Outcome::Refused, 403, false, true),
+            (Outcome::Rejected, 201, false, true),
+            (Outcome::Busy, 429, false, true),
+            (Outcome::Busy, 503, false, false),
+            (Outcome::ServerError, 500, false, false),
+            (Outcome::Neither, 302, false, false),
+        ];
+        for (outcome, status, accepted, any) in table {
+            assert_eq!(prepares(StepExpect::Accepted, outcome, status), accepted, "{outcome:?} {status}");
+            assert_eq!(prepares(StepExpect::Any, outcome, status), any, "{outcome:?} {status}");
+        }
     }
 }

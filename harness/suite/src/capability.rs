@@ -16,7 +16,7 @@ const fn offer(name: &'static str, line: &'static str) -> Offer {
 }
 
 /// Values of a target profile that requests use.
-pub const VALUES: [Offer; 25] = [
+pub const VALUES: [Offer; 27] = [
     offer("x-accept-fix.basket", "x-accept-fix = { basket = \"amount-as-string\" }"),
     offer("x-accept-fix.ncbct", "x-accept-fix = { ncbct = \"amount-as-string\" }"),
     offer("x-accept-fix.periodic", "x-accept-fix = { periodic = \"amount-as-string\" }"),
@@ -47,6 +47,14 @@ pub const VALUES: [Offer; 25] = [
     offer(
         "transaction.transaction-id",
         "[transaction] transaction-id = \"..\" (a booked transaction of that account)",
+    ),
+    offer(
+        "transaction.quota-account-id",
+        "[transaction] quota-account-id = \"..\" (a second consented account, of whose daily calls without PSU-IP-Address the run may use up all)",
+    ),
+    offer(
+        "transaction.quota-transaction-id",
+        "[transaction] quota-transaction-id = \"..\" (a booked transaction of the second account)",
     ),
 ];
 

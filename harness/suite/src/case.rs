@@ -9,7 +9,7 @@ use crate::{
     baseline::Baseline,
     capability,
     clause::Clause,
-    definition::{CaseFile, Change, Depth, Group, IfControlRefused, Step},
+    definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
     problem::Problem,
@@ -71,6 +71,8 @@ pub struct Preparation {
     pub keep: Vec<(String, Location)>,
     /// How often it is sent; `None` for once, with kept values that are no lists.
     pub times: Option<usize>,
+    /// What must come back.
+    pub expect: StepExpect,
 }
 
 /// What the cases are made from.
@@ -122,10 +124,8 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     for change in &definition.change {
         changes.push(request::describe(&expander.change(change, &mut request)?));
     }
-    request.signing = definition.signing.clone();
-    if definition.signing != crate::definition::Signing::default() {
-        changes.push(format!("signed with {:?}", definition.signing));
-    }
+    request.signing = expander.signing()?;
+    changes.extend(request.signing.describe());
     let steps = definition.before.as_ref().unwrap_or(&baseline.before);
     let before = expander.preparations(steps)?;
     expander.check_placeholders(&request, &before)?;
@@ -229,6 +229,12 @@ impl<'a> Expander<'a> {
         Ok(filled)
     }
 
+    fn signing(&self) -> Result<Signing, Problem> {
+        let problem = |error: serde_json::Error| self.problem(format!("`signing`: {error}"));
+        let signing = serde_json::to_value(&self.group.value.signing).map_err(problem)?;
+        serde_json::from_value(self.value(&signing)?).map_err(problem)
+    }
+
     fn preparations(&self, steps: &[Step]) -> Result<Vec<Preparation>, Problem> {
         let mut before = Vec::new();
         for step in steps {
@@ -261,6 +267,7 @@ impl<'a> Expander<'a> {
                 request,
                 keep: keep.collect::<Result<_, _>>()?,
                 times,
+                expect: step.expect,
             });
         }
         Ok(before)

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::yaml::At;
@@ -36,7 +36,7 @@ pub struct Group {
     pub zip: Vec<Vec<String>>,
     /// Name of the valid request that the case starts from (`fixtures/requests/NAME.yaml`).
     pub baseline: String,
-    /// Requests that prepare the judged one; they replace those of the baseline. Each must be accepted.
+    /// Requests that prepare the judged one; they replace those of the baseline.
     pub before: Option<Vec<Step>>,
     /// What is different from the baseline, in order.
     #[serde(default)]
@@ -90,7 +90,7 @@ pub struct Change {
     pub repeat: Option<String>,
     /// Writes the name of a header in another way; it must be there.
     pub rename: Option<String>,
-    /// Sends these characters as the body, whatever they are.
+    /// Sends these characters, or `{$bytes: ..}`, as the body, whatever they are. `${body}` in them is the body so far.
     pub raw: Option<String>,
     /// The value.
     #[serde(default, deserialize_with = "present")]
@@ -103,23 +103,83 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-/// How a request is signed, where not as the document says.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+/// How a request is signed, where not as the document says. Texts may hold placeholders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Signing {
-    /// Name to state as algorithm.
+    /// Name to state as algorithm. The signature is RSA-SHA256 whatever it says.
     pub algorithm: Option<String>,
-    /// Header names to sign, in this order.
+    /// Header names to sign and to state, in this order.
     pub headers: Option<Vec<String>>,
-    /// Wraps the Signature header as an encoded word (RFC 2047).
-    pub wrap: Option<Wrap>,
+    /// Header names to state, whatever is signed.
+    pub stated_headers: Option<Vec<String>>,
+    /// Header values to sign in place of those that are sent, as if they were changed after signing. A header that is not sent is
+    /// signed and stated too.
+    pub signed_as: IndexMap<String, String>,
     /// Text to sign in place of the signing string, so that the signature belongs to another request.
     pub signing_string: Option<String>,
+    /// Text, or a function that gives one, to state as keyId.
+    pub key_id: Option<Value>,
+    /// Text to state as signature.
+    pub signature: Option<String>,
+    /// Turns over the last bit of the signature.
+    pub corrupted: bool,
+    /// Parameters to leave out of the Signature header.
+    pub without: Vec<SignatureParameter>,
+    /// Whose key signs, in place of the TPP's own.
+    pub key: Option<Party>,
+    /// Whose certificate is sent and named in keyId, in place of the TPP's own.
+    pub certificate: Option<Party>,
+    /// How the Signature header is wrapped as an encoded word (RFC 2047).
+    pub wrap: Option<Wrap>,
 }
 
-/// Character set and encoding of an encoded word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+impl Signing {
+    /// What is different from signing as the document says, in words: `signing/key-id = "SN=1"`.
+    pub fn describe(&self) -> Vec<String> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
+        let set = |value: &Value| match value {
+            Value::Null | Value::Bool(false) => false,
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(members) => !members.is_empty(),
+            _ => true,
+        };
+        let differs = fields.iter().filter(|(_, value)| set(value));
+        differs.map(|(name, value)| format!("signing/{name} = {value}")).collect()
+    }
+}
+
+/// A parameter of the Signature header (draft-cavage-http-signatures-10, section 2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignatureParameter {
+    /// `keyId`.
+    KeyId,
+    /// `algorithm`.
+    Algorithm,
+    /// `headers`.
+    Headers,
+    /// `signature`.
+    Signature,
+}
+
+/// Whose key or certificate, where not the TPP's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Party {
+    /// An unrelated TPP's: test material that the suite carries (`fixtures/keys/other.*`).
+    Other,
+}
+
+/// What is put into an encoded word, and its character set and encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Wrap {
+    /// Nothing. The case does not apply where the header is not plain ASCII.
+    #[serde(rename = "never")]
+    Never,
+    /// The signature parameter alone; utf-8, base64.
+    #[serde(rename = "signature-alone")]
+    SignatureAlone,
     /// utf-8, base64.
     #[serde(rename = "utf-8/B")]
     Utf8B,
@@ -150,6 +210,20 @@ pub struct Step {
     pub keep: IndexMap<String, String>,
     /// How often to send it; with `times` every kept value is a list.
     pub times: Option<Value>,
+    /// What must come back: `accepted`, or `any` where a refusal is as good.
+    #[serde(default)]
+    pub expect: StepExpect,
+}
+
+/// What must come back from a preparing request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepExpect {
+    /// Acceptance.
+    #[default]
+    Accepted,
+    /// Acceptance or a refusal: the request has done its work either way, such as using up a quota that may be used up already.
+    Any,
 }
 
 /// How much of the suite a run has. Each depth holds the one before it.
@@ -232,7 +306,8 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 "type": "object", "additionalProperties": false, "properties": {
                     "status": { "type": "integer", "description": "Exact status, only where the document gives one." },
                     "code": { "type": "string", "description": "Code of a tppMessage, only where the document gives one." },
-                    "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." }
+                    "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." },
+                    "quota": { "type": "boolean", "description": "A 429 with Retry-After is the refusal here, and not a busy target." }
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
@@ -240,4 +315,28 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
             } } }
         ]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn signing_is_described_by_what_differs() {
+        let signing = |value| serde_json::from_value::<Signing>(value).unwrap().describe();
+        assert_eq!(signing(json!({})), Vec::<String>::new());
+        assert_eq!(
+            signing(
+                json!({"key": "other", "corrupted": true, "without": ["key-id"], "signed-as": {"date": ""}})
+            ),
+            [
+                r#"signing/signed-as = {"date":""}"#,
+                "signing/corrupted = true",
+                r#"signing/without = ["key-id"]"#,
+                r#"signing/key = "other""#
+            ]
+        );
+        assert!(serde_json::from_value::<Signing>(json!({"keyid": "x"})).is_err());
+    }
 }

@@ -27,6 +27,8 @@ pub struct Refusal {
     pub code: Option<String>,
     /// Whether a created resource with status RJCT is no refusal, since nothing may be created.
     pub nothing_created: bool,
+    /// Whether a 429 that names a time to come back is the refusal itself, and not a target that is only busy.
+    pub quota: bool,
 }
 
 impl Expectation {
@@ -75,9 +77,10 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
             }
             ("code", Value::String(code)) => refusal.code = Some(code.clone()),
             ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
+            ("quota", Value::Bool(quota)) => refusal.quota = *quota,
             _ => {
                 return Err(format!(
-                    "`refused` has status, code and nothing-created, found `{key}: {value}`"
+                    "`refused` has status, code, nothing-created and quota, found `{key}: {value}`"
                 ));
             }
         }
@@ -100,7 +103,10 @@ impl fmt::Display for Expectation {
                     let word = if refusal.status.is_some() { "and" } else { "with" };
                     write!(f, " {word} code {code}")?;
                 }
-                if refusal.nothing_created { f.write_str(", nothing created") } else { Ok(()) }
+                if refusal.nothing_created {
+                    f.write_str(", nothing created")?;
+                }
+                if refusal.quota { f.write_str(", be it with a time to come back") } else { Ok(()) }
             }
         }
     }
@@ -120,12 +126,17 @@ mod tests {
             "refused with status 400 and code A"
         );
         assert_eq!(shown(json!({"refused": {"nothing-created": true}})).unwrap(), "refused, nothing created");
+        assert_eq!(
+            shown(json!({"refused": {"quota": true}})).unwrap(),
+            "refused, be it with a time to come back"
+        );
         assert_eq!(shown(json!({"choice": {"a": "refused"}})).unwrap(), "as the target profile chooses");
         for wrong in [
             json!("accept"),
             json!(3),
             json!({"refused": {"status": 500}}),
             json!({"refused": {"stat": 400}}),
+            json!({"refused": {"quota": 429}}),
             json!({"refused": "x"}),
             json!({"choice": {"a": "b"}}),
             json!({"accepted": {}, "refused": {}}),

@@ -24,7 +24,7 @@ mod yaml;
 pub use case::{Case, Preparation};
 pub use clause::{Clause, Strength};
 pub use coverage::Coverage;
-pub use definition::{Depth, IfControlRefused, Signing, Wrap};
+pub use definition::{Depth, IfControlRefused, Party, SignatureParameter, Signing, StepExpect, Wrap};
 pub use expectation::{Expectation, Refusal};
 pub use location::Location;
 pub use plan::{Plan, PlanError};

@@ -36,7 +36,7 @@ pub enum BodySpec {
     None,
     /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value.
     Json(Value, Vec<(String, Value)>),
-    /// These characters, whatever they are.
+    /// These characters, or a function that gives them, whatever they are.
     Raw(Value),
 }
 
@@ -58,6 +58,9 @@ pub enum ChangeError {
     /// Not a location.
     #[error(transparent)]
     Location(#[from] crate::location::NoLocation),
+    /// A placeholder or function in a raw body.
+    #[error(transparent)]
+    Expand(#[from] template::ExpandError),
     /// The value is there already.
     #[error("`{0}` has this value already, so that `set` would change nothing")]
     Same(String),
@@ -90,14 +93,8 @@ impl RequestSpec {
                 repeat: None,
                 rename: None,
                 raw: Some(at),
-                to: Some(to @ Value::String(_)),
-            } => {
-                match at.parse()? {
-                    Location::Body(pointer) if pointer.is_empty() => self.body = BodySpec::Raw(to.clone()),
-                    other => return Err(ChangeError::Place("raw", other.to_string())),
-                }
-                Ok(())
-            }
+                to: Some(to @ (Value::String(_) | Value::Object(_))),
+            } => self.raw(&at.parse()?, to),
             Change { rename: Some(_), .. } => {
                 Err(ChangeError::To("rename", "the new name in `to`, and no other verb"))
             }
@@ -126,6 +123,7 @@ impl RequestSpec {
                 names.extend(repeats.iter().flat_map(|(_, value)| template::names(value)));
             }
         }
+        names.extend(serde_json::to_value(&self.signing).iter().flat_map(template::names));
         names
     }
 
@@ -209,6 +207,24 @@ impl RequestSpec {
             },
             _ => Err(ChangeError::Place("repeat", at.to_string())),
         }
+    }
+
+    /// `${body}` is the JSON text of the body so far, in which placeholders are texts and stand inside quotation marks.
+    fn raw(&mut self, at: &Location, to: &Value) -> Result<(), ChangeError> {
+        match at {
+            Location::Body(pointer) if pointer.is_empty() => {}
+            other => return Err(ChangeError::Place("raw", other.to_string())),
+        }
+        let body = match &self.body {
+            BodySpec::Json(value, repeats) if repeats.is_empty() => Some(Value::String(value.to_string())),
+            _ => None,
+        };
+        if body.is_none() && template::names(to).iter().any(|name| name == "body") {
+            return Err(ChangeError::Missing("body".to_owned(), "raw"));
+        }
+        let filled = template::expand(to, &|name| body.clone().filter(|_| name == "body"));
+        self.body = BodySpec::Raw(filled?);
+        Ok(())
     }
 
     fn rename(&mut self, at: &Location, to: &str) -> Result<(), ChangeError> {
@@ -306,6 +322,25 @@ mod tests {
         let renamed = changed(json!({"rename": "header/psu-id", "to": "pSu-Id"})).unwrap();
         assert_eq!((renamed.headers[0].0.as_str(), renamed.exact), ("pSu-Id", true));
         assert_eq!(changed(json!({"raw": "body", "to": "{"})).unwrap().body, BodySpec::Raw(json!("{")));
+        let text = r#"{"account":{"iban":"x"},"months":[1,2]}"#;
+        let raw = |to| changed(json!({"raw": "body", "to": to})).unwrap().body;
+        assert_eq!(raw(json!("${body},")), BodySpec::Raw(format!("{text},").into()));
+        assert_eq!(raw(json!({"$bytes": ["${body}", 255]})), BodySpec::Raw(json!({"$bytes": [text, 255]})));
+    }
+
+    #[test]
+    fn the_body_so_far_needs_a_body_of_json() {
+        let mut spec = spec();
+        spec.body = BodySpec::None;
+        let change = serde_json::from_value(json!({"raw": "body", "to": "${body}"})).unwrap();
+        assert_eq!(spec.apply(&change), Err(ChangeError::Missing("body".into(), "raw")));
+    }
+
+    #[test]
+    fn placeholders_of_signing_are_those_of_the_request() {
+        let mut spec = spec();
+        spec.signing.key_id = Some(json!({"$lower": "${certificate.serial}"}));
+        assert_eq!(spec.placeholders(), ["certificate.serial"]);
     }
 
     #[test]
@@ -327,6 +362,8 @@ mod tests {
             json!({"set": "header/A", "remove": "header/PSU-ID", "to": 1}),
             json!({"remove": "header/PSU-ID", "to": 1}),
             json!({"raw": "header/PSU-ID", "to": "a"}),
+            json!({"raw": "body/months", "to": "a"}),
+            json!({"raw": "body", "to": 1}),
             json!({}),
         ] {
             assert!(changed(change.clone()).is_err(), "{change}");

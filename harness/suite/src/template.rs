@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
 ///
 /// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N digits, much the
-/// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`, `signature`: what signing makes.
+/// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`,
+/// `signature`: what signing makes; `certificate.other` and the parts `.serial`, `.issuer` and `.pem` with it.
 pub const RUN_TIME: [&str; 9] =
     ["target", "fresh", "number", "day", "workday", "now", "digest", "certificate", "signature"];
 
@@ -24,7 +25,9 @@ pub enum ExpandError {
     #[error("`${{{0}}}` is a list or a mapping and cannot stand inside text")]
     NotText(String),
     /// A function that does not exist.
-    #[error("`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token")]
+    #[error(
+        "`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token, $drop-last, $bytes"
+    )]
     NoFunction(String),
     /// An argument that does not fit the function.
     #[error("`{0}` wants {1}")]
@@ -146,6 +149,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     let waits = !names(argument).is_empty();
     match name {
         "$repeat" => repeat(argument),
+        "$bytes" => bytes(argument),
         _ if waits => Ok(Value::Object(Map::from_iter([(name.to_owned(), argument.clone())]))),
         "$concat" => {
             let parts = argument.as_array().ok_or(ExpandError::Argument("$concat", "a list of texts"))?;
@@ -156,8 +160,43 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$lower" => text_of("$lower", argument).map(|text| Value::String(text.to_lowercase())),
         "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
         "$lower-token" => text_of("$lower-token", argument).and_then(lower_token).map(Value::String),
+        "$drop-last" => drop_last(argument),
         _ => Err(ExpandError::NoFunction(name.to_owned())),
     }
+}
+
+/// The bytes of a value that is `{$bytes: [TEXT or NUMBER, ..]}`: texts in UTF-8, and numbers from 0 to 255 as they are. They need
+/// be neither UTF-8 nor JSON, and no [`Value`] can hold them.
+pub fn as_bytes(value: &Value) -> Option<Vec<u8>> {
+    let parts = value.get("$bytes")?.as_array()?;
+    let mut bytes = Vec::new();
+    for part in parts {
+        match part {
+            Value::String(text) => bytes.extend_from_slice(text.as_bytes()),
+            other => bytes.push(other.as_u64().and_then(|number| u8::try_from(number).ok())?),
+        }
+    }
+    Some(bytes)
+}
+
+/// Stays what it is: see [`as_bytes`]. Parts that are functions still wait.
+fn bytes(argument: &Value) -> Result<Value, ExpandError> {
+    let value = Value::Object(Map::from_iter([("$bytes".to_owned(), argument.clone())]));
+    if !names(argument).is_empty() || as_bytes(&value).is_some() {
+        return Ok(value);
+    }
+    Err(ExpandError::Argument("$bytes", "a list of texts and of numbers from 0 to 255"))
+}
+
+fn drop_last(argument: &Value) -> Result<Value, ExpandError> {
+    let wanted = ExpandError::Argument("$drop-last", "{of: TEXT, characters: NUMBER up to its length}");
+    let (Some(of), Some(characters)) =
+        (argument.get("of").and_then(Value::as_str), argument.get("characters").and_then(Value::as_u64))
+    else {
+        return Err(wanted);
+    };
+    let kept = usize::try_from(characters).ok().and_then(|last| of.chars().count().checked_sub(last));
+    kept.map(|kept| Value::String(of.chars().take(kept).collect())).ok_or(wanted)
 }
 
 fn repeat(argument: &Value) -> Result<Value, ExpandError> {
@@ -234,9 +273,24 @@ mod tests {
             compute(json!({"$lower-token": "SHA-256"})),
             Err(ExpandError::Argument("$lower-token", _))
         ));
+        let cut = |characters| compute(json!({"$drop-last": {"of": "aæb", "characters": characters}}));
+        assert_eq!((cut(2).unwrap(), cut(0).unwrap()), (json!("a"), json!("aæb")));
+        assert!(matches!(cut(4), Err(ExpandError::Argument("$drop-last", _))));
         assert!(matches!(compute(json!({"$upcase": "a"})), Err(ExpandError::NoFunction(_))));
         assert!(matches!(compute(json!({"$upper": 3})), Err(ExpandError::Argument("$upper", _))));
         assert!(matches!(compute(json!({"$repeat": {"of": "a"}})), Err(ExpandError::Argument("$repeat", _))));
+    }
+
+    #[test]
+    fn bytes_need_not_be_text() {
+        let value = compute(json!({"$bytes": ["æ", 255, {"$repeat": {"of": "b", "times": 2}}]})).unwrap();
+        assert_eq!(as_bytes(&value).unwrap(), [0xC3, 0xA6, 0xFF, b'b', b'b']);
+        let waiting = json!({"$bytes": [{"$drop-last": {"of": "${target.id}", "characters": 1}}, 7]});
+        assert_eq!(compute(waiting.clone()).unwrap(), waiting);
+        for wrong in [json!({"$bytes": [256]}), json!({"$bytes": [-1]}), json!({"$bytes": "a"})] {
+            assert!(matches!(compute(wrong), Err(ExpandError::Argument("$bytes", _))));
+        }
+        assert_eq!(as_bytes(&json!("a")), None);
     }
 
     #[test]
