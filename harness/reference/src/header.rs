@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn each_required_header_of_each_operation_is_missed() {
-        for operation in Operation::ALL {
+        for operation in Operation::SPECIFIED {
             assert_eq!(rule(&complete(), operation, Rules::kept()), None, "{operation}");
             let mut required = 0;
             for (header, presence) in column(operation) {
@@ -136,7 +136,7 @@ mod tests {
                 Operation::Ncbct | Operation::Periodic => 9,
                 Operation::Basket => 8,
                 Operation::Transaction => 6,
-                Operation::Customers => 3,
+                _ => 3,
             };
             assert_eq!(required, counted, "{operation}");
         }

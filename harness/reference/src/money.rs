@@ -54,6 +54,14 @@ impl Amount {
         Ok(Self { currency, hundred_thousandths })
     }
 
+    /// Whether so many minor units of an account's currency are enough. An amount in another currency is not converted,
+    /// since the document gives no rate.
+    pub(crate) fn is_at_most(self, minor_units: u128, currency: Currency) -> bool {
+        let digits = u32::try_from(currency.minor_units().unwrap_or_default()).unwrap_or_default();
+        let scale = 10_u128.pow(5_u32.saturating_sub(digits));
+        self.currency != currency || self.hundred_thousandths <= minor_units.saturating_mul(scale)
+    }
+
     /// Whether this is at least so many whole kroner. Amounts in other currencies are not: the document gives the
     /// threshold in NOK and no rate.
     pub(crate) fn is_at_least_nok(self, kroner: u32) -> bool {
@@ -159,6 +167,16 @@ mod tests {
         assert!(reaches("100000.00", "NOK"));
         assert!(!reaches("99999.99", "NOK"));
         assert!(!reaches("100000.00", "EUR"));
+    }
+
+    #[test]
+    fn funds_are_counted_in_minor_units() {
+        let due = read(&json!("12.34"), "NOK", Rules::kept()).unwrap();
+        assert!(due.is_at_most(1234, Currency::NOK));
+        assert!(!due.is_at_most(1233, Currency::NOK));
+        let yen = Currency::listed("JPY").unwrap();
+        assert!(due.is_at_most(0, yen), "not converted");
+        assert!(!read(&json!("12"), "JPY", Rules::kept()).unwrap().is_at_most(11, yen));
     }
 
     #[test]

@@ -1,8 +1,28 @@
-//! The operations that the document specifies, and where they live.
+//! The operations of the bank, and where they live.
 
 use std::fmt;
 
-/// One operation, which is one column of the table in the document, section Endpoints > Common request headers.
+use axum::http::Method;
+
+/// The two payment products, which differ in whether a basket may hold them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Product {
+    Ncbct,
+    Periodic,
+}
+
+impl Product {
+    /// The path under which the product's payments are made and found.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Ncbct => "/v1/payments/norwegian-cross-border-credit-transfers",
+            Self::Periodic => "/v1/periodic-payments/norwegian-domestic-credit-transfers",
+        }
+    }
+}
+
+/// One operation. The document specifies the first five, which are the columns of the table in its section Endpoints >
+/// Common request headers; of the others it only says that they exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Basket,
@@ -10,11 +30,34 @@ pub(crate) enum Operation {
     Periodic,
     Customers,
     Transaction,
+    /// What a payment was made with.
+    Payment(Product),
+    /// The status of a payment.
+    Status(Product),
+    /// The end of a payment that is not under way yet.
+    Deletion(Product),
+    /// The status of a basket.
+    BasketStatus,
+    /// The booked transactions of an account.
+    Transactions,
 }
 
 impl Operation {
-    pub(crate) const ALL: [Self; 5] =
+    /// The operations that the document specifies.
+    pub(crate) const SPECIFIED: [Self; 5] =
         [Self::Basket, Self::Ncbct, Self::Periodic, Self::Customers, Self::Transaction];
+
+    /// The operations that it only mentions.
+    pub(crate) const MENTIONED: [Self; 8] = [
+        Self::Payment(Product::Ncbct),
+        Self::Payment(Product::Periodic),
+        Self::Status(Product::Ncbct),
+        Self::Status(Product::Periodic),
+        Self::Deletion(Product::Ncbct),
+        Self::Deletion(Product::Periodic),
+        Self::BasketStatus,
+        Self::Transactions,
+    ];
 
     /// The word that clause ids use for this operation.
     pub(crate) fn id(self) -> &'static str {
@@ -24,24 +67,42 @@ impl Operation {
             Self::Periodic => "periodic",
             Self::Customers => "customers",
             Self::Transaction => "transaction",
+            Self::Payment(_) => "payment",
+            Self::Status(_) => "status",
+            Self::Deletion(_) => "deletion",
+            Self::BasketStatus => "basket-status",
+            Self::Transactions => "transactions",
         }
     }
 
-    /// The route, in axum's notation. The document does not show the path of the basket ("Method and path: not
-    /// shown"); the one here is this bank's choice.
-    pub(crate) fn route(self) -> &'static str {
+    /// The route, in axum's notation. The document does not show the paths of the basket ("Method and path: not
+    /// shown"), of its status and of a payment itself; those here are this bank's choice.
+    pub(crate) fn route(self) -> String {
         match self {
-            Self::Basket => "/v1/signing-baskets",
-            Self::Ncbct => "/v1/payments/norwegian-cross-border-credit-transfers",
-            Self::Periodic => "/v1/periodic-payments/norwegian-domestic-credit-transfers",
-            Self::Customers => "/v1/sandbox/customers",
-            Self::Transaction => "/v1/accounts/{id}/transactions/{transactionId}",
+            Self::Basket => "/v1/signing-baskets".to_owned(),
+            Self::Ncbct => Product::Ncbct.path().to_owned(),
+            Self::Periodic => Product::Periodic.path().to_owned(),
+            Self::Customers => "/v1/sandbox/customers".to_owned(),
+            Self::Transaction => "/v1/accounts/{id}/transactions/{transactionId}".to_owned(),
+            Self::Payment(product) | Self::Deletion(product) => format!("{}/{{paymentId}}", product.path()),
+            Self::Status(product) => format!("{}/{{paymentId}}/status", product.path()),
+            Self::BasketStatus => "/v1/signing-baskets/{basketId}/status".to_owned(),
+            Self::Transactions => "/v1/accounts/{id}/transactions".to_owned(),
         }
     }
 
-    /// Whether the operation is a creation with a JSON body, sent with POST; the others are read with GET.
+    /// The method: POST creates with a JSON body, GET reads.
+    pub(crate) fn method(self) -> Method {
+        match self {
+            Self::Basket | Self::Ncbct | Self::Periodic => Method::POST,
+            Self::Deletion(_) => Method::DELETE,
+            _ => Method::GET,
+        }
+    }
+
+    /// Whether the operation is a creation with a JSON body.
     pub(crate) fn creates(self) -> bool {
-        matches!(self, Self::Basket | Self::Ncbct | Self::Periodic)
+        self.method() == Method::POST
     }
 
     /// Whether the operation creates a payment.

@@ -19,10 +19,10 @@ use crate::fault::Rules;
 use crate::header::{self, Fields, Header};
 use crate::json;
 use crate::member::Object;
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::Refusal;
-use crate::state::{Product, State};
+use crate::state::State;
 
 /// A request as it came in.
 pub(crate) struct Request<'a> {
@@ -65,25 +65,48 @@ pub(crate) fn perform(
         return Ok((StatusCode::OK, customers::list(&query)));
     }
     let psu_context = psu::identify(fields, operation)?;
-    if operation == Operation::Transaction {
-        let details = transaction::details(context, request.path_parameters, fields, psu_context)?;
-        return Ok((StatusCode::OK, details));
+    if !operation.creates() {
+        return read(context, operation, request.path_parameters, fields, psu_context);
     }
     let members = json::object(request.body)
         .map_err(|error| Refusal::format(format!("{operation}.body"), error.to_string()).at(""))?;
     let body = Object::root(&members, operation.id());
     let created = match operation {
         Operation::Ncbct => {
-            ncbct::check(&body, context.rules)?;
-            payment::create(&context.state, Product::Ncbct)
+            let due = ncbct::check(&body, context.rules)?;
+            payment::create(&context.state, Product::Ncbct, due, members)
         }
         Operation::Periodic => {
-            periodic::check(&body, context.rules)?;
-            payment::create(&context.state, Product::Periodic)
+            let due = periodic::check(&body, context.rules)?;
+            payment::create(&context.state, Product::Periodic, due, members)
         }
         _ => basket::create(&body, &context.state, context.rules)?,
     };
     Ok((StatusCode::CREATED, created))
+}
+
+/// The operations on what is there already, whose first path parameter says on which.
+fn read(
+    context: &Context,
+    operation: Operation,
+    path_parameters: &[String],
+    fields: Fields<'_>,
+    psu_context: Option<psu::Context>,
+) -> Result<(StatusCode, Value), Refusal> {
+    let state = &context.state;
+    let id = path_parameters.first();
+    let answer = match operation {
+        Operation::Payment(product) => payment::details(state, product, id)?,
+        Operation::Status(product) => payment::status(state, product, id)?,
+        Operation::Deletion(product) => {
+            payment::delete(state, product, id)?;
+            return Ok((StatusCode::NO_CONTENT, Value::Null));
+        }
+        Operation::BasketStatus => basket::status(state, id)?,
+        Operation::Transactions => transaction::list(context, path_parameters, fields, psu_context)?,
+        _ => transaction::details(context, path_parameters, fields, psu_context)?,
+    };
+    Ok((StatusCode::OK, answer))
 }
 
 /// A `Link` (the document, section Resources > Shared types).

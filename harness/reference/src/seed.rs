@@ -7,6 +7,8 @@
 mod transactions;
 
 use crate::currency::Currency;
+use crate::operation::Product;
+use crate::state::Status;
 pub(crate) use transactions::{Transaction, transactions};
 
 /// A PSU who can be named in a request.
@@ -28,6 +30,15 @@ pub(crate) struct Account {
     pub(crate) currency: Currency,
     /// Whether its owner is the corporate customer.
     pub(crate) is_corporate: bool,
+    /// What may be paid from it, in minor units; without limit if nothing is said.
+    pub(crate) available: Option<u128>,
+}
+
+/// A payment that was made before the bank opened.
+pub(crate) struct EarlierPayment {
+    pub(crate) id: &'static str,
+    pub(crate) product: Product,
+    pub(crate) status: Status,
 }
 
 /// A customer of the sandbox, as the customer list shows it.
@@ -64,6 +75,17 @@ pub(crate) const PRIVATE_ACCOUNT: Account = Account {
     bban: "00004200179",
     currency: Currency::NOK,
     is_corporate: false,
+    available: None,
+};
+
+/// The account from which nothing can be paid.
+pub(crate) const EMPTY_ACCOUNT: Account = Account {
+    resource_id: "acc-private-0002",
+    iban: "NO8900004200187",
+    bban: "00004200187",
+    currency: Currency::NOK,
+    is_corporate: false,
+    available: Some(0),
 };
 
 /// The account with every kind of booked transaction.
@@ -73,7 +95,14 @@ pub(crate) const CORPORATE_ACCOUNT: Account = Account {
     bban: "00004200330",
     currency: Currency::NOK,
     is_corporate: true,
+    available: None,
 };
+
+/// Payments in the two statuses that this bank itself never gives.
+pub(crate) const EARLIER_PAYMENTS: [EarlierPayment; 2] = [
+    EarlierPayment { id: "payment-pending-0001", product: Product::Ncbct, status: Status::Pdng },
+    EarlierPayment { id: "payment-rejected-0001", product: Product::Ncbct, status: Status::Rjct },
+];
 
 /// Every sandbox customer.
 pub(crate) const CUSTOMERS: [Customer; 2] = [
@@ -83,7 +112,7 @@ pub(crate) const CUSTOMERS: [Customer; 2] = [
         kind: "PRIVATE",
         name: "Synthetic Private Customer",
         agreements: &[],
-        accounts: &[PRIVATE_ACCOUNT.bban],
+        accounts: &[PRIVATE_ACCOUNT.bban, EMPTY_ACCOUNT.bban],
         card_accounts: &["card-0001"],
     },
     Customer {
@@ -106,6 +135,11 @@ pub(crate) fn account(resource_id: &str) -> Option<&'static Account> {
     ACCOUNTS.iter().find(|account| account.resource_id == resource_id)
 }
 
+/// The account with this iban or bban.
+pub(crate) fn account_by_number(number: &str) -> Option<&'static Account> {
+    ACCOUNTS.iter().find(|account| account.iban == number || account.bban == number)
+}
+
 /// The PSU with this PSU-ID; the case of a UUID's digits does not count (RFC 9562 section 4).
 pub(crate) fn psu_by_id(id: &str) -> Option<&'static Psu> {
     PSUS.iter().find(|psu| psu.id.eq_ignore_ascii_case(id))
@@ -117,7 +151,7 @@ pub(crate) fn psu_by_identity(identity: &str) -> Option<&'static Psu> {
 }
 
 static PSUS: [Psu; 2] = [PRIVATE_PSU, CORPORATE_PSU];
-static ACCOUNTS: [Account; 2] = [PRIVATE_ACCOUNT, CORPORATE_ACCOUNT];
+static ACCOUNTS: [Account; 3] = [PRIVATE_ACCOUNT, EMPTY_ACCOUNT, CORPORATE_ACCOUNT];
 
 #[cfg(test)]
 mod tests {
@@ -142,7 +176,8 @@ mod tests {
         let accounts = ACCOUNTS.iter().flat_map(|account| [account.resource_id, account.iban, account.bban]);
         let customers = CUSTOMERS.iter().flat_map(|customer| [customer.id, customer.number]);
         let booked = transactions().into_iter().map(|booked| booked.id);
-        for id in psus.chain(accounts).chain(customers).chain(booked).chain([CORPORATE_ID]) {
+        let payments = EARLIER_PAYMENTS.iter().map(|payment| payment.id);
+        for id in psus.chain(accounts).chain(customers).chain(booked).chain(payments).chain([CORPORATE_ID]) {
             assert!(readme.contains(&format!("`{id}`")), "{id}");
         }
     }

@@ -10,7 +10,7 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use http_body_util::LengthLimitError;
 use serde_json::Value;
 
@@ -32,8 +32,8 @@ pub(crate) struct Service {
 /// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     let mut router = Router::new();
-    for operation in Operation::ALL {
-        router = router.route(operation.route(), route(operation));
+    for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
+        router = router.route(&operation.route(), route(operation));
     }
     router.fallback(unknown_path).method_not_allowed_fallback(wrong_method).with_state(service)
 }
@@ -43,7 +43,8 @@ fn route(operation: Operation) -> MethodRouter<Arc<Service>> {
         move |State(service): State<Arc<Service>>,
               parameters: Result<RawPathParams, RawPathParamsRejection>,
               request: Request| async move { serve(&service, operation, parameters, request).await };
-    if operation.creates() { post(handler) } else { get(handler) }
+    let filter = MethodFilter::try_from(operation.method()).unwrap_or(MethodFilter::GET);
+    on(filter, handler)
 }
 
 async fn serve(
@@ -122,10 +123,13 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
 
 /// A JSON response that repeats the X-Request-ID of its request.
 fn respond(request: &HeaderMap, status: StatusCode, body: &Value) -> Response {
-    let mut response = Response::new(Body::from(body.to_string()));
+    let is_empty = status == StatusCode::NO_CONTENT;
+    let mut response = Response::new(if is_empty { Body::empty() } else { Body::from(body.to_string()) });
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if !is_empty {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
     if let Some(id) = request.get("x-request-id") {
         headers.insert("x-request-id", id.clone());
     }

@@ -188,12 +188,19 @@ pub fn judge(
             );
             observations.push(format!("{clause}: refused with {words}"));
         }
+        Expectation::Answered => {
+            checks += 1;
+            if outcome == Outcome::ServerError && clause != SERVER_ERROR {
+                findings.push(finding(clause, "an answer below 500".into()));
+            }
+            observations.push(format!("{clause}: {words}"));
+        }
         Expectation::Observed | Expectation::Choice(_) => observations.push(format!("{clause}: {words}")),
     }
     let verdict = match expect {
         _ if !findings.is_empty() => Verdict::Fail,
         Expectation::Observed | Expectation::Choice(_) => Verdict::Observed,
-        Expectation::Accepted | Expectation::Refused(_) => Verdict::Pass,
+        Expectation::Accepted | Expectation::Refused(_) | Expectation::Answered => Verdict::Pass,
     };
     if verdict == Verdict::Fail {
         observations.retain(|seen| !seen.contains(": refused with "));
@@ -231,7 +238,8 @@ fn refused(
     let mut find = |expected: String, actual: String, at: &str| {
         findings.push(Finding { clause: clause.to_owned(), expected, actual, at: at.to_owned() });
     };
-    let form = profile.rejected_is_refusal && !refusal.nothing_created && refusal.status.is_none();
+    let form = refusal.or_rejected
+        || profile.rejected_is_refusal && !refusal.nothing_created && refusal.status.is_none();
     if !(outcome == Outcome::Refused || (form && outcome == Outcome::Rejected)) {
         find("a refusal (4xx)".into(), words.to_owned(), "status");
         return checks;
@@ -347,6 +355,9 @@ mod tests {
             (&exact, 409, MIX, Verdict::Fail),
             (&exact, 400, "{}", Verdict::Fail),
             (&exact, 201, RJCT, Verdict::Fail),
+            (&json!("answered"), 201, RCVD, Verdict::Pass),
+            (&json!("answered"), 404, "", Verdict::Pass),
+            (&json!("answered"), 500, "", Verdict::Fail),
             (&json!("observed"), 201, RCVD, Verdict::Observed),
             (&json!("observed"), 400, "", Verdict::Observed),
             (&json!("observed"), 500, "", Verdict::Fail),
@@ -360,6 +371,12 @@ mod tests {
         }
         profile.rejected_is_refusal = false;
         assert_eq!(judged(&json!("refused"), &profile, None, &answer(201, RJCT)).verdict, Verdict::Fail);
+        let or_rejected = json!({"refused": {"or-rejected": true}});
+        for (status, body, verdict) in
+            [(201, RJCT, Verdict::Pass), (409, "", Verdict::Pass), (201, RCVD, Verdict::Fail)]
+        {
+            assert_eq!(judged(&or_rejected, &profile, None, &answer(status, body)).verdict, verdict);
+        }
     }
 
     #[test]

@@ -109,6 +109,8 @@ struct File {
     #[serde(default)]
     pending_payment: BTreeMap<String, String>,
     #[serde(default)]
+    rejected_payment: BTreeMap<String, String>,
+    #[serde(default)]
     paths: BTreeMap<String, String>,
     #[serde(default)]
     choices: BTreeMap<String, String>,
@@ -234,6 +236,7 @@ fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileEr
         ("x-accept-fix", &file.x_accept_fix),
         ("transaction", &file.transaction),
         ("pending-payment", &file.pending_payment),
+        ("rejected-payment", &file.rejected_payment),
     ];
     let flat = flat.into_iter().flat_map(|(table, members)| {
         members.iter().map(move |(key, text)| (format!("{table}.{key}"), text.clone()))

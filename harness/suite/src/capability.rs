@@ -16,7 +16,7 @@ const fn offer(name: &'static str, line: &'static str) -> Offer {
 }
 
 /// Values of a target profile that requests use.
-pub const VALUES: [Offer; 27] = [
+pub const VALUES: [Offer; 28] = [
     offer("x-accept-fix.basket", "x-accept-fix = { basket = \"amount-as-string\" }"),
     offer("x-accept-fix.ncbct", "x-accept-fix = { ncbct = \"amount-as-string\" }"),
     offer("x-accept-fix.periodic", "x-accept-fix = { periodic = \"amount-as-string\" }"),
@@ -42,6 +42,7 @@ pub const VALUES: [Offer; 27] = [
     ),
     offer("accounts.foreign-creditor.currency", "[accounts.foreign-creditor] currency = \"EUR\""),
     offer("accounts.without-funds.iban", "[accounts.without-funds] iban = \"..\""),
+    offer("rejected-payment.id", "[rejected-payment] id = \"..\" (a cross-border payment with status RJCT)"),
     offer("pending-payment.id", "[pending-payment] id = \"..\" (a cross-border payment with status PDNG)"),
     offer("transaction.account-id", "[transaction] account-id = \"..\" (a consented account)"),
     offer(

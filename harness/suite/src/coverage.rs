@@ -23,6 +23,8 @@ pub enum Cover {
         refused: usize,
         /// Cases whose expectation the profile chooses.
         choice: usize,
+        /// Cases that expect any answer below 500.
+        answered: usize,
         /// Cases that expect nothing.
         observed: usize,
     },
@@ -71,13 +73,14 @@ pub struct Coverage {
 impl Coverage {
     /// The coverage of a suite. `every_answer` are the clauses that the runner checks on every answer.
     pub fn of(suite: &Suite, every_answer: &BTreeSet<&str>) -> Self {
-        let mut by_clause = BTreeMap::<&str, [usize; 4]>::new();
+        let mut by_clause = BTreeMap::<&str, [usize; 5]>::new();
         for case in suite.cases() {
             let slot = match case.expect {
                 Expectation::Accepted => 0,
                 Expectation::Refused(_) => 1,
                 Expectation::Choice(_) => 2,
-                Expectation::Observed => 3,
+                Expectation::Answered => 3,
+                Expectation::Observed => 4,
             };
             by_clause.entry(&case.clause).or_default()[slot] += 1;
         }
@@ -136,11 +139,12 @@ impl Cover {
     /// The cover in words, reasons apart: `12 accepted, 30 refused`.
     pub fn words(&self) -> String {
         match self {
-            Self::Cases { accepted, refused, choice, observed } => {
+            Self::Cases { accepted, refused, choice, answered, observed } => {
                 let counts = [
                     (accepted, "accepted"),
                     (refused, "refused"),
                     (choice, "as chosen"),
+                    (answered, "answered"),
                     (observed, "observed"),
                 ];
                 let counts = counts.iter().filter(|(count, _)| **count > 0);
@@ -155,9 +159,9 @@ impl Cover {
     }
 }
 
-fn cover(clause: &Clause, counts: Option<&[usize; 4]>, every_answer: &BTreeSet<&str>) -> Cover {
-    if let Some([accepted, refused, choice, observed]) = counts.copied() {
-        return Cover::Cases { accepted, refused, choice, observed };
+fn cover(clause: &Clause, counts: Option<&[usize; 5]>, every_answer: &BTreeSet<&str>) -> Cover {
+    if let Some([accepted, refused, choice, answered, observed]) = counts.copied() {
+        return Cover::Cases { accepted, refused, choice, answered, observed };
     }
     if every_answer.contains(clause.id.as_str()) {
         return Cover::EveryAnswer;

@@ -300,18 +300,19 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "description": "What must come back.",
         "oneOf": [
-            { "enum": ["accepted", "refused", "observed"] },
+            { "enum": ["accepted", "refused", "answered", "observed"] },
             { "type": "string", "pattern": "^\\$\\{.*\\}$" },
             { "type": "object", "additionalProperties": false, "required": ["refused"], "properties": { "refused": {
                 "type": "object", "additionalProperties": false, "properties": {
                     "status": { "type": "integer", "description": "Exact status, only where the document gives one." },
                     "code": { "type": "string", "description": "Code of a tppMessage, only where the document gives one." },
+                    "or-rejected": { "type": "boolean", "description": "A created resource with status RJCT is a refusal here, whatever the profile says." },
                     "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." },
                     "quota": { "type": "boolean", "description": "A 429 with Retry-After is the refusal here, and not a busy target." }
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
-                "additionalProperties": { "enum": ["accepted", "refused", "observed"] }
+                "additionalProperties": { "enum": ["accepted", "refused", "answered", "observed"] }
             } } }
         ]
     })

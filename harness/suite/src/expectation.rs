@@ -12,6 +12,8 @@ pub enum Expectation {
     Accepted,
     /// A refusal.
     Refused(Refusal),
+    /// Any answer below 500, because the clause itself says that the server does not fail.
+    Answered,
     /// Nothing but that the server does not fail.
     Observed,
     /// By what the target's profile declares for the clause's choice; observed where it declares nothing.
@@ -27,6 +29,9 @@ pub struct Refusal {
     pub code: Option<String>,
     /// Whether a created resource with status RJCT is no refusal, since nothing may be created.
     pub nothing_created: bool,
+    /// Whether a created resource with status RJCT is the refusal whatever the profile says of rejections, since the document
+    /// says so.
+    pub or_rejected: bool,
     /// Whether a 429 that names a time to come back is the refusal itself, and not a target that is only busy.
     pub quota: bool,
 }
@@ -34,11 +39,13 @@ pub struct Refusal {
 impl Expectation {
     /// Reads the value of `expect`. The error says what was expected.
     pub fn parse(value: &Value) -> Result<Self, String> {
-        const WANTED: &str = "expected `accepted`, `refused`, `observed`, `refused: {..}` or `choice: {..}`";
+        const WANTED: &str =
+            "expected `accepted`, `refused`, `answered`, `observed`, `refused: {..}` or `choice: {..}`";
         match value {
             Value::String(word) => match word.as_str() {
                 "accepted" => Ok(Self::Accepted),
                 "refused" => Ok(Self::Refused(Refusal::default())),
+                "answered" => Ok(Self::Answered),
                 "observed" => Ok(Self::Observed),
                 other => Err(format!("{WANTED}, found `{other}`")),
             },
@@ -77,10 +84,11 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
             }
             ("code", Value::String(code)) => refusal.code = Some(code.clone()),
             ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
+            ("or-rejected", Value::Bool(rejected)) => refusal.or_rejected = *rejected,
             ("quota", Value::Bool(quota)) => refusal.quota = *quota,
             _ => {
                 return Err(format!(
-                    "`refused` has status, code, nothing-created and quota, found `{key}: {value}`"
+                    "`refused` has status, code, nothing-created, or-rejected and quota, found `{key}: {value}`"
                 ));
             }
         }
@@ -92,6 +100,7 @@ impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Accepted => f.write_str("accepted"),
+            Self::Answered => f.write_str("answered below 500"),
             Self::Observed => f.write_str("observed"),
             Self::Choice(_) => f.write_str("as the target profile chooses"),
             Self::Refused(refusal) => {
@@ -105,6 +114,9 @@ impl fmt::Display for Expectation {
                 }
                 if refusal.nothing_created {
                     f.write_str(", nothing created")?;
+                }
+                if refusal.or_rejected {
+                    f.write_str(", or created with status RJCT")?;
                 }
                 if refusal.quota { f.write_str(", be it with a time to come back") } else { Ok(()) }
             }
@@ -121,11 +133,16 @@ mod tests {
     fn each_form_is_read_and_shown() {
         let shown = |value: Value| Expectation::parse(&value).map(|expectation| expectation.to_string());
         assert_eq!(shown(json!("accepted")).unwrap(), "accepted");
+        assert_eq!(shown(json!("answered")).unwrap(), "answered below 500");
         assert_eq!(
             shown(json!({"refused": {"status": 400, "code": "A"}})).unwrap(),
             "refused with status 400 and code A"
         );
         assert_eq!(shown(json!({"refused": {"nothing-created": true}})).unwrap(), "refused, nothing created");
+        assert_eq!(
+            shown(json!({"refused": {"or-rejected": true}})).unwrap(),
+            "refused, or created with status RJCT"
+        );
         assert_eq!(
             shown(json!({"refused": {"quota": true}})).unwrap(),
             "refused, be it with a time to come back"

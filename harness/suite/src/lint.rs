@@ -177,7 +177,7 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
     let wrong = |message: String| Some(at(case, message));
     match (&case.expect, &clause.strength) {
         (
-            Expectation::Accepted | Expectation::Refused(_),
+            Expectation::Accepted | Expectation::Refused(_) | Expectation::Answered,
             Strength::Choice(_) | Strength::Observed(_) | Strength::Untestable(_),
         ) => wrong(format!(
             "case `{}` expects `{}` for a clause that is {}",

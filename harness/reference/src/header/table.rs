@@ -67,7 +67,14 @@ impl Row {
             Operation::Ncbct => 1,
             Operation::Periodic => 2,
             Operation::Customers => 3,
-            Operation::Transaction => 4,
+            // The document gives no column to the operations that it only mentions; they are read here as the one
+            // reading operation with a PSU is.
+            Operation::Transaction
+            | Operation::Payment(_)
+            | Operation::Status(_)
+            | Operation::Deletion(_)
+            | Operation::BasketStatus
+            | Operation::Transactions => 4,
         }]
     }
 }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::link;
 use crate::fault::{Breach, Rules};
 use crate::member::{Member, Object};
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
-use crate::state::{Product, State};
+use crate::state::{State, Status};
 
 /// "At most 10 entries."
 const LIMIT: usize = 10;
@@ -33,13 +33,25 @@ pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<V
             Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
         );
     }
-    let id = state.create_basket();
+    let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect());
+    let status = state.basket_status(&id).unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({
         "basketId": id,
-        "transactionStatus": "RCVD",
-        "_links": { "self": link(&href, &["GET"]) }
+        "transactionStatus": status.text(),
+        "_links": {
+            "status": link(&format!("{href}/status"), &["GET"])
+        }
     }))
+}
+
+/// The status of a basket.
+pub(super) fn status(state: &State, id: Option<&String>) -> Result<Value, Refusal> {
+    let status = id.and_then(|id| state.basket_status(id)).ok_or_else(|| {
+        let says = "expected a basket of this bank, found an unknown id";
+        Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "basket.id.known", says).at("basketId")
+    })?;
+    Ok(json!({ "transactionStatus": status.text() }))
 }
 
 /// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
@@ -59,6 +71,7 @@ fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::Payment;
 
     /// A bank with payments, and the answer it gives to a basket of these ids.
     fn answer(rules: Rules, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
@@ -73,7 +86,7 @@ mod tests {
     }
 
     fn ncbct(state: &State, count: usize) -> Vec<String> {
-        (0..count).map(|_| state.create_payment(Product::Ncbct)).collect()
+        (0..count).map(|_| state.create_payment(Payment::received(Product::Ncbct))).collect()
     }
 
     #[test]
@@ -93,17 +106,35 @@ mod tests {
     #[test]
     fn periodic_payments_wherever_they_stand() {
         let mix = Some(("basket.mix".to_owned(), Code::ReferenceMixInvalid));
-        assert_eq!(refused(|state| json!([state.create_payment(Product::Periodic)])), mix);
+        assert_eq!(refused(|state| json!([state.create_payment(Payment::received(Product::Periodic))])), mix);
         let last = |state: &State| {
             let mut ids = ncbct(state, 3);
-            ids.push(state.create_payment(Product::Periodic));
+            ids.push(state.create_payment(Payment::received(Product::Periodic)));
             json!(ids)
         };
         assert_eq!(refused(last), mix);
-        assert_eq!(refused(|state| json!(["unknown", state.create_payment(Product::Periodic)])), mix);
+        assert_eq!(
+            refused(|state| json!(["unknown", state.create_payment(Payment::received(Product::Periodic))])),
+            mix
+        );
         let broken = Rules::broken(Breach::BasketMixFirstPaymentOnly);
         assert!(answer(broken, last).is_ok());
-        assert_eq!(answer(broken, |state| json!([state.create_payment(Product::Periodic)])).err(), mix);
+        assert_eq!(
+            answer(broken, |state| json!([state.create_payment(Payment::received(Product::Periodic))])).err(),
+            mix
+        );
+    }
+
+    #[test]
+    fn a_basket_with_a_rejected_payment_is_rejected() {
+        let state = State::new(0);
+        let body = json!({ "paymentIds": [ncbct(&state, 1)[0], "payment-rejected-0001"] });
+        let basket =
+            create(&Object::root(body.as_object().unwrap(), "basket"), &state, Rules::kept()).unwrap();
+        assert_eq!(basket["transactionStatus"], "RJCT");
+        let id = basket["basketId"].as_str().unwrap().to_owned();
+        assert_eq!(status(&state, Some(&id)).unwrap(), json!({ "transactionStatus": "RJCT" }));
+        assert_eq!(status(&state, None).unwrap_err().status, StatusCode::NOT_FOUND);
     }
 
     #[test]

@@ -12,8 +12,8 @@ const REPORTING_THRESHOLD: u32 = 100_000;
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
 
-/// Checks every member that the document gives a rule, in the order of its table. Others are passed over.
-pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
+/// Checks every member that the document gives a rule, in the order of its table, and passes over others. What is to be paid.
+pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
 
     let name = body.required("creditorName")?;
@@ -35,7 +35,8 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
     if let Some(member) = body.optional("requestedExecutionDate") {
         member.date()?;
     }
-    check_reporting(body, amount)
+    check_reporting(body, amount)?;
+    Ok(amount)
 }
 
 /// `creditorAgent` is required when the account is known by its bban alone. Its form is free: "BIC/BICFI/SWIFT code"

@@ -21,9 +21,9 @@ const FREQUENCIES: [&str; 9] = [
     "MonthlyVariable",
 ];
 
-/// Checks every member that the document gives a rule, in the order of its table. Others are passed over.
-pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
-    Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
+/// Checks every member that the document gives a rule, in the order of its table, and passes over others. What is to be paid.
+pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> {
+    let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
     let name = body.required("creditorName")?;
     name.at_most(70, name.non_empty_text()?)?;
     account(&body.required("creditorAccount")?)?;
@@ -54,7 +54,7 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
     if let Some(member) = body.optional("dayOfExecution") {
         check_day(&member)?;
     }
-    Ok(())
+    Ok(amount)
 }
 
 /// Numbers of months, none of them twice. The document gives both 1 to 11 and 1 to 12; this bank takes the calendar's

@@ -22,7 +22,7 @@ pub(super) fn check(uri: &Uri, operation: Operation) -> Result<Flags, Refusal> {
     let known: &[&str] = match operation {
         Operation::Ncbct => &["allowLogicalDuplicate"],
         Operation::Customers => &["withAccounts", "withAgreements"],
-        Operation::Basket | Operation::Periodic | Operation::Transaction => return Ok(Flags(Vec::new())),
+        _ => return Ok(Flags(Vec::new())),
     };
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(|_| {
         Refusal::format(

@@ -7,7 +7,7 @@ use super::Context;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::seed;
+use crate::seed::{self, Account};
 
 /// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
 const UNATTENDED_CALLS: u32 = 4;
@@ -16,6 +16,9 @@ const UNATTENDED_CALLS: u32 = 4;
 const CORPORATE_MEMBERS: [&str; 4] =
     ["batchIndicator", "batchNumberOfTransactions", "entryDetails", "_links"];
 
+/// Members of a transaction that the list shows too.
+const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmount", "endToEndId"];
+
 /// Reads one booked transaction. Without a PSU-Context the account's owner decides which members are shown.
 pub(super) fn details(
     context: &Context,
@@ -23,10 +26,55 @@ pub(super) fn details(
     fields: Fields<'_>,
     psu_context: Option<psu::Context>,
 ) -> Result<Value, Refusal> {
-    let [account_id, transaction_id] = path_parameters else {
-        return Err(unknown("transaction.account-id.known", "id"));
-    };
-    let account = seed::account(account_id).ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
+    let account = account(context, path_parameters, fields)?;
+    let transaction_id = path_parameters.get(1).ok_or_else(unknown_transaction)?;
+    let mut details = context
+        .state
+        .transaction(account.resource_id, transaction_id)
+        .ok_or_else(unknown_transaction)?
+        .clone();
+    if !is_corporate(account, psu_context)
+        && let Some(members) = details.as_object_mut()
+    {
+        members.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
+    }
+    Ok(json!({ "transactionsDetails": details }))
+}
+
+/// Lists the booked transactions of an account, by their ids and without what only the details show.
+pub(super) fn list(
+    context: &Context,
+    path_parameters: &[String],
+    fields: Fields<'_>,
+    psu_context: Option<psu::Context>,
+) -> Result<Value, Refusal> {
+    let account = account(context, path_parameters, fields)?;
+    let is_corporate = is_corporate(account, psu_context);
+    let booked = context.state.transactions(account.resource_id).map(|(id, details)| {
+        let mut entry = json!({ "transactionId": id });
+        for name in LISTED_MEMBERS {
+            if let Some(value) = details.get(name) {
+                entry[name] = value.clone();
+            }
+        }
+        if is_corporate && let Some(value) = details.get("batchIndicator") {
+            entry["batchIndicator"] = value.clone();
+        }
+        entry
+    });
+    Ok(json!({ "transactions": { "booked": booked.collect::<Vec<_>>() } }))
+}
+
+/// The account of the path. A call without PSU-IP-Address is counted.
+fn account(
+    context: &Context,
+    path_parameters: &[String],
+    fields: Fields<'_>,
+) -> Result<&'static Account, Refusal> {
+    let account = path_parameters
+        .first()
+        .and_then(|id| seed::account(id))
+        .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
     if !fields.has(Header::PsuIpAddress) {
         let calls = context.state.count_unattended_call(account.resource_id, context.clock.today());
         if calls > UNATTENDED_CALLS {
@@ -38,16 +86,16 @@ pub(super) fn details(
                 .at(Header::PsuIpAddress.name()));
         }
     }
-    let mut details = context
-        .state
-        .transaction(account.resource_id, transaction_id)
-        .ok_or_else(|| unknown("transaction.transaction-id.known", "transactionId"))?
-        .clone();
-    let is_corporate = psu_context.map_or(account.is_corporate, |asked| asked == psu::Context::Corporate);
-    if !is_corporate && let Some(members) = details.as_object_mut() {
-        members.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
-    }
-    Ok(json!({ "transactionsDetails": details }))
+    Ok(account)
+}
+
+/// In which context an account is shown: the one that is asked for, otherwise that of its owner.
+fn is_corporate(account: &Account, psu_context: Option<psu::Context>) -> bool {
+    psu_context.map_or(account.is_corporate, |asked| asked == psu::Context::Corporate)
+}
+
+fn unknown_transaction() -> Refusal {
+    unknown("transaction.transaction-id.known", "transactionId")
 }
 
 fn unknown(rule: &str, path: &str) -> Refusal {
@@ -117,6 +165,24 @@ mod tests {
         assert_eq!(read(&bank, "acc-0", "20250211-0000001", true, None), unknown);
         assert_eq!(read(&bank, PRIVATE_ACCOUNT.resource_id, "0", true, None), unknown);
         assert_eq!(read(&bank, PRIVATE_ACCOUNT.resource_id, "20250213-0000003", true, None), unknown);
+    }
+
+    #[test]
+    fn the_list_holds_the_ids_that_the_details_are_read_by() {
+        let bank = bank(noon());
+        let account = CORPORATE_ACCOUNT.resource_id;
+        let shown = list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).unwrap();
+        let booked = shown["transactions"]["booked"].as_array().unwrap();
+        assert!(booked.iter().any(|entry| entry["batchIndicator"] == true));
+        for entry in booked {
+            let id = entry["transactionId"].as_str().unwrap();
+            assert!(read(&bank, account, id, true, None).is_ok(), "{id}");
+        }
+        for _ in 0..3 {
+            assert!(list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).is_ok());
+        }
+        let refusal = list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).unwrap_err();
+        assert_eq!(refusal.code, Code::AccessExceeded, "the list counts too");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use crate::support::{CORPORATE_ID, CORPORATE_PSU, Call, TRANSACTION, bank, signer};
+use crate::support::{CORPORATE_ID, CORPORATE_PSU, Call, NCBCT, TRANSACTION, bank, signer};
 
 #[tokio::test]
 async fn payments() {
@@ -12,7 +12,7 @@ async fn payments() {
     for call in [
         Call::ncbct(),
         Call::periodic(),
-        Call::ncbct().path(&format!("{}?allowLogicalDuplicate=true", crate::support::NCBCT)),
+        Call::ncbct().path(&format!("{NCBCT}?allowLogicalDuplicate=true")),
         Call::ncbct().without("psu-id").with("X-PSU-IDENTITY", "01819000391"),
         Call::ncbct().with("PSU-Context", "PRIVATE").with("PSU-HTTP-Method", "POST").without("Date"),
         Call::periodic()
@@ -98,4 +98,20 @@ async fn the_same_requests_get_the_same_answers() {
         bank.shutdown().await.unwrap();
     }
     assert_eq!(bodies[0], bodies[1]);
+}
+
+#[tokio::test]
+async fn a_payment_is_read_and_deleted_once_it_is_made() {
+    let bank = bank(None).await;
+    let made = Call::ncbct().send(&bank).await.body;
+    let path = made["_links"]["self"]["href"].as_str().unwrap();
+    let status = Call::transaction().path(made["_links"]["status"]["href"].as_str().unwrap());
+    assert_eq!(status.clone().send(&bank).await.body["transactionStatus"], "RCVD");
+    assert_eq!(Call::transaction().path(path).send(&bank).await.body["paymentId"], made["paymentId"]);
+    assert_eq!(Call::transaction().path(path).method("DELETE").send(&bank).await.status, 204);
+    assert_eq!(status.send(&bank).await.body["transactionStatus"], "CANC");
+    let pending = format!("{NCBCT}/payment-pending-0001");
+    let refused = Call::transaction().path(&pending).method("DELETE").send(&bank).await;
+    assert_eq!(refused.refusal(), (409, "CONFLICT", "payment.deletion.pending"));
+    bank.shutdown().await.unwrap();
 }
