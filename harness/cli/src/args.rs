@@ -25,6 +25,9 @@ pub(crate) enum Command {
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
+    /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and what is accused
+    /// wrongly
+    Prove(Prove),
     /// Lists areas, clauses and cases
     List(List),
     /// Explains a clause, or a case: what it sends, what it expects and why
@@ -77,6 +80,42 @@ pub(crate) struct Run {
     pub(crate) fault: Option<String>,
 }
 
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Prove {
+    /// Explain this fault alone: which cases catch it, and by which exchange
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "matrix", "update"])]
+    pub(crate) fault: Option<String>,
+    /// Only faults and variations whose name begins so; may be repeated
+    #[arg(long, value_name = "BEGINNING")]
+    pub(crate) only: Vec<String>,
+    /// Hold the matrix against this file, and fail where it differs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) matrix: Option<PathBuf>,
+    /// Write the file in place of comparing
+    #[arg(long, requires = "matrix", conflicts_with = "only")]
+    pub(crate) update: bool,
+    /// Folder for the reports
+    #[arg(long, value_name = "DIR", default_value = "reports/prove")]
+    pub(crate) out: PathBuf,
+    /// How much to run against each bank
+    #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
+    pub(crate) depth: Depth,
+    /// Banks side by side
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) banks: u16,
+    /// Cases in flight at once, for each bank
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: u16,
+    /// Seed of all fresh identifiers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The clock of all runs and banks, RFC 3339
+    #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z")]
+    pub(crate) now: DateTime<Utc>,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Address and port; port 0 lets the system choose one
@@ -107,7 +146,7 @@ pub(crate) struct Keys {
 }
 
 /// Where case files come from.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Source {
     /// Folder of case files to use in place of the embedded ones
     #[arg(long, value_name = "DIR")]

@@ -3,6 +3,7 @@
 mod args;
 mod explain;
 mod ledger;
+mod prove;
 mod run;
 mod serve;
 mod target;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
             None => run::run(&args.run).await,
             Some(Command::Run(run)) => run::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
+            Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::List(list)) => ledger::list(&list),
             Some(Command::Explain(explain)) => explain::explain(&explain),
             Some(Command::Coverage(coverage)) => ledger::coverage(&coverage),

@@ -1,15 +1,13 @@
 //! Who sent the request: the Signature header, checked with the key of the certificate that came with it (the
 //! document, section Authentication, rules 1 to 3).
 
-use rsa::pkcs1v15::Signature;
-use rsa::signature::Verifier as _;
-
 use crate::certificate::{Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
 use crate::header::{Fields, Header};
 use crate::refusal::{Refusal, excerpt};
 use crate::signature::{Parameters, SignatureError, signing_string};
+use crate::verification;
 
 /// Headers that must be signed whenever the request has them (rule 2).
 const SIGNED_WHEN_PRESENT: [&str; 6] =
@@ -45,12 +43,8 @@ pub(crate) fn verify(
 
     let string =
         signing_string(&parameters.headers, method, target, fields).map_err(|error| unreadable(&error))?;
-    let signature = Signature::try_from(parameters.signature.as_slice());
-    let verified = match (&certificate.rsa, signature) {
-        (Some(key), Ok(signature)) => key.verify(&string, &signature).is_ok(),
-        _ => false,
-    };
-    if !verified {
+    let key = certificate.rsa.as_ref();
+    if !key.is_some_and(|key| verification::holds(key, &string, &parameters.signature)) {
         return Err(refuse(
             "signature.value",
             "expected an RSA-SHA256 signature of the signing string by the key of the certificate, found another value",

@@ -46,6 +46,7 @@ mod state;
 #[cfg(test)]
 #[path = "../tests/support/certificate.rs"]
 mod test_certificate;
+mod verification;
 
 pub use bank::{Bank, Config, start};
 pub use clock::Clock;

@@ -4,12 +4,14 @@
 //! - [`terminal`]: the block of a failing case, and the summary at the end of a run.
 //! - [`progress`]: what is shown while a run goes on.
 //! - [`junit`]: `junit.xml` for CI servers.
+//! - [`kill_matrix`]: what the suite catches and what it leaves alone.
 //! - [`markdown`]: `summary.md` for a CI step summary.
 //!
 //! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
 
 mod block;
 pub mod junit;
+pub mod kill_matrix;
 pub mod markdown;
 pub mod progress;
 pub mod run;

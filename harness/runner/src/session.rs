@@ -63,11 +63,13 @@ pub struct Done {
 pub struct Session {
     suite: Arc<Suite>,
     profile: Profile,
-    seal: Seal,
+    seal: Arc<Seal>,
     seed: u64,
     now: DateTime<Utc>,
     exchanger: Exchanger,
-    rules: ResponseRules,
+    rules: Arc<ResponseRules>,
+    /// Whether exchanges are kept as well as verdicts.
+    keeps_exchanges: bool,
     masker: Masker,
     /// Clauses left to the bank for which the profile says `fail`.
     strict: BTreeSet<String>,
@@ -97,16 +99,13 @@ impl Session {
                 .unwrap_or_default();
             return Err(SessionError::Choice { key: key.clone(), near });
         }
-        let strict = suite.clauses().values().filter(|clause| match &clause.strength {
-            Strength::Choice(choice) => profile.choices.get(&choice.key).is_some_and(|value| value == "fail"),
-            _ => false,
-        });
         Ok(Self {
-            strict: strict.map(|clause| clause.id.clone()).collect(),
-            seal: Seal::new(&profile.key, &profile.certificate)?,
+            strict: strict(&suite, &profile),
+            seal: Arc::new(Seal::new(&profile.key, &profile.certificate)?),
             exchanger: Exchanger::new(&profile)?,
             masker: Masker::new(&profile, seed),
-            rules: ResponseRules::new(),
+            rules: Arc::new(ResponseRules::new()),
+            keeps_exchanges: true,
             exchanges: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
@@ -114,6 +113,26 @@ impl Session {
             profile,
             seed,
             now,
+        })
+    }
+
+    /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
+    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges.
+    pub fn beside(&self, profile: Profile) -> Result<Self, SessionError> {
+        Ok(Self {
+            suite: Arc::clone(&self.suite),
+            seal: Arc::clone(&self.seal),
+            rules: Arc::clone(&self.rules),
+            strict: strict(&self.suite, &profile),
+            keeps_exchanges: false,
+            exchanger: Exchanger::new(&profile)?,
+            masker: Masker::new(&profile, self.seed),
+            exchanges: AtomicU64::new(0),
+            done: Mutex::default(),
+            asked: Mutex::default(),
+            profile,
+            seed: self.seed,
+            now: self.now,
         })
     }
 
@@ -173,7 +192,8 @@ impl Session {
         })
     }
 
-    async fn run(&self, case: &Case) -> Done {
+    /// Runs a case that need not be one of the suite. Its control, if it names one, is.
+    pub async fn run(&self, case: &Case) -> Done {
         let start = Instant::now();
         let mut exchanges = Vec::new();
         let mut verdict = blank(case);
@@ -361,19 +381,30 @@ impl Session {
         let operation = operation_of(request);
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, took) = self.exchanger.send(&filled).await;
-        exchanges.push(Exchange {
-            number,
-            case: case.id.clone(),
-            step: step.to_owned(),
-            request: self.masker.request(&filled),
-            response: answer.as_ref().ok().map(|answer| self.masker.response(answer)),
-            failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
-            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-        });
+        if self.keeps_exchanges {
+            exchanges.push(Exchange {
+                number,
+                case: case.id.clone(),
+                step: step.to_owned(),
+                request: self.masker.request(&filled),
+                response: answer.as_ref().ok().map(|answer| self.masker.response(answer)),
+                failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
+                micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            });
+        }
         let answer = answer.map_err(|error| Stop::error(error.to_string()))?;
         let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
         Ok((answer, examined))
     }
+}
+
+/// Clauses that are choices and of which the profile says `fail`.
+fn strict(suite: &Suite, profile: &Profile) -> BTreeSet<String> {
+    let strict = suite.clauses().values().filter(|clause| match &clause.strength {
+        Strength::Choice(choice) => profile.choices.get(&choice.key).is_some_and(|value| value == "fail"),
+        _ => false,
+    });
+    strict.map(|clause| clause.id.clone()).collect()
 }
 
 /// Where the way of a case ends before its request is judged.

@@ -1,8 +1,12 @@
 //! A private key with its certificate: what signs.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use aws_lc_rs::{
+    digest,
     rand::SystemRandom,
     signature::{KeyPair, RSA_PKCS1_SHA256, RsaKeyPair},
 };
@@ -13,6 +17,9 @@ use crate::certificate::{Certificate, CertificateError};
 /// The shortest and the longest modulus that is taken, in bits.
 const BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
 
+/// Signatures that a signer remembers, about 400 bytes each.
+const MOST_REMEMBERED: usize = 50_000;
+
 /// A private RSA key and the certificate of its public half. Cheap to clone, and shared between threads.
 #[derive(Clone)]
 pub struct Signer {
@@ -22,6 +29,8 @@ pub struct Signer {
 struct Shared {
     key: RsaKeyPair,
     certificate: Certificate,
+    /// Signatures by the SHA-256 of what they sign: one RSA signature costs more than all else of a request.
+    made: Mutex<HashMap<[u8; 32], String>>,
 }
 
 /// Why a key cannot be read, does not belong to its certificate, or does not sign.
@@ -87,12 +96,26 @@ impl Signer {
     /// The RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64. The same bytes always give
     /// the same signature.
     pub fn sign(&self, signing_string: &[u8]) -> Result<String, SignerError> {
+        let digest = digest::digest(&digest::SHA256, signing_string);
+        let digest: [u8; 32] = digest.as_ref().try_into().map_err(|_| SignerError::Refused)?;
+        if let Some(signature) = self.made().get(&digest) {
+            return Ok(signature.clone());
+        }
         let key = &self.shared.key;
         let mut signature = vec![0; key.public_modulus_len()];
         // PKCS#1 v1.5 draws no random numbers; the argument is there for other paddings.
         key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signing_string, &mut signature)
             .map_err(|_| SignerError::Refused)?;
-        Ok(BASE64_STANDARD.encode(signature))
+        let signature = BASE64_STANDARD.encode(signature);
+        let mut made = self.made();
+        if made.len() < MOST_REMEMBERED {
+            made.insert(digest, signature.clone());
+        }
+        Ok(signature)
+    }
+
+    fn made(&self) -> MutexGuard<'_, HashMap<[u8; 32], String>> {
+        self.shared.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn new(key: RsaKeyPair, certificate: Certificate) -> Result<Self, SignerError> {
@@ -103,7 +126,7 @@ impl Signer {
             Some(public) if public != key.public_key().as_ref() => {
                 Err(SignerError::ForeignCertificate { certificate: name() })
             }
-            Some(_) => Ok(Self { shared: Arc::new(Shared { key, certificate }) }),
+            Some(_) => Ok(Self { shared: Arc::new(Shared { key, certificate, made: Mutex::default() }) }),
         }
     }
 }

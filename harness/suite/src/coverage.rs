@@ -61,6 +61,18 @@ pub struct Statement {
     pub cover: Cover,
 }
 
+impl Statement {
+    /// Whether the document demands it and something that is sent or answered can show it broken.
+    pub fn is_demanded(&self) -> bool {
+        let asserted = match &self.cover {
+            Cover::Cases { accepted, refused, answered, .. } => accepted + refused + answered > 0,
+            Cover::EveryAnswer => true,
+            _ => false,
+        };
+        asserted && matches!(self.strength, "stated" | "derived")
+    }
+}
+
 /// All statements by section of the document, in its order.
 #[derive(Debug, Clone, Serialize)]
 pub struct Coverage {

@@ -5,6 +5,7 @@
 
 mod axis;
 pub mod baseline;
+pub mod blend;
 pub mod capability;
 pub mod case;
 pub mod clause;
@@ -21,6 +22,7 @@ pub mod template;
 pub mod tree;
 mod yaml;
 
+pub use blend::Ingredient;
 pub use case::{Case, Preparation};
 pub use clause::{Clause, Strength};
 pub use coverage::Coverage;

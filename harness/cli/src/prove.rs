@@ -1,0 +1,232 @@
+//! `xs2aspec prove`: the suite against banks of which it is known what is wrong with them.
+
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc, time::Instant};
+
+use tokio::task::{JoinError, JoinSet};
+use xs2aspec_record::{CaseVerdict, Event, Exit, Role};
+use xs2aspec_reference::{Clock, Config, Fault};
+use xs2aspec_report::{
+    Run as Shown,
+    kill_matrix::{Flaw, KillMatrix, Kind, Row},
+    terminal,
+};
+use xs2aspec_runner::{
+    Options, Profile, Session, SessionError, judge::every_answer, response::ResponseRules,
+};
+use xs2aspec_suite::{Coverage, Suite};
+
+use crate::{Failure, args::Prove};
+
+/// Runs every case against the clean bank, every fault and every variation, and says what was caught and what was not.
+pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
+    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    if let Some(name) = &args.fault {
+        return explain(args, &suite, name).await;
+    }
+    let start = Instant::now();
+    let banks: Vec<Special> = Special::all().filter(|bank| bank.is_wanted(&args.only)).collect();
+    if banks.len() == 1 && !args.only.is_empty() {
+        return Err(Failure::input(format!("no fault or variation matches `{}`", args.only.join("`, `"))));
+    }
+    let rows = rows(args, &suite, banks).await?;
+    let whole = args.only.is_empty();
+    let matrix = KillMatrix::new(rows, testable(&suite));
+    let mut flaws = matrix.flaws(whole);
+    if let Some(path) = args.matrix.as_deref().filter(|_| whole) {
+        flaws.extend(compare(path, &matrix.snapshot(), args.update)?);
+    }
+    let cases: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
+    let written = [
+        ("matrix.tsv", matrix.details()),
+        ("cases.tsv", matrix.cases(&cases)),
+        ("summary.md", matrix.summary(&flaws)),
+    ];
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    for (name, text) in written {
+        let path = args.out.join(name);
+        fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
+    }
+    for Flaw(flaw) in &flaws {
+        println!("{flaw}");
+    }
+    println!("{}", matrix.totals());
+    let banks = matrix.rows().len();
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
+    Ok(if flaws.is_empty() { Exit::Conforms } else { Exit::Violation })
+}
+
+/// A bank of which it is known what is special about it.
+#[derive(Debug, Clone, Copy)]
+enum Special {
+    Clean,
+    Fault(Fault),
+}
+
+impl Special {
+    fn all() -> impl Iterator<Item = Self> {
+        [Self::Clean].into_iter().chain(Fault::all().map(Self::Fault))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Fault(fault) => fault.name(),
+        }
+    }
+
+    fn of(self) -> (Kind, &'static str, &'static str) {
+        match self {
+            Self::Clean => (Kind::Clean, "clean", ""),
+            Self::Fault(fault) => (Kind::Fault, fault.name(), fault.clause()),
+        }
+    }
+
+    /// The clean bank always is: what fires there fires everywhere.
+    fn is_wanted(self, only: &[String]) -> bool {
+        let named = |beginning: &String| self.name().starts_with(beginning.trim_end_matches('*'));
+        matches!(self, Self::Clean) || only.is_empty() || only.iter().any(named)
+    }
+
+    fn fault(self) -> Option<Fault> {
+        match self {
+            Self::Clean => None,
+            Self::Fault(fault) => Some(fault),
+        }
+    }
+
+    /// Arguments of `xs2aspec run` that start the same bank.
+    fn arguments(self) -> Vec<String> {
+        match self {
+            Self::Clean => vec![],
+            Self::Fault(fault) => vec!["--fault".to_owned(), fault.name().to_owned()],
+        }
+    }
+
+    fn config(self, args: &Prove) -> Config {
+        Config { fault: self.fault(), now: Clock::Fixed(args.now), ..Config::default() }
+    }
+}
+
+/// The rows of the matrix. The clean bank comes first and alone: what is signed for it serves the others, which run side by side.
+async fn rows(args: &Prove, suite: &Arc<Suite>, banks: Vec<Special>) -> Result<Vec<Row>, Failure> {
+    let nowhere = Profile::reference("http://127.0.0.1").map_err(Failure::input)?;
+    let session = Session::new(Arc::clone(suite), nowhere, args.seed, args.now).map_err(Failure::input)?;
+    let session = Arc::new(session);
+    let mut rows = Vec::new();
+    let mut running = JoinSet::new();
+    let mut side_by_side = 1;
+    for bank in banks {
+        while running.len() >= side_by_side
+            && let Some(row) = running.join_next().await
+        {
+            rows.push(landed(row)?);
+            side_by_side = usize::from(args.banks);
+        }
+        let (args, suite, session) = (args.clone(), Arc::clone(suite), Arc::clone(&session));
+        running.spawn(async move { row(&args, &suite, &session, bank).await });
+    }
+    while let Some(row) = running.join_next().await {
+        rows.push(landed(row)?);
+    }
+    Ok(rows)
+}
+
+fn landed(row: Result<Result<Row, Failure>, JoinError>) -> Result<Row, Failure> {
+    row.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+async fn row(args: &Prove, suite: &Suite, session: &Session, bank: Special) -> Result<Row, Failure> {
+    let mut verdicts = Vec::new();
+    against(
+        args,
+        suite,
+        bank,
+        |profile| session.beside(profile),
+        |event| {
+            if let Event::Verdict(verdict) = event {
+                verdicts.push(verdict.clone());
+            }
+        },
+    )
+    .await?;
+    Ok(Row::new(bank.of(), selected(&verdicts)))
+}
+
+fn selected(verdicts: &[CaseVerdict]) -> impl Iterator<Item = &CaseVerdict> {
+    verdicts.iter().filter(|verdict| verdict.role == Role::Selected)
+}
+
+/// Starts a bank, runs the cases against it, and stops it.
+async fn against(
+    args: &Prove,
+    suite: &Suite,
+    bank: Special,
+    session: impl FnOnce(Profile) -> Result<Session, SessionError>,
+    sink: impl FnMut(&Event),
+) -> Result<(), Failure> {
+    let started = xs2aspec_reference::start(bank.config(args)).await;
+    let started = started.map_err(|error| Failure::unreachable(format!("a bank cannot start: {error}")))?;
+    let profile = Profile::reference(&started.base_url()).map_err(Failure::input)?;
+    let session = session(profile).map_err(Failure::input)?;
+    let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
+    let options = Options {
+        jobs: usize::from(args.jobs),
+        fail_fast: false,
+        depth: args.depth,
+        only: vec![],
+        skip: vec![],
+        arguments: bank.arguments(),
+        fault: bank.fault().map(|fault| fault.name().to_owned()),
+    };
+    xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
+    started.shutdown().await.map_err(Failure::input)
+}
+
+/// One fault: every case that catches it, with its exchange; those of its own clause are said to be so.
+async fn explain(args: &Prove, suite: &Arc<Suite>, name: &str) -> Result<Exit, Failure> {
+    let bank = Special::Fault(name.parse().map_err(Failure::input)?);
+    let mut events = Vec::new();
+    let session = |profile| Session::new(Arc::clone(suite), profile, args.seed, args.now);
+    against(args, suite, bank, session, |event| events.push(event.clone())).await?;
+    let verdicts: Vec<CaseVerdict> = events
+        .iter()
+        .filter_map(|event| if let Event::Verdict(verdict) = event { Some(verdict.clone()) } else { None })
+        .collect();
+    let row = Row::new(bank.of(), selected(&verdicts));
+    let shown = Shown::of(&events).map_err(Failure::input)?;
+    print!("{}", terminal::attention(&shown));
+    let own = row.own().count();
+    println!("{name}: {} cases fail, {own} of them for {}", row.fired.len(), row.clause);
+    for case in row.own() {
+        println!("  {case}");
+    }
+    Ok(if own > 0 { Exit::Conforms } else { Exit::Violation })
+}
+
+/// Clauses that some request or answer can be seen to break: stated or derived, and checked.
+fn testable(suite: &Suite) -> BTreeSet<String> {
+    let rules = ResponseRules::new();
+    let coverage = Coverage::of(suite, &every_answer(&rules));
+    let demanded = coverage.statements().filter(|statement| statement.is_demanded());
+    demanded.map(|statement| statement.clause.clone()).collect()
+}
+
+/// Holds the matrix against the one that was kept, or keeps it.
+fn compare(path: &Path, now: &str, update: bool) -> Result<Vec<Flaw>, Failure> {
+    if update {
+        fs::write(path, now).map_err(|error| cannot_write(path, &error))?;
+        return Ok(vec![]);
+    }
+    let kept = fs::read_to_string(path)
+        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let (kept, now) = (lines(&kept), lines(now));
+    let gone = kept.difference(&now).map(|line| format!("{}: no longer so: {line}", path.display()));
+    let new = now.difference(&kept).map(|line| format!("{}: not there yet: {line}", path.display()));
+    Ok(gone.chain(new).map(Flaw).collect())
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("{}: cannot be written: {error}", path.display()))
+}

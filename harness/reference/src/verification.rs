@@ -1,0 +1,76 @@
+//! RSA-SHA256 verification, with a memory. Verifying takes longer than all else that a request needs, and banks that run side
+//! by side in one process are sent the same signed requests.
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use rsa::pkcs1v15::{Signature, VerifyingKey};
+use rsa::signature::Verifier as _;
+use rsa::traits::PublicKeyParts as _;
+use sha2::{Digest as _, Sha256};
+
+/// What was found right before: the SHA-256 of key, signature and signed bytes. What is wrong is not remembered.
+static RIGHT: LazyLock<Mutex<HashSet<[u8; 32]>>> = LazyLock::new(Mutex::default);
+
+/// How many are remembered; beyond it all are forgotten, so that memory stays bounded.
+const LIMIT: usize = 100_000;
+
+/// Whether this is the signature of these bytes by the private half of this key. A signature may be any bytes.
+pub(crate) fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
+    let name = name(key, signed, signature);
+    if right().contains(&name) {
+        return true;
+    }
+    let holds = Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok());
+    if holds {
+        let mut right = right();
+        if right.len() >= LIMIT {
+            right.clear();
+        }
+        right.insert(name);
+    }
+    holds
+}
+
+fn right() -> std::sync::MutexGuard<'static, HashSet<[u8; 32]>> {
+    RIGHT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Each part behind its length, so that no two triples have the same bytes.
+fn name(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> [u8; 32] {
+    let key: &rsa::RsaPublicKey = key.as_ref();
+    let (modulus, exponent) = (key.n().to_bytes_be(), key.e().to_bytes_be());
+    let parts = [modulus.as_slice(), &exponent, signature, signed];
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+    use crate::certificate::Certificate;
+    use crate::test_certificate::{Signer, signer};
+
+    #[test]
+    fn what_was_right_once_is_right_again_and_nothing_else_is() {
+        let key = |signer: &Signer| Certificate::read(&signer.certificate_base64()).unwrap().rsa.unwrap();
+        let signature = |text| STANDARD.decode(signer().sign(text)).unwrap();
+        let (own, other) = (key(signer()), key(&Signer::generate()));
+        for _ in 0..2 {
+            assert!(holds(&own, b"one", &signature(b"one")));
+            assert!(!holds(&own, b"one", &signature(b"two")));
+            assert!(!holds(&own, b"two", &signature(b"one")));
+        }
+        for strange in [&b""[..], b"x", &[0; 4096]] {
+            assert!(!holds(&own, b"one", strange));
+        }
+        assert!(!holds(&other, b"one", &signature(b"one")));
+    }
+}

@@ -1,0 +1,363 @@
+//! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a variation) against every
+//! case. A fault must be caught by its own clause; on the clean bank and on a variation nothing may fire.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use xs2aspec_record::{CaseVerdict, Verdict};
+
+/// What is special about a bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Nothing: it keeps the whole document.
+    Clean,
+    /// It breaks one clause in one way.
+    Fault,
+    /// It uses one freedom that the document leaves.
+    Variation,
+}
+
+impl Kind {
+    /// The word for it: `clean`, `fault` or `variation`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Fault => "fault",
+            Self::Variation => "variation",
+        }
+    }
+}
+
+/// One bank and what every case said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What is special about it.
+    pub kind: Kind,
+    /// Name of the fault or variation; `clean` for neither.
+    pub name: String,
+    /// The clause that is broken, or that leaves the freedom; empty for the clean bank.
+    pub clause: String,
+    /// Cases that ran.
+    pub cases: usize,
+    /// Cases that failed, by id: each with its clause and the clauses of its findings.
+    pub fired: BTreeMap<String, BTreeSet<String>>,
+    /// Cases that could not be judged, by id, with the reason.
+    pub unjudged: BTreeMap<String, String>,
+}
+
+impl Row {
+    /// The row of a bank from the verdicts of its run.
+    pub fn new<'a>(
+        (kind, name, clause): (Kind, &str, &str),
+        verdicts: impl IntoIterator<Item = &'a CaseVerdict>,
+    ) -> Self {
+        let mut row = Self {
+            kind,
+            name: name.to_owned(),
+            clause: clause.to_owned(),
+            cases: 0,
+            fired: BTreeMap::new(),
+            unjudged: BTreeMap::new(),
+        };
+        for verdict in verdicts {
+            row.cases += 1;
+            match verdict.verdict {
+                Verdict::Fail => {
+                    let clauses = verdict.findings.iter().map(|finding| &finding.clause);
+                    let clauses = clauses.chain([&verdict.clause]).cloned().collect();
+                    row.fired.insert(verdict.case.clone(), clauses);
+                }
+                Verdict::Inconclusive | Verdict::Error => {
+                    row.unjudged.insert(verdict.case.clone(), verdict.reason.clone().unwrap_or_default());
+                }
+                Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
+            }
+        }
+        row
+    }
+
+    /// Cases that fired for the clause of the fault itself.
+    pub fn own(&self) -> impl Iterator<Item = &str> {
+        let fired = self.fired.iter().filter(|(_, clauses)| clauses.contains(&self.clause));
+        fired.map(|(case, _)| case.as_str())
+    }
+
+    /// Firing cases by clause, most first: what the bank is accused of.
+    fn accusations(&self) -> Vec<(&str, usize)> {
+        let mut counts = BTreeMap::<&str, usize>::new();
+        for clause in self.fired.values().flatten() {
+            *counts.entry(clause).or_default() += 1;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        counts
+    }
+}
+
+/// Every bank against every case.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KillMatrix {
+    rows: Vec<Row>,
+    /// Clauses that a bank can be seen to break.
+    testable: BTreeSet<String>,
+}
+
+/// One thing that makes a proof red.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw(pub String);
+
+impl KillMatrix {
+    /// A matrix. `testable` are the clauses for which there must be a fault.
+    pub fn new(mut rows: Vec<Row>, testable: BTreeSet<String>) -> Self {
+        rows.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        Self { rows, testable }
+    }
+
+    /// The rows: the clean bank, then faults, then variations, each by name.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    fn of(&self, kind: Kind) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| row.kind == kind)
+    }
+
+    /// Everything that makes it red: faults that survive or are caught by other clauses only, alarms and unjudged cases where
+    /// nothing is wrong, and testable clauses without a fault. `whole` is whether every fault was tried.
+    pub fn flaws(&self, whole: bool) -> Vec<Flaw> {
+        let mut flaws = Vec::new();
+        for row in &self.rows {
+            let Row { name, clause, .. } = row;
+            if row.kind == Kind::Fault && row.fired.is_empty() {
+                flaws.push(Flaw(format!("fault {name} survives: no case fails")));
+            } else if row.kind == Kind::Fault && row.own().next().is_none() {
+                let by = row.accusations();
+                let by: Vec<&str> = by.iter().take(3).map(|(clause, _)| *clause).collect();
+                flaws
+                    .push(Flaw(format!("fault {name} is caught by {} only, not by {clause}", by.join(", "))));
+            }
+            if row.kind != Kind::Fault {
+                let what = if row.kind == Kind::Clean { "the clean bank" } else { name };
+                let accused = row.fired.iter().map(|(case, clauses)| {
+                    let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
+                    format!("false alarm: {case} fails on {what} ({})", clauses.join(", "))
+                });
+                let unjudged = row.unjudged.iter();
+                let unjudged =
+                    unjudged.map(|(case, why)| format!("{case} cannot be judged on {what}: {why}"));
+                flaws.extend(accused.chain(unjudged).map(Flaw));
+            }
+        }
+        if whole {
+            let broken: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
+            let without = self.testable.iter().filter(|clause| !broken.contains(clause.as_str()));
+            flaws.extend(without.map(|clause| Flaw(format!("no fault breaks the clause {clause}"))));
+        }
+        flaws
+    }
+
+    /// Cases that alone catch some fault for its own clause, with that fault.
+    pub fn alone(&self) -> BTreeMap<&str, &str> {
+        let mut alone = BTreeMap::new();
+        for row in self.of(Kind::Fault) {
+            let mut own = row.own();
+            if let (Some(case), None) = (own.next(), own.next()) {
+                alone.entry(case).or_insert(row.name.as_str());
+            }
+        }
+        alone
+    }
+
+    /// One line of totals.
+    pub fn totals(&self) -> String {
+        let faults = self.of(Kind::Fault).count();
+        let killed = self.of(Kind::Fault).filter(|row| row.own().next().is_some()).count();
+        let clauses: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
+        let variations = self.of(Kind::Variation).count();
+        let alarms: usize =
+            self.rows.iter().filter(|row| row.kind != Kind::Fault).map(|r| r.fired.len()).sum();
+        let cases = self.rows.iter().map(|row| row.cases).max().unwrap_or_default();
+        format!(
+            "{killed} of {faults} faults in {} clauses caught by their own clause; {alarms} false alarms on the clean bank and \
+             {variations} variations; {cases} cases",
+            clauses.len()
+        )
+    }
+
+    /// The matrix as a file to compare: a line for each bank, with the number of cases that fire, and those by clause. Stable
+    /// between runs with the same suite and banks.
+    pub fn snapshot(&self) -> String {
+        let mut text = "# bank, name, cases that fail for its own clause, cases that fail, and of what they accuse it; made by \
+                        `xs2aspec prove --update`\n"
+            .to_owned();
+        for row in &self.rows {
+            let accusations: Vec<String> =
+                row.accusations().iter().map(|(clause, count)| format!("{clause} {count}")).collect();
+            let (kind, name, own, fired) = (row.kind.word(), &row.name, row.own().count(), row.fired.len());
+            _ = writeln!(text, "{kind}\t{name}\t{own}\t{fired}\t{}", accusations.join(", "));
+        }
+        text
+    }
+
+    /// The whole matrix: a line for each bank and case that fires, with the clauses that it names.
+    pub fn details(&self) -> String {
+        let mut text = "# bank, name, case that fails, clauses that it names\n".to_owned();
+        for row in &self.rows {
+            for (case, clauses) in &row.fired {
+                let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
+                _ = writeln!(text, "{}\t{}\t{case}\t{}", row.kind.word(), row.name, clauses.join(", "));
+            }
+        }
+        text
+    }
+
+    /// Each of these cases: how many faults it fails on, and the fault that it alone catches for its own clause. A case without
+    /// one catches nothing that no other case catches.
+    pub fn cases(&self, cases: &[&str]) -> String {
+        let alone = self.alone();
+        let mut counts = BTreeMap::<&str, usize>::new();
+        for case in self.of(Kind::Fault).flat_map(|row| row.fired.keys()) {
+            *counts.entry(case).or_default() += 1;
+        }
+        let mut text = "# case, faults on which it fails, fault that it alone catches\n".to_owned();
+        for case in cases {
+            let (count, fault) = (counts.get(case).unwrap_or(&0), alone.get(case).unwrap_or(&""));
+            _ = writeln!(text, "{case}\t{count}\t{fault}");
+        }
+        text
+    }
+
+    /// The summary in Markdown: totals, flaws, faults by clause, and the cases that alone catch a fault.
+    pub fn summary(&self, flaws: &[Flaw]) -> String {
+        let mut text = format!("## Proof\n\n{}.\n\n", self.totals());
+        if !flaws.is_empty() {
+            _ = writeln!(text, "### Flaws\n");
+            for Flaw(flaw) in flaws {
+                _ = writeln!(text, "- {flaw}");
+            }
+            text.push('\n');
+        }
+        let mut clauses = BTreeMap::<&str, (usize, usize, usize)>::new();
+        for row in self.of(Kind::Fault) {
+            let (faults, caught, cases) = clauses.entry(&row.clause).or_default();
+            let own = row.own().count();
+            *faults += 1;
+            *caught += usize::from(own > 0);
+            *cases += own;
+        }
+        text.push_str("### By clause\n\n| clause | faults | caught | failing cases of the clause |\n|---|---|---|---|\n");
+        for (clause, (faults, caught, cases)) in clauses {
+            _ = writeln!(text, "| `{clause}` | {faults} | {caught} | {cases} |");
+        }
+        let alone = self.alone();
+        _ = writeln!(text, "\n### Cases\n\n{} cases alone catch a fault for its own clause:\n", alone.len());
+        for (case, fault) in alone {
+            _ = writeln!(text, "- `{case}`: `{fault}`");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xs2aspec_record::{Finding, Place, Role};
+
+    fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdict {
+        let finding = |clause: &&str| Finding {
+            clause: (*clause).to_owned(),
+            expected: "a refusal".into(),
+            actual: "201".into(),
+            at: "status".into(),
+        };
+        CaseVerdict {
+            case: case.to_owned(),
+            clause: clause.to_owned(),
+            area: "area".into(),
+            operation: "ncbct".into(),
+            role: Role::Selected,
+            place: Place { file: "f.yaml".into(), line: 1, column: 1 },
+            verdict: word,
+            expected: "refused".into(),
+            checks: 1,
+            findings: names.iter().map(finding).collect(),
+            observations: vec![],
+            reason: (word == Verdict::Inconclusive).then(|| "quota".into()),
+            control: None,
+            changes: vec![],
+            exchange: None,
+            micros: 1,
+        }
+    }
+
+    fn flaws(rows: Vec<Row>, testable: &[&str]) -> Vec<String> {
+        let testable = testable.iter().map(|clause| (*clause).to_owned()).collect();
+        KillMatrix::new(rows, testable).flaws(true).into_iter().map(|Flaw(text)| text).collect()
+    }
+
+    fn fault(verdicts: &[CaseVerdict]) -> Row {
+        Row::new((Kind::Fault, "a.b/off-by-one", "a.b"), verdicts)
+    }
+
+    #[test]
+    fn a_fault_is_caught_by_a_case_of_its_clause_or_by_a_finding_that_names_it() {
+        assert_eq!(
+            flaws(vec![fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])])], &["a.b"]),
+            [""; 0]
+        );
+        assert_eq!(flaws(vec![fault(&[verdict("c/x", "c", Verdict::Fail, &["a.b"])])], &["a.b"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_fault_that_survives_or_is_caught_by_others_only_is_a_flaw() {
+        let survives = fault(&[verdict("a.b/x", "a.b", Verdict::Pass, &[])]);
+        assert_eq!(flaws(vec![survives], &[]), ["fault a.b/off-by-one survives: no case fails"]);
+        let inconclusive = fault(&[verdict("a.b/x", "a.b", Verdict::Inconclusive, &[])]);
+        assert_eq!(flaws(vec![inconclusive], &[]).len(), 1, "what cannot be judged catches nothing");
+        let others = fault(&[verdict("c/x", "c", Verdict::Fail, &["d"])]);
+        assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by c, d only, not by a.b"]);
+    }
+
+    #[test]
+    fn alarms_and_unjudged_cases_where_nothing_is_wrong_are_flaws() {
+        for (kind, name) in [(Kind::Clean, "clean"), (Kind::Variation, "a.b/other")] {
+            let quiet = Row::new((kind, name, ""), &[verdict("x", "c", Verdict::Pass, &[])]);
+            assert_eq!(flaws(vec![quiet], &[]), [""; 0]);
+            for word in [Verdict::Fail, Verdict::Inconclusive, Verdict::Error] {
+                let row = Row::new((kind, name, ""), &[verdict("x", "c", word, &[])]);
+                assert_eq!(flaws(vec![row], &[]).len(), 1, "{word:?} on {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_testable_clause_without_a_fault_is_a_flaw_when_all_faults_were_tried() {
+        let row = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &[])]);
+        assert_eq!(flaws(vec![row.clone()], &["a.b", "c"]), ["no fault breaks the clause c"]);
+        let matrix = KillMatrix::new(vec![row], ["c".to_owned()].into());
+        assert_eq!(matrix.flaws(false), []);
+    }
+
+    #[test]
+    fn the_case_that_alone_catches_a_fault_is_named() {
+        let rows = vec![
+            fault(&[
+                verdict("a.b/x", "a.b", Verdict::Fail, &[]),
+                verdict("a.b/y", "a.b", Verdict::Fail, &[]),
+            ]),
+            Row::new((Kind::Fault, "c/z", "c"), &[verdict("c/x", "c", Verdict::Fail, &[])]),
+        ];
+        let matrix = KillMatrix::new(rows, BTreeSet::new());
+        assert_eq!(matrix.alone(), BTreeMap::from([("c/x", "c/z")]));
+        assert_eq!(
+            matrix.cases(&["a.b/x", "c/x", "d/x"]).lines().skip(1).collect::<Vec<_>>(),
+            ["a.b/x\t1\t", "c/x\t1\tc/z", "d/x\t0\t"]
+        );
+        assert!(matrix.totals().starts_with("2 of 2 faults in 2 clauses"));
+        assert!(matrix.snapshot().contains("fault\ta.b/off-by-one\t2\t2\ta.b 2\n"), "{}", matrix.snapshot());
+        assert!(matrix.details().contains("fault\tc/z\tc/x\tc\n"));
+        assert!(matrix.summary(&[]).contains("| `c` | 1 | 1 | 1 |"));
+    }
+}
