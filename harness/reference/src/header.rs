@@ -67,6 +67,12 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
     Ok(())
 }
 
+/// The headers that are part of an operation and have a rule, each with whether it is required.
+pub(crate) fn parts(operation: Operation) -> impl Iterator<Item = (Header, bool)> {
+    let parts = column(operation).filter(|(_, presence)| *presence != Presence::NotPartOf);
+    parts.map(|(header, presence)| (header, presence == Presence::Required))
+}
+
 fn column(operation: Operation) -> impl Iterator<Item = (Header, Presence)> {
     TABLE.iter().map(move |row| (row.header, row.presence(operation)))
 }

@@ -34,6 +34,7 @@ mod json;
 mod log;
 mod member;
 mod money;
+mod openapi;
 mod operation;
 mod operations;
 mod psu;

@@ -12,6 +12,14 @@ pub(crate) enum Product {
 }
 
 impl Product {
+    /// The word that clause ids use for the creation of such a payment.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Ncbct => "ncbct",
+            Self::Periodic => "periodic",
+        }
+    }
+
     /// The path under which the product's payments are made and found.
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -63,8 +71,8 @@ impl Operation {
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Basket => "basket",
-            Self::Ncbct => "ncbct",
-            Self::Periodic => "periodic",
+            Self::Ncbct => Product::Ncbct.id(),
+            Self::Periodic => Product::Periodic.id(),
             Self::Customers => "customers",
             Self::Transaction => "transaction",
             Self::Payment(_) => "payment",

@@ -10,14 +10,14 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodFilter, MethodRouter, get, on};
 use http_body_util::LengthLimitError;
 use serde_json::Value;
 
-use crate::log;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
+use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes near.
 const BODY_LIMIT: usize = 1 << 20;
@@ -35,6 +35,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
     for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
         router = router.route(&operation.route(), route(operation));
     }
+    router = router.route("/openapi.json", get(description));
     router.fallback(unknown_path).method_not_allowed_fallback(wrong_method).with_state(service)
 }
 
@@ -100,6 +101,12 @@ async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> 
 
 fn is_over_limit(error: &axum::Error) -> bool {
     error.source().and_then(|source| source.downcast_ref::<LengthLimitError>()).is_some()
+}
+
+/// The description of this interface, at the address by which it was asked for (RFC 9110 section 7.2).
+async fn description(headers: HeaderMap) -> axum::Json<Value> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1");
+    axum::Json(openapi::description(&format!("http://{host}")))
 }
 
 async fn unknown_path(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {

@@ -1,5 +1,6 @@
 //! The bank from outside: real requests, signed, over TCP.
 
+mod description;
 mod faults;
 mod http;
 mod operations;

@@ -116,6 +116,14 @@ impl Call {
         self.bytes(body.to_string().into_bytes())
     }
 
+    /// The same with a member set, where the body is a JSON object; other calls stay as they are.
+    pub(crate) fn with_member(self, name: &str, value: Value) -> Self {
+        let body = self.body.as_deref().and_then(|body| serde_json::from_slice::<Value>(body).ok());
+        let Some(mut body) = body.filter(Value::is_object) else { return self };
+        body[name] = value;
+        self.bytes(body.to_string().into_bytes())
+    }
+
     pub(crate) fn path(mut self, path: &str) -> Self {
         path.clone_into(&mut self.path);
         self

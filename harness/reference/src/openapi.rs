@@ -1,0 +1,249 @@
+//! The description of the bank's interface, as OpenAPI 3.1.0 (spec.openapis.org/oas/v3.1.0). Paths, methods and headers come from
+//! what the bank does; the schemas of bodies are written in `openapi/schemas.json`.
+
+use serde_json::{Map, Value, json};
+
+use crate::header::{self, Header};
+use crate::operation::Operation;
+
+/// The description, for a bank at this address.
+pub(crate) fn description(base_url: &str) -> Value {
+    let mut paths = Map::new();
+    for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
+        let path = paths.entry(operation.route()).or_insert_with(|| json!({}));
+        path[operation.method().as_str().to_lowercase()] = described(operation);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "xs2aspec reference bank",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A PSD2 XS2A interface that keeps to its document. Every request is signed: the Signature header signs \
+                            date, digest, x-request-id, psu-id, psu-corporate-id and tpp-redirect-uri, each where it is sent."
+        },
+        "servers": [{ "url": base_url }],
+        "paths": paths,
+        "components": { "schemas": schemas() }
+    })
+}
+
+/// The schemas of bodies, by name, in JSON Schema 2020-12.
+pub(crate) fn schemas() -> Value {
+    // The text is part of the program, and a test reads it.
+    serde_json::from_str(include_str!("openapi/schemas.json")).unwrap_or_default()
+}
+
+fn described(operation: Operation) -> Value {
+    let mut described = json!({
+        "operationId": operation_id(operation),
+        "summary": summary(operation),
+        "parameters": parameters(operation),
+        "responses": responses(operation)
+    });
+    let body = match operation {
+        Operation::Basket => Some("Basket"),
+        Operation::Ncbct => Some("Ncbct"),
+        Operation::Periodic => Some("PeriodicNdct"),
+        _ => None,
+    };
+    if let Some(schema) = body {
+        described["requestBody"] = json!({ "required": true, "content": content(schema) });
+    }
+    described
+}
+
+/// The id of an operation, with the product where there is one for each.
+fn operation_id(operation: Operation) -> String {
+    match operation {
+        Operation::Payment(product) | Operation::Status(product) | Operation::Deletion(product) => {
+            format!("{}-{operation}", product.id())
+        }
+        other => other.to_string(),
+    }
+}
+
+fn summary(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Basket => "Create payments signing basket",
+        Operation::Ncbct => "Create NCBCT payment",
+        Operation::Periodic => "Create periodic NDCT payment",
+        Operation::Customers => "Get sandbox customers",
+        Operation::Transaction => "Get transaction details",
+        Operation::Payment(_) => "Get a payment (not specified by the document)",
+        Operation::Status(_) => "Get the status of a payment (not specified by the document)",
+        Operation::Deletion(_) => "Delete a payment (not specified by the document)",
+        Operation::BasketStatus => "Get the status of a basket (not specified by the document)",
+        Operation::Transactions => "Get the transactions of an account (not specified by the document)",
+    }
+}
+
+fn responses(operation: Operation) -> Value {
+    let schema = match operation {
+        Operation::Basket => "BasketCreated",
+        Operation::Ncbct | Operation::Periodic => "PaymentCreated",
+        Operation::Customers => "Customers",
+        Operation::Transaction => "TransactionDetails",
+        Operation::Payment(_) => "PaymentShown",
+        Operation::Status(_) => "PaymentStatus",
+        Operation::BasketStatus => "BasketStatusShown",
+        Operation::Transactions => "Transactions",
+        Operation::Deletion(_) => "",
+    };
+    let success = match operation {
+        Operation::Deletion(_) => ("204", json!({ "description": "Deleted" })),
+        _ if operation.creates() => ("201", json!({ "description": "Created", "content": content(schema) })),
+        _ => ("200", json!({ "description": "OK", "content": content(schema) })),
+    };
+    let mut responses = Map::new();
+    responses.insert(success.0.to_owned(), success.1);
+    let mut refusals = vec![
+        ("400", "A header, parameter, Digest or body that breaks a rule"),
+        ("401", "A certificate or signature that does not hold, or an unknown PSU"),
+        ("403", "An agreement that is not the PSU's"),
+        ("413", "A body beyond 1 MiB"),
+    ];
+    match operation {
+        Operation::Basket | Operation::Ncbct | Operation::Periodic | Operation::Customers => {}
+        Operation::Deletion(_) => {
+            refusals.extend([("404", "An unknown payment"), ("409", "A payment with status PDNG")]);
+        }
+        Operation::Transaction | Operation::Transactions => refusals.extend([
+            ("404", "An unknown account or transaction"),
+            ("429", "More than four calls of a day without PSU-IP-Address"),
+        ]),
+        _ => refusals.push(("404", "An unknown payment or basket")),
+    }
+    for (status, description) in refusals {
+        responses
+            .insert(status.to_owned(), json!({ "description": description, "content": content("Refusal") }));
+    }
+    Value::Object(responses)
+}
+
+fn content(schema: &str) -> Value {
+    json!({ "application/json": { "schema": { "$ref": format!("#/components/schemas/{schema}") } } })
+}
+
+fn parameters(operation: Operation) -> Value {
+    let route = operation.route();
+    let in_path = route.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = in_path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
+    let flags: &[&str] = match operation {
+        Operation::Ncbct => &["allowLogicalDuplicate"],
+        Operation::Customers => &["withAccounts", "withAgreements"],
+        _ => &[],
+    };
+    let in_query = flags.iter().map(
+        |name| json!({ "name": name, "in": "query", "required": false, "schema": { "type": "boolean" } }),
+    );
+    let headers = header::parts(operation).map(|(header, is_required)| {
+        // X-PSU-IDENTITY stands for PSU-ID on payment creation, so that neither is required by itself.
+        let is_required = is_required && !(header == Header::PsuId && operation.creates_payment());
+        json!({
+            "name": header.name(),
+            "in": "header",
+            "required": is_required,
+            "schema": value(header),
+            "example": example(header)
+        })
+    });
+    // Signed where it is sent (the document, section Authentication, rule 2).
+    let date = json!({
+        "name": "date",
+        "in": "header",
+        "required": false,
+        "schema": { "type": "string" },
+        "example": "Thu, 31 Jan 2030 12:00:00 GMT"
+    });
+    Value::Array(in_path.chain(in_query).chain(headers).chain([date]).collect())
+}
+
+fn value(header: Header) -> Value {
+    match header {
+        Header::PsuId | Header::PsuDeviceId => json!({ "type": "string", "format": "uuid" }),
+        Header::TppRedirectUri => json!({ "type": "string", "format": "uri" }),
+        Header::TppRedirectPreferred => json!({ "type": "string", "enum": ["true", "false"] }),
+        Header::PsuContext => json!({ "type": "string", "enum": ["PRIVATE", "CORPORATE"] }),
+        Header::PsuHttpMethod => {
+            json!({ "type": "string", "enum": ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+        }
+        Header::XPsuIdentity => json!({ "type": "string", "pattern": "^[0-9]{11}$" }),
+        _ => json!({ "type": "string", "minLength": 1 }),
+    }
+}
+
+fn example(header: Header) -> &'static str {
+    match header {
+        Header::XAcceptFix => "amount-as-string",
+        Header::XRequestId => "6f1c7a52-8f0e-4f0e-9d55-0d4f7d6e2a11",
+        Header::TppSessionId => "1c0f9a52-7a3e-4a53-9a6b-2f6c5c1f0d11",
+        Header::TppRedirectUri => "https://tpp.example/return",
+        Header::TppRedirectPreferred => "true",
+        Header::Digest => "SHA-256=<base64 of the SHA-256 of the body>",
+        Header::TppSignatureCertificate => "<base64 of the certificate's DER>",
+        Header::Signature => {
+            "keyId=\"SN=<hex>,CA=<issuer>\",algorithm=\"rsa-sha256\",headers=\"date digest ..\",signature=\"<base64>\""
+        }
+        Header::PsuId => "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
+        Header::XPsuIdentity => "01819000391",
+        Header::PsuCorporateId => "AGR-310000019",
+        Header::PsuContext => "PRIVATE",
+        Header::PsuIpAddress => "192.0.2.10",
+        Header::PsuHttpMethod => "POST",
+        Header::PsuDeviceId => "99435c7e-ad88-49ec-a2ad-99ddcb1f5555",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::currency::Currency;
+
+    #[test]
+    fn every_operation_is_described_once_and_every_reference_leads_somewhere() {
+        let description = description("http://127.0.0.1:1");
+        let operations: Vec<&Value> = description["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+            .collect();
+        let ids: BTreeSet<&str> =
+            operations.iter().map(|operation| operation["operationId"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), Operation::SPECIFIED.len() + Operation::MENTIONED.len());
+        let text = description.to_string();
+        for part in text.split("\"#/components/schemas/").skip(1) {
+            let name = part.split('"').next().unwrap();
+            assert!(description["components"]["schemas"][name].is_object(), "{name}");
+        }
+    }
+
+    #[test]
+    fn required_headers_are_those_that_the_bank_demands() {
+        let required = |operation| {
+            let parameters = parameters(operation);
+            let names = parameters.as_array().unwrap().iter().filter(|one| one["required"] == true);
+            names.map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            required(Operation::Customers),
+            ["x-request-id", "tpp-signature-certificate", "signature"]
+        );
+        assert!(required(Operation::Basket).contains(&"psu-id".to_owned()));
+        assert!(!required(Operation::Ncbct).contains(&"psu-id".to_owned()));
+        assert_eq!(required(Operation::Transaction)[..2], ["id", "transactionId"]);
+    }
+
+    #[test]
+    fn the_currencies_are_those_that_the_bank_takes() {
+        let schemas = schemas();
+        let listed = schemas["Currency"]["enum"].as_array().unwrap();
+        assert_eq!(listed.len(), 162);
+        for code in listed {
+            assert!(Currency::listed(code.as_str().unwrap()).is_some(), "{code}");
+        }
+    }
+}
