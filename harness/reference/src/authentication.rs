@@ -4,6 +4,7 @@
 use crate::certificate::{Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
+use crate::fault::{Breach, Rules, SignatureBreach as S};
 use crate::header::{Fields, Header};
 use crate::refusal::{Refusal, excerpt};
 use crate::signature::{Parameters, SignatureError, signing_string};
@@ -19,21 +20,41 @@ pub(crate) fn verify(
     method: &str,
     target: &str,
     certificates: &Certificates,
+    rules: Rules,
 ) -> Result<(), Refusal> {
+    let broken = |breach| rules.broken_by(Breach::Signature(breach));
     let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
-    let certificate = certificates.read(&certificate).map_err(|error| {
-        refuse("certificate.form", error.to_string()).at(Header::TppSignatureCertificate.name())
-    })?;
+    let certificate = match certificates.read(&certificate) {
+        Ok(certificate) => certificate,
+        Err(_) if rules.broken_by(Breach::HeaderForm(Header::TppSignatureCertificate)) => return Ok(()),
+        Err(error) => {
+            let refusal = refuse("certificate.form", error.to_string());
+            return Err(refusal.at(Header::TppSignatureCertificate.name()));
+        }
+    };
+    if broken(S::NotRead) {
+        return Ok(());
+    }
 
     let header = fields.bytes(Header::Signature.name()).unwrap_or_default();
     let text =
         encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
-    let parameters = Parameters::parse(&text).map_err(|error| unreadable(&error))?;
+    check_form(&header, &text, rules)?;
+    let parameters = match Parameters::parse(&text) {
+        Ok(parameters) => parameters,
+        Err(error) if passes(&error, rules) => return Ok(()),
+        Err(error) => return Err(unreadable(&error)),
+    };
 
-    check_key_id(&parameters.key_id, &certificate)?;
-    check_algorithm(parameters.algorithm.as_deref(), &certificate)?;
+    check_key_id(&parameters.key_id, &certificate, rules)?;
+    if !broken(S::AnyAlgorithm) {
+        check_algorithm(parameters.algorithm.as_deref(), &certificate)?;
+    }
     for name in SIGNED_WHEN_PRESENT {
-        if fields.bytes(name).is_some() && !parameters.headers.iter().any(|listed| listed == name) {
+        let demanded = fields.bytes(name).is_some()
+            && !broken(S::NotListed(name))
+            && !(broken(S::NoHeaders) && !text.contains("headers="));
+        if demanded && !parameters.headers.iter().any(|listed| listed == name) {
             let says = format!(
                 "expected {name} among the signed headers, since the request has it; found it missing"
             );
@@ -41,10 +62,29 @@ pub(crate) fn verify(
         }
     }
 
-    let string =
-        signing_string(&parameters.headers, method, target, fields).map_err(|error| unreadable(&error))?;
-    let key = certificate.rsa.as_ref();
-    if !key.is_some_and(|key| verification::holds(key, &string, &parameters.signature)) {
+    let mut listed = parameters.headers.clone();
+    if broken(S::AbsentPasses) {
+        listed.retain(|name| fields.bytes(name).is_some());
+    }
+    let string = |listed: &[String]| signing_string(listed, method, target, fields);
+    let signed = string(&listed).map_err(|error| unreadable(&error))?;
+    let verified = certificate.rsa.as_ref().is_some_and(|key| {
+        let holds = |signed: &[u8]| verification::holds(key, signed, &parameters.signature);
+        holds(&signed)
+            || broken(S::OneUnsigned)
+                && (0..listed.len()).any(|left_out| {
+                    let mut fewer = listed.clone();
+                    fewer.remove(left_out);
+                    string(&fewer).is_ok_and(|signed| holds(&signed))
+                })
+            || broken(S::AnyValues) && verification::is_by(key, &parameters.signature)
+    });
+    let passes = broken(S::Unchecked)
+        || broken(S::AbsentPasses) && listed.len() < parameters.headers.len()
+        || broken(S::Empty) && parameters.signature.is_empty()
+        || broken(S::OnlyForm) && parameters.signature.len() == 256
+        || broken(S::AnyKnownKey) && certificates.any_key_signed(&signed, &parameters.signature);
+    if !verified && !passes {
         return Err(refuse(
             "signature.value",
             "expected an RSA-SHA256 signature of the signing string by the key of the certificate, found another value",
@@ -53,19 +93,53 @@ pub(crate) fn verify(
     Ok(())
 }
 
+/// Forms of the whole header that a fault does not understand, or wants.
+fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), Refusal> {
+    let wrapped = String::from_utf8_lossy(header).to_ascii_lowercase();
+    let is_wrapped = wrapped.starts_with("=?");
+    let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+    let is_strange = match rules.breach() {
+        Some(Breach::Signature(S::NoQ)) => is_wrapped && wrapped.contains("?q?"),
+        Some(Breach::Signature(S::NoB)) => is_wrapped && wrapped.contains("?b?"),
+        Some(Breach::Signature(S::NoLatin1)) => wrapped.starts_with("=?iso-8859-1"),
+        Some(Breach::Signature(S::NoBare)) => !is_wrapped,
+        Some(Breach::Signature(S::NoRsaSha256)) => text.contains("algorithm=\"rsa-sha256\""),
+        Some(Breach::Signature(S::SortedList)) => !list.split(' ').is_sorted(),
+        _ => false,
+    };
+    if is_strange {
+        return Err(refuse("signature.form", "expected a Signature header of another form"));
+    }
+    Ok(())
+}
+
+/// Whether a fault passes over what cannot be read.
+fn passes(error: &SignatureError, rules: Rules) -> bool {
+    match error {
+        SignatureError::Missing("keyId") => rules.broken_by(Breach::Signature(S::NoKeyId)),
+        SignatureError::Missing(_) => rules.broken_by(Breach::Signature(S::NoSignature)),
+        SignatureError::Encoding => rules.broken_by(Breach::Signature(S::NoBase64)),
+        SignatureError::Absent(_) => false,
+    }
+}
+
 /// `SN=<hex serial number>,CA=<distinguished name of the issuer>`.
-fn check_key_id(key_id: &str, certificate: &Certificate) -> Result<(), Refusal> {
+fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result<(), Refusal> {
+    let broken = |breach| rules.broken_by(Breach::Signature(breach));
+    if broken(S::AnyKeyId) {
+        return Ok(());
+    }
     let parts = key_id.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA="));
     let Some((serial, issuer)) = parts else {
         let says =
             format!("expected SN=<hex serial number>,CA=<distinguished name>, found {}", excerpt(key_id));
         return Err(refuse("signature.key-id.form", says));
     };
-    if !certificate.has_serial(serial) {
+    if !certificate.has_serial(serial) && !broken(S::AnySerial) {
         let says = format!("expected the serial number of the certificate, found {}", excerpt(serial));
         return Err(refuse("signature.key-id.serial", says));
     }
-    if DistinguishedName::parse(issuer).as_ref() != Some(&certificate.issuer) {
+    if DistinguishedName::parse(issuer).as_ref() != Some(&certificate.issuer) && !broken(S::AnyIssuer) {
         let says = format!("expected the issuer of the certificate, found {}", excerpt(issuer));
         return Err(refuse("signature.key-id.issuer", says));
     }
@@ -130,10 +204,12 @@ mod tests {
         };
         let header = write(&key_id, &sign);
         headers.insert("signature", header.parse().unwrap());
-        verify(Fields(&headers), "GET", "/v1/x?y=z", &Certificates::default()).err().map(|refusal| {
-            assert_eq!(refusal.status.as_u16(), 401);
-            refusal.rule
-        })
+        verify(Fields(&headers), "GET", "/v1/x?y=z", &Certificates::default(), Rules::kept()).err().map(
+            |refusal| {
+                assert_eq!(refusal.status.as_u16(), 401);
+                refusal.rule
+            },
+        )
     }
 
     fn header(key_id: &str, algorithm: &str, list: &str, signature: &str) -> String {

@@ -12,6 +12,7 @@ use sha2::Sha256;
 use x509_cert::der::{Decode as _, DecodePem as _, Encode as _};
 
 use crate::distinguished_name::DistinguishedName;
+use crate::verification;
 
 /// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document does not
 /// say what they must be.
@@ -90,6 +91,12 @@ impl Certificates {
         }
         known.insert(value.to_owned(), Arc::clone(&certificate));
         Ok(certificate)
+    }
+
+    /// Whether the key of any certificate that was read before signed these bytes.
+    pub(crate) fn any_key_signed(&self, signed: &[u8], signature: &[u8]) -> bool {
+        let keys: Vec<_> = self.known().values().filter_map(|known| known.rsa.clone()).collect();
+        keys.iter().any(|key| verification::holds(key, signed, signature))
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {

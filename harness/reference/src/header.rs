@@ -58,7 +58,9 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
         if presence == Presence::NotPartOf {
             continue;
         }
-        if let Some(value) = fields.text(header) {
+        if let Some(value) = fields.text(header)
+            && !rules.broken_by(Breach::HeaderForm(header))
+        {
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
             })?;

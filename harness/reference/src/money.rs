@@ -62,10 +62,10 @@ impl Amount {
         self.currency != currency || self.hundred_thousandths <= minor_units.saturating_mul(scale)
     }
 
-    /// Whether this is at least so many whole kroner. Amounts in other currencies are not: the document gives the
+    /// Whether this is at least so many hundredths of a krone. Amounts in other currencies are not: the document gives the
     /// threshold in NOK and no rate.
-    pub(crate) fn is_at_least_nok(self, kroner: u32) -> bool {
-        self.currency == Currency::NOK && self.hundred_thousandths >= u128::from(kroner) * 100_000
+    pub(crate) fn is_at_least_nok(self, hundredths: u64) -> bool {
+        self.currency == Currency::NOK && self.hundred_thousandths >= u128::from(hundredths) * 1_000
     }
 }
 
@@ -89,6 +89,11 @@ pub(crate) fn amount(minor_units: u64, currency: Currency) -> Value {
 }
 
 fn fraction_digits(currency: Currency, rules: Rules) -> usize {
+    if let Some(Breach::FractionDigits(meant, digits)) = rules.breach()
+        && meant.is_none_or(|code| code == currency.code())
+    {
+        return digits;
+    }
     match currency.minor_units() {
         Some(0) if rules.broken_by(Breach::TwoFractionDigitsForZero) => 2,
         Some(digits) => digits,
@@ -161,7 +166,7 @@ mod tests {
     #[test]
     fn the_threshold_is_in_kroner() {
         let reaches = |amount: &str, currency| {
-            read(&json!(amount), currency, Rules::kept()).unwrap().is_at_least_nok(100_000)
+            read(&json!(amount), currency, Rules::kept()).unwrap().is_at_least_nok(10_000_000)
         };
         assert!(reaches("100000", "NOK"));
         assert!(reaches("100000.00", "NOK"));

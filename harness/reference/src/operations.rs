@@ -15,13 +15,13 @@ use crate::authentication;
 use crate::certificate::Certificates;
 use crate::clock::Clock;
 use crate::digest;
-use crate::fault::Rules;
+use crate::fault::{self, Breach, Rules};
 use crate::header::{self, Fields, Header};
 use crate::json;
 use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
-use crate::refusal::Refusal;
+use crate::refusal::{Code, Refusal};
 use crate::state::State;
 
 /// A request as it came in.
@@ -50,39 +50,60 @@ pub(crate) fn perform(
     request: &Request<'_>,
 ) -> Result<(StatusCode, Value), Refusal> {
     let fields = Fields(request.headers);
-    header::check(fields, operation, context.rules)?;
+    let rules = context.rules;
+    rules.treat_head(operation, fields, request.uri)?;
+    header::check(fields, operation, rules)?;
     let query = query::check(request.uri, operation)?;
     // The basket has a body but no Digest in the document's table; one that is sent is checked all the same.
     if operation.creates()
         && let Some(value) = fields.text(Header::Digest)
     {
-        digest::check(&value, request.body)?;
+        digest::check(&value, request.body, operation, rules)?;
     }
     let target = request.uri.path_and_query().map_or_else(|| request.uri.path(), |target| target.as_str());
-    authentication::verify(fields, request.method, target, &context.certificates)?;
+    let not_required = |header| rules.broken_by(Breach::HeaderNotRequired(header, operation));
+    let unsigned = [Header::Signature, Header::TppSignatureCertificate]
+        .into_iter()
+        .any(|header| not_required(header) && !fields.has(header));
+    if !unsigned {
+        authentication::verify(fields, request.method, target, &context.certificates, rules)?;
+    }
 
     if operation == Operation::Customers {
         return Ok((StatusCode::OK, customers::list(&query)));
     }
-    let psu_context = psu::identify(fields, operation)?;
+    let psu_context = psu::identify(fields, operation, rules)?;
     if !operation.creates() {
         return read(context, operation, request.path_parameters, fields, psu_context);
     }
-    let members = json::object(request.body)
-        .map_err(|error| Refusal::format(format!("{operation}.body"), error.to_string()).at(""))?;
+    let mut members = match json::object(request.body) {
+        Ok(members) => members,
+        Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => fault::valid(operation),
+        Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
+    };
+    rules.treat_body(operation, &mut members)?;
     let body = Object::root(&members, operation.id());
     let created = match operation {
         Operation::Ncbct => {
-            let due = ncbct::check(&body, context.rules)?;
-            payment::create(&context.state, Product::Ncbct, due, members)
+            let due = ncbct::check(&body, rules)?;
+            payment::create(&context.state, Product::Ncbct, due, members, rules)?
         }
         Operation::Periodic => {
-            let due = periodic::check(&body, context.rules)?;
-            payment::create(&context.state, Product::Periodic, due, members)
+            let due = periodic::check(&body, rules)?;
+            payment::create(&context.state, Product::Periodic, due, members, rules)?
         }
-        _ => basket::create(&body, &context.state, context.rules)?,
+        _ => basket::create(&body, &context.state, rules)?,
     };
     Ok((StatusCode::CREATED, created))
+}
+
+/// A body that is no JSON object.
+fn unreadable(operation: Operation, error: &str, rules: Rules) -> Refusal {
+    if rules.broken_by(Breach::BodyFails) {
+        let (status, says) = (StatusCode::INTERNAL_SERVER_ERROR, "the bank failed on this body");
+        return Refusal::new(status, Code::SystemError, "system.failure", says);
+    }
+    Refusal::format(format!("{operation}.body"), error).at("")
 }
 
 /// The operations on what is there already, whose first path parameter says on which.
@@ -99,7 +120,7 @@ fn read(
         Operation::Payment(product) => payment::details(state, product, id)?,
         Operation::Status(product) => payment::status(state, product, id)?,
         Operation::Deletion(product) => {
-            payment::delete(state, product, id)?;
+            payment::delete(state, product, id, context.rules)?;
             return Ok((StatusCode::NO_CONTENT, Value::Null));
         }
         Operation::BasketStatus => basket::status(state, id)?,

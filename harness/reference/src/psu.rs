@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 
+use crate::fault::{Breach, Rules};
 use crate::header::{Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
@@ -17,9 +18,14 @@ pub(crate) enum Context {
 /// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks for, if
 /// it asks for one. PSU-ID counts where both identities are sent, and X-PSU-IDENTITY only on payment creation, which alone
 /// has it.
-pub(crate) fn identify(fields: Fields<'_>, operation: Operation) -> Result<Option<Context>, Refusal> {
+pub(crate) fn identify(
+    fields: Fields<'_>,
+    operation: Operation,
+    rules: Rules,
+) -> Result<Option<Context>, Refusal> {
     let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
     let psu = match (fields.text(Header::PsuId), identity) {
+        (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
         (Some(id), _) => Some(known(seed::psu_by_id(&id), Header::PsuId)?),
         (None, Some(identity)) => Some(known(seed::psu_by_identity(&identity), Header::XPsuIdentity)?),
         (None, None) => None,
@@ -30,7 +36,7 @@ pub(crate) fn identify(fields: Fields<'_>, operation: Operation) -> Result<Optio
         None => None,
     };
     if context == Some(Context::Corporate) || psu.is_some_and(|psu| psu.is_corporate) {
-        check_agreement(fields)?;
+        check_agreement(fields, rules)?;
     }
     Ok(context)
 }
@@ -44,9 +50,12 @@ fn known(psu: Option<&'static Psu>, header: Header) -> Result<&'static Psu, Refu
 }
 
 /// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors).
-fn check_agreement(fields: Fields<'_>) -> Result<(), Refusal> {
+fn check_agreement(fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
     let name = Header::PsuCorporateId.name();
     let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
+    if agreement.is_empty() && rules.broken_by(Breach::NoAgreement) {
+        return Ok(());
+    }
     if agreement.is_empty() {
         let says = "expected the header psu-corporate-id for a corporate user, found none";
         let rule = "error.corporate-id-missing";
@@ -72,7 +81,8 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        identify(Fields(&map), Operation::Ncbct).map_err(|refusal| (refusal.status.as_u16(), refusal.code))
+        identify(Fields(&map), Operation::Ncbct, Rules::kept())
+            .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
     #[test]
@@ -88,7 +98,10 @@ mod tests {
         assert_eq!(answer(&both), Ok(None), "PSU-ID counts");
         let mut map = HeaderMap::new();
         map.insert("x-psu-identity", "00000000000".parse().unwrap());
-        assert!(identify(Fields(&map), Operation::Transaction).is_ok(), "not a header of that operation");
+        assert!(
+            identify(Fields(&map), Operation::Transaction, Rules::kept()).is_ok(),
+            "not a header of that operation"
+        );
     }
 
     #[test]

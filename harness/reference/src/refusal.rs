@@ -18,6 +18,7 @@ pub(crate) enum Code {
     PsuCredentialsInvalid,
     ReferenceMixInvalid,
     ResourceUnknown,
+    SystemError,
 }
 
 impl Code {
@@ -34,6 +35,7 @@ impl Code {
             Self::PsuCredentialsInvalid => "PSU_CREDENTIALS_INVALID",
             Self::ReferenceMixInvalid => "REFERENCE_MIX_INVALID",
             Self::ResourceUnknown => "RESOURCE_UNKNOWN",
+            Self::SystemError => "SYSTEM_ERROR",
         }
     }
 }

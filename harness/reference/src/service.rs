@@ -69,6 +69,11 @@ async fn serve(
                 path_parameters: &parameters,
             };
             operations::perform(&service.context, operation, &request)
+                .map_err(|refusal| service.context.rules.refuse(refusal))
+                .map(|(status, mut answer)| {
+                    service.context.rules.alter(operation, &mut answer);
+                    (status, answer)
+                })
         }
         Err(refusal) => Err(refusal),
     };

@@ -32,6 +32,15 @@ pub(crate) fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8])
     holds
 }
 
+/// Whether this is a signature by the private half of this key, over whatever (RFC 8017 section 9.2: a padding of 0xff before the
+/// hash).
+pub(crate) fn is_by(key: &VerifyingKey<Sha256>, signature: &[u8]) -> bool {
+    let key: &rsa::RsaPublicKey = key.as_ref();
+    let message = rsa::BigUint::from_bytes_be(signature).modpow(key.e(), key.n()).to_bytes_be();
+    message.len() + 1 == key.size()
+        && message.starts_with(&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
+}
+
 fn right() -> std::sync::MutexGuard<'static, HashSet<[u8; 32]>> {
     RIGHT.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -70,7 +79,9 @@ mod tests {
         }
         for strange in [&b""[..], b"x", &[0; 4096]] {
             assert!(!holds(&own, b"one", strange));
+            assert!(!is_by(&own, strange));
         }
+        assert!(is_by(&own, &signature(b"two")) && !is_by(&other, &signature(b"two")));
         assert!(!holds(&other, b"one", &signature(b"one")));
     }
 }

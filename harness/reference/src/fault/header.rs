@@ -1,11 +1,150 @@
 //! Faults of the request headers (the document, section Endpoints > Common request headers).
 
-use super::{Breach, Entry};
-use crate::header::Header;
-use crate::operation::Operation;
+use axum::http::StatusCode;
 
-pub(super) const FAULTS: &[Entry] = &[Entry {
-    name: "header.x-request-id.ncbct/not-required",
-    breach: Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct),
-    says: "NCBCT creation accepts a request without X-Request-ID.",
-}];
+use super::{Breach, Effect, Entry, Place, Then, Treatment, When, title};
+use crate::header::{Header, parts};
+use crate::operation::Operation;
+use crate::refusal::Code;
+
+const B: Operation = Operation::Basket;
+const N: Operation = Operation::Ncbct;
+const P: Operation = Operation::Periodic;
+const T: Operation = Operation::Transaction;
+
+/// Optional headers of which the document gives no form, with the operations that have them.
+const FREE: [(&str, &[Operation]); 13] = [
+    ("accept", &Operation::SPECIFIED),
+    ("accept-charset", &Operation::SPECIFIED),
+    ("accept-encoding", &Operation::SPECIFIED),
+    ("accept-language", &Operation::SPECIFIED),
+    ("tpp-brand-logging-information", &[N]),
+    ("x-psu-authmethod-preferred", &[N, P]),
+    ("psu-ip-port", &[B, N, P, T]),
+    ("psu-user-agent", &[B, N, P, T]),
+    ("psu-accept", &[B, N, P, T]),
+    ("psu-accept-charset", &[B, N, P, T]),
+    ("psu-accept-encoding", &[B, N, P, T]),
+    ("psu-accept-language", &[B, N, P, T]),
+    ("psu-geo-location", &[B, N, P, T]),
+];
+
+/// Headers that some bank may want although their column shows a dash.
+const DASHES: [(&str, Operation); 8] = [
+    ("digest", B),
+    ("psu-context", B),
+    ("digest", T),
+    ("x-accept-fix", Operation::Customers),
+    ("tpp-session-id", Operation::Customers),
+    ("tpp-redirect-uri", Operation::Customers),
+    ("psu-id", Operation::Customers),
+    ("psu-ip-address", Operation::Customers),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let mut faults = Vec::new();
+    for operation in Operation::SPECIFIED {
+        for (header, is_required) in parts(operation) {
+            let name = header.name();
+            if is_required {
+                faults.push(not_required(header, operation));
+            } else {
+                faults.extend(optional(name, operation));
+            }
+        }
+    }
+    for (name, operations) in FREE {
+        faults.extend(operations.iter().flat_map(|operation| optional(name, *operation)));
+    }
+    for (name, operation) in DASHES {
+        faults.push(treats(
+            format!("header.not-part/{name}-on-{operation}"),
+            (operation, name, When::Absent),
+            format!("{} demands {name}, which is no header of it.", title(operation)),
+        ));
+    }
+    faults.extend(values());
+    faults
+}
+
+fn not_required(header: Header, operation: Operation) -> Entry {
+    let name = header.name();
+    Entry::breach(
+        format!("header.{name}.{operation}/not-required"),
+        Breach::HeaderNotRequired(header, operation),
+        format!("{} accepts a request without {name}.", title(operation)),
+    )
+}
+
+/// A bank that wants what is optional, and one that does not know it.
+fn optional(name: &'static str, operation: Operation) -> [Entry; 2] {
+    let entry = |fault: &str, when, does: &str| {
+        treats(
+            format!("header.{name}.{operation}/{fault}"),
+            (operation, name, when),
+            format!("{} refuses a request {does} {name}.", title(operation)),
+        )
+    };
+    [entry("demanded", When::Absent, "without"), entry("refused", When::Present, "with")]
+}
+
+/// Faults of what header values may say.
+fn values() -> Vec<Entry> {
+    let mut faults = Vec::new();
+    let listed: [(&str, &[&'static str]); 3] = [
+        ("psu-http-method", &["GET", "POST", "PUT", "PATCH", "DELETE"]),
+        ("psu-context", &["PRIVATE", "CORPORATE"]),
+        ("tpp-redirect-preferred", &["true", "false"]),
+    ];
+    for (name, values) in listed {
+        for value in values {
+            // The document gives the third no clause for its form: it is an optional header of the operation.
+            let clause = if name == "tpp-redirect-preferred" { "ncbct" } else { "format" };
+            faults.push(treats(
+                format!("header.{name}.{clause}/no-{}", value.to_lowercase()),
+                (N, name, When::Is(value)),
+                format!("NCBCT creation does not know the value {value} of {name}."),
+            ));
+        }
+    }
+    for header in [Header::PsuHttpMethod, Header::PsuContext, Header::PsuDeviceId, Header::PsuId] {
+        let name = header.name();
+        faults.push(Entry::breach(
+            format!("header.{name}.format/any"),
+            Breach::HeaderForm(header),
+            format!("Any value of {name} is accepted."),
+        ));
+    }
+    faults.push(treats(
+        "header.psu-device-id.format/capitals-refused",
+        (N, "psu-device-id", When::Text(|value| value.bytes().any(|byte| byte.is_ascii_uppercase()))),
+        "NCBCT creation refuses a PSU-Device-ID with capital letters.",
+    ));
+    faults.push(treats(
+        "header.x-accept-fix.basket.value/not-known",
+        (B, "x-accept-fix", When::Is("amount-as-string")),
+        "Basket creation refuses amount-as-string in X-Accept-Fix.",
+    ));
+    faults.push(Entry::breach(
+        "error.corporate-id/not-asked",
+        Breach::NoAgreement,
+        "A corporate user need not name an agreement in PSU-Corporate-ID.",
+    ));
+    for (name, status) in [("forbidden", StatusCode::FORBIDDEN), ("unauthorized", StatusCode::UNAUTHORIZED)] {
+        faults.push(Entry {
+            name: format!("error.corporate-id/{name}"),
+            says: format!("A corporate user without PSU-Corporate-ID is refused with {}.", status.as_u16()),
+            effect: Effect::Refuses("error.corporate-id-missing", status, Code::BadRequest),
+        });
+    }
+    faults
+}
+
+fn treats(
+    name: impl Into<String>,
+    (operation, header, when): (Operation, &'static str, When),
+    says: impl Into<String>,
+) -> Entry {
+    let treatment = Treatment { operation, place: Place::Header(header), when, then: Then::Refuse };
+    Entry::treats(name, treatment, says)
+}

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::link;
-use crate::fault::{Breach, Rules};
+use crate::fault::{Breach, MixBreach, Rules};
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
@@ -18,9 +18,13 @@ const LIMIT: usize = 10;
 pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<Value, Refusal> {
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
-    if items.len() > LIMIT || items.is_empty() {
+    let limit = match rules.breach() {
+        Some(Breach::BasketLimit(other)) => other,
+        _ => LIMIT,
+    };
+    if items.len() > limit || items.is_empty() {
         let rule = if items.is_empty() { "basket.payment-ids.empty" } else { "basket.payment-ids.limit" };
-        let says = format!("expected 1 to {LIMIT} payment ids, found {}", items.len());
+        let says = format!("expected 1 to {limit} payment ids, found {}", items.len());
         return Err(Refusal::format(rule, says).at(payment_ids.path()));
     }
     let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
@@ -34,7 +38,8 @@ pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<V
         );
     }
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect());
-    let status = state.basket_status(&id).unwrap_or(Status::Rcvd);
+    let status = state.basket_status(&id).filter(|_| !rules.broken_by(Breach::BasketStatus));
+    let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({
         "basketId": id,
@@ -56,9 +61,17 @@ pub(super) fn status(state: &State, id: Option<&String>) -> Result<Value, Refusa
 
 /// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
 fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -> Result<(), Refusal> {
-    let looked_at =
-        if rules.broken_by(Breach::BasketMixFirstPaymentOnly) { &products[..1] } else { products };
-    match looked_at.iter().position(|product| *product == Some(Product::Periodic)) {
+    let is_periodic = |product: &Option<Product>| *product == Some(Product::Periodic);
+    let first = products.iter().position(is_periodic);
+    let wrong = match rules.breach() {
+        Some(Breach::Mix(MixBreach::FirstOnly)) => first.filter(|index| *index == 0),
+        Some(Breach::Mix(MixBreach::LastOnly)) => first.filter(|_| products.last().is_some_and(is_periodic)),
+        Some(Breach::Mix(MixBreach::OnlyMixed)) => first.filter(|_| !products.iter().all(is_periodic)),
+        Some(Breach::Mix(MixBreach::Never)) => None,
+        Some(Breach::Mix(MixBreach::CrossBorderToo)) => Some(0),
+        _ => first,
+    };
+    match wrong {
         None => Ok(()),
         Some(index) => {
             let says = "expected payments that can be signed in a basket, found a periodic payment";
@@ -117,7 +130,7 @@ mod tests {
             refused(|state| json!(["unknown", state.create_payment(Payment::received(Product::Periodic))])),
             mix
         );
-        let broken = Rules::broken(Breach::BasketMixFirstPaymentOnly);
+        let broken = Rules::broken(Breach::Mix(MixBreach::FirstOnly));
         assert!(answer(broken, last).is_ok());
         assert_eq!(
             answer(broken, |state| json!([state.create_payment(Payment::received(Product::Periodic))])).err(),

@@ -6,8 +6,8 @@ use crate::money::Amount;
 use crate::refusal::Refusal;
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
 
-/// From how many kroner on the regulatory fields are required.
-const REPORTING_THRESHOLD: u32 = 100_000;
+/// From which amount on the regulatory fields are required, in hundredths of a krone.
+const REPORTING_THRESHOLD: u64 = 100_000_00;
 
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
@@ -17,8 +17,7 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
 
     let name = body.required("creditorName")?;
-    let limit = if rules.broken_by(Breach::NcbctCreditorNameSeventyOne) { 71 } else { 70 };
-    name.at_most(limit, name.non_empty_text()?)?;
+    name.at_most(70, name.non_empty_text()?)?;
 
     let creditor_account = account(&body.required("creditorAccount")?)?;
     check_agent(body, creditor_account)?;
@@ -35,7 +34,7 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
     if let Some(member) = body.optional("requestedExecutionDate") {
         member.date()?;
     }
-    check_reporting(body, amount)?;
+    check_reporting(body, amount, rules)?;
     Ok(amount)
 }
 
@@ -49,8 +48,12 @@ fn check_agent(body: &Object<'_>, account: AccountIdentifier) -> Result<(), Refu
     }
 }
 
-fn check_reporting(body: &Object<'_>, amount: Amount) -> Result<(), Refusal> {
-    if amount.is_at_least_nok(REPORTING_THRESHOLD) {
+fn check_reporting(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<(), Refusal> {
+    let threshold = match rules.breach() {
+        Some(Breach::ReportingFrom(other)) => other,
+        _ => REPORTING_THRESHOLD,
+    };
+    if amount.is_at_least_nok(threshold) {
         body.required("regulatoryReportingCode")?;
         body.required("regulatoryReportingInformation")?;
     }
@@ -139,12 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn the_fault_allows_one_more_character() {
-        let broken = Rules::broken(Breach::NcbctCreditorNameSeventyOne);
-        let name =
-            |length: usize| refused_with(broken, |body| body["creditorName"] = json!("x".repeat(length)));
-        assert_eq!(name(71), None);
-        assert_eq!(name(72).as_deref(), Some("ncbct.creditor-name.length"));
+    fn a_fault_moves_the_threshold() {
+        let without = |rules| {
+            refused_with(rules, |body| {
+                body.as_object_mut().unwrap().remove("regulatoryReportingCode").unwrap();
+            })
+        };
+        assert!(without(Rules::kept()).is_some());
+        assert_eq!(without(Rules::broken(Breach::ReportingFrom(10_000_001))), None);
     }
 
     #[test]

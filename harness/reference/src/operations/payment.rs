@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::link;
 use crate::currency::Currency;
+use crate::fault::{Breach, Rules};
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
@@ -14,8 +15,19 @@ use crate::state::{Payment, State, Status};
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected: "a proper
 /// error response, not a server failure" (section Errors).
-pub(super) fn create(state: &State, product: Product, due: Amount, members: Map<String, Value>) -> Value {
+pub(super) fn create(
+    state: &State,
+    product: Product,
+    due: Amount,
+    members: Map<String, Value>,
+    rules: Rules,
+) -> Result<Value, Refusal> {
     let funds_available = funds_available(due, &members);
+    if !funds_available && rules.broken_by(Breach::FundsFail) {
+        let (status, says) =
+            (StatusCode::INTERNAL_SERVER_ERROR, "the bank failed on an account without funds");
+        return Err(Refusal::new(status, Code::SystemError, "system.failure", says));
+    }
     let status = if funds_available { Status::Rcvd } else { Status::Rjct };
     let id = state.create_payment(Payment { product, status, funds_available, members });
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
@@ -39,7 +51,7 @@ pub(super) fn create(state: &State, product: Product, due: Amount, members: Map<
         answer["tppMessages"] =
             json!([{ "category": "ERROR", "code": Code::PaymentFailed.text(), "text": text }]);
     }
-    answer
+    Ok(answer)
 }
 
 /// The members that a payment was made with, its id and its status.
@@ -59,8 +71,14 @@ pub(super) fn status(state: &State, product: Product, id: Option<&String>) -> Re
 }
 
 /// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section Errors).
-pub(super) fn delete(state: &State, product: Product, id: Option<&String>) -> Result<(), Refusal> {
+pub(super) fn delete(
+    state: &State,
+    product: Product,
+    id: Option<&String>,
+    rules: Rules,
+) -> Result<(), Refusal> {
     match id.and_then(|id| state.cancel(id, product)) {
+        Some(Status::Pdng) if rules.broken_by(Breach::PendingDeleted) => Ok(()),
         None => Err(unknown()),
         Some(Status::Pdng) => {
             let says = "expected a payment that is not under way, found one with status PDNG";
@@ -96,7 +114,6 @@ fn funds_available(due: Amount, members: &Map<String, Value>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::Rules;
     use crate::member::Object;
     use crate::seed::{EMPTY_ACCOUNT, PRIVATE_ACCOUNT};
 
@@ -117,7 +134,7 @@ mod tests {
         let due = json!({ "amount": "100000.00", "currency": "NOK" });
         let due = Object::root(due.as_object().unwrap(), "amount");
         let due = Amount::read(&due, Rules::kept()).unwrap();
-        create(state, product, due, members.as_object().unwrap().clone())
+        create(state, product, due, members.as_object().unwrap().clone(), Rules::kept()).unwrap()
     }
 
     #[test]
@@ -144,8 +161,8 @@ mod tests {
         let shown = details(&state, Product::Ncbct, Some(&id)).unwrap();
         assert_eq!((&shown["creditorName"], &shown["paymentId"]), (&json!("Synthetic"), &json!(id)));
         assert!(details(&state, Product::Periodic, Some(&id)).is_err());
-        assert!(delete(&state, Product::Periodic, Some(&id)).is_err());
-        assert!(delete(&state, Product::Ncbct, Some(&id)).is_ok());
+        assert!(delete(&state, Product::Periodic, Some(&id), Rules::kept()).is_err());
+        assert!(delete(&state, Product::Ncbct, Some(&id), Rules::kept()).is_ok());
         let status = status(&state, Product::Ncbct, Some(&id)).unwrap();
         assert_eq!(status, json!({ "transactionStatus": "CANC", "fundsAvailable": true }));
     }
@@ -153,8 +170,12 @@ mod tests {
     #[test]
     fn a_pending_payment_is_not_deleted() {
         let state = State::new(0);
-        let refusal = delete(&state, Product::Ncbct, Some(&"payment-pending-0001".to_owned())).unwrap_err();
+        let refusal = delete(&state, Product::Ncbct, Some(&"payment-pending-0001".to_owned(), Rules::kept()))
+            .unwrap_err();
         assert_eq!((refusal.status, refusal.code), (StatusCode::CONFLICT, Code::Conflict));
-        assert_eq!(delete(&state, Product::Ncbct, None).unwrap_err().status, StatusCode::NOT_FOUND);
+        assert_eq!(
+            delete(&state, Product::Ncbct, None, Rules::kept()).unwrap_err().status,
+            StatusCode::NOT_FOUND
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The body of a periodic NDCT (the document, section Endpoints > Create periodic NDCT payment).
 
-use crate::fault::{Breach, Rules};
+use crate::fault::{Breach, MonthsBreach, Rules};
 use crate::member::{Member, Object};
 use crate::money::Amount;
 use crate::refusal::{Refusal, excerpt};
@@ -61,17 +61,21 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
 /// twelve. It makes the list no condition of a frequency, nor the other way round.
 fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
     let mut earlier = Vec::new();
-    for item in member.items()? {
+    let items = member.items()?;
+    for item in &items {
         let month = item.integer()?;
         if !(1..=12).contains(&month) {
             let says = format!("expected a month from 1 to 12, found {month}");
             return Err(Refusal::format("periodic.months.range", says).at(item.path()));
         }
-        let is_duplicate = if rules.broken_by(Breach::PeriodicMonthsOnlyAdjacent) {
-            earlier.last() == Some(&month)
-        } else {
-            earlier.contains(&month)
-        };
+        let is_duplicate = earlier.contains(&month)
+            && match rules.breach() {
+                Some(Breach::Months(MonthsBreach::OnlyAdjacent)) => earlier.last() == Some(&month),
+                Some(Breach::Months(MonthsBreach::OnlyOfFirst)) => earlier.first() == Some(&month),
+                Some(Breach::Months(MonthsBreach::Dropped)) => false,
+                Some(Breach::Months(MonthsBreach::OnlyPairs)) => items.len() == 2,
+                _ => true,
+            };
         if is_duplicate {
             let says = format!("expected each month once, found {month} again");
             return Err(Refusal::format("periodic.months.duplicate", says).at(item.path()));
@@ -166,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_fault_sees_only_neighbours() {
-        let broken = Rules::broken(Breach::PeriodicMonthsOnlyAdjacent);
+        let broken = Rules::broken(Breach::Months(MonthsBreach::OnlyAdjacent));
         let months = |months| refused_with(broken, |body| body["monthsOfExecution"] = months);
         assert_eq!(months(json!([3, 4, 3])), None);
         assert_eq!(months(json!([4, 3, 3])).as_deref(), Some("periodic.months.duplicate"));

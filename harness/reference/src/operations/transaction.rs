@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::Context;
+use crate::fault::Breach;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
@@ -77,10 +78,13 @@ fn account(
         .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
     if !fields.has(Header::PsuIpAddress) {
         let calls = context.state.count_unattended_call(account.resource_id, context.clock.today());
-        if calls > UNATTENDED_CALLS {
-            let says = format!(
-                "expected at most {UNATTENDED_CALLS} calls a day without psu-ip-address, found {calls}"
-            );
+        let allowed = match context.rules.breach() {
+            Some(Breach::UnattendedCalls(other)) => other,
+            _ => UNATTENDED_CALLS,
+        };
+        if calls > allowed {
+            let says =
+                format!("expected at most {allowed} calls a day without psu-ip-address, found {calls}");
             let rule = "limit.calls-without-psu-ip-address";
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::AccessExceeded, rule, says)
                 .at(Header::PsuIpAddress.name()));

@@ -1,0 +1,81 @@
+//! Faults of answers: a member of a 2xx body that is left out or is something else than the document says.
+
+use serde_json::Value;
+
+use crate::operation::Operation;
+
+/// What is done to the 2xx answers of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alteration {
+    /// The operation whose answers are altered.
+    pub(crate) operation: Operation,
+    /// JSON pointer (RFC 6901) of the member; empty for the whole body.
+    pub(crate) pointer: &'static str,
+    /// What becomes of it.
+    pub(crate) change: Change,
+}
+
+/// What becomes of a member.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change {
+    /// It is left out.
+    Remove,
+    /// It is this JSON text instead, or added.
+    Set(&'static str),
+    /// It is a text of so many characters.
+    Characters(usize),
+}
+
+impl Alteration {
+    /// Alters an answer of the operation, where the member's parent is there.
+    pub(crate) fn apply(&self, operation: Operation, answer: &mut Value) {
+        if operation != self.operation {
+            return;
+        }
+        let value = match self.change {
+            Change::Remove => None,
+            Change::Set(json) => Some(serde_json::from_str(json).unwrap_or_default()),
+            Change::Characters(count) => Some(Value::from("x".repeat(count))),
+        };
+        let Some((parent, key)) = self.pointer.rsplit_once('/') else {
+            *answer = value.unwrap_or_default();
+            return;
+        };
+        match (answer.pointer_mut(parent), value) {
+            (Some(Value::Object(members)), Some(value)) => drop(members.insert(key.to_owned(), value)),
+            (Some(Value::Object(members)), None) => drop(members.remove(key)),
+            (Some(Value::Array(items)), Some(value)) => {
+                if let Some(slot) = key.parse::<usize>().ok().and_then(|index| items.get_mut(index)) {
+                    *slot = value;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn altered(pointer: &'static str, change: Change) -> Value {
+        let mut answer = json!({ "list": [{ "a": 1 }], "b": "x" });
+        Alteration { operation: Operation::Ncbct, pointer, change }.apply(Operation::Ncbct, &mut answer);
+        answer
+    }
+
+    #[test]
+    fn members_are_left_out_replaced_and_added() {
+        assert_eq!(altered("/b", Change::Remove), json!({ "list": [{ "a": 1 }] }));
+        assert_eq!(altered("/list/0/a", Change::Set("\"y\""))["list"], json!([{ "a": "y" }]));
+        assert_eq!(altered("/list/0/c", Change::Characters(2))["list"], json!([{ "a": 1, "c": "xx" }]));
+        assert_eq!(altered("/none/c", Change::Set("1")), json!({ "list": [{ "a": 1 }], "b": "x" }));
+        assert_eq!(altered("", Change::Set("[]")), json!([]));
+        let mut other = json!({ "b": 1 });
+        Alteration { operation: Operation::Ncbct, pointer: "/b", change: Change::Remove }
+            .apply(Operation::Periodic, &mut other);
+        assert_eq!(other, json!({ "b": 1 }), "another operation");
+    }
+}

@@ -1,0 +1,85 @@
+//! Failures inside: requests that a bank answers with a 5xx (RFC 9110 section 15.6).
+
+use serde_json::Value;
+
+use super::{Breach, Entry, Place, Then, Treatment, When};
+use crate::operation::Operation;
+
+pub(super) fn faults() -> Vec<Entry> {
+    let mut faults = vec![
+        Entry::breach(
+            "http.no-server-error/no-object",
+            Breach::BodyFails,
+            "The bank fails on a body that is no JSON object.",
+        ),
+        Entry::breach(
+            "error.funds.no-server-error/fails",
+            Breach::FundsFail,
+            "The bank fails on an account without funds.",
+        ),
+    ];
+    for operation in [Operation::Ncbct, Operation::Periodic] {
+        let on = |name: &str, pointer, when, says: &str| {
+            let treatment = Treatment { operation, place: Place::Body(pointer), when, then: Then::Fail };
+            Entry::treats(
+                format!("http.no-server-error/{name}-{operation}"),
+                treatment,
+                format!("The bank fails on {says} ({operation})."),
+            )
+        };
+        faults.extend([
+            on(
+                "non-ascii-name",
+                "/creditorName",
+                When::Text(|text| !text.is_ascii()),
+                "a creditorName that is not ASCII",
+            ),
+            on("null-name", "/creditorName", When::Null, "null as creditorName"),
+            on("number-name", "/creditorName", When::Value(Value::is_number), "a number as creditorName"),
+            on("long-name", "/creditorName", When::Longer(255), "a creditorName of more than 255 characters"),
+            on("unknown-member", "/synthetic", When::Present, "a member that it does not know"),
+            on("no-account", "/debtorAccount", When::Absent, "a missing debtorAccount"),
+            on(
+                "text-account",
+                "/creditorAccount",
+                When::Value(Value::is_string),
+                "a text as creditorAccount",
+            ),
+            on(
+                "list-amount",
+                "/instructedAmount",
+                When::Value(Value::is_array),
+                "a list as instructedAmount",
+            ),
+            on(
+                "text-of-no-number",
+                "/instructedAmount/amount",
+                When::Text(|text| text.parse::<f64>().is_err()),
+                "an amount that is no number",
+            ),
+            on(
+                "three-decimals",
+                "/instructedAmount/amount",
+                When::Text(|text| decimals(text) > 2),
+                "an amount of more than two decimals",
+            ),
+        ]);
+    }
+    for (name, operation) in
+        [("header-value-of-the-list", Operation::Transaction), ("header-value", Operation::Basket)]
+    {
+        let treatment = Treatment {
+            operation,
+            place: Place::Header("psu-http-method"),
+            when: When::Text(|value| value.bytes().any(|byte| byte.is_ascii_lowercase())),
+            then: Then::Fail,
+        };
+        let says = format!("The bank fails on a PSU-HTTP-Method in small letters ({operation}).");
+        faults.push(Entry::treats(format!("http.no-server-error/{name}"), treatment, says));
+    }
+    faults
+}
+
+fn decimals(text: &str) -> usize {
+    text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
+}

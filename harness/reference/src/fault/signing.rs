@@ -1,0 +1,108 @@
+//! Faults of Digest, certificate and signature (the document, section Authentication).
+
+use super::{Breach, DigestBreach as D, Entry, Place, SignatureBreach as S, Then, Treatment, When};
+use crate::header::Header;
+use crate::operation::Operation;
+
+pub(super) fn faults() -> Vec<Entry> {
+    let mut faults: Vec<Entry> = DIGEST
+        .iter()
+        .map(|(name, breach, says)| Entry::breach(*name, Breach::Digest(*breach), *says))
+        .chain(
+            SIGNATURE
+                .iter()
+                .map(|(name, breach, says)| Entry::breach(*name, Breach::Signature(*breach), *says)),
+        )
+        .collect();
+    for header in ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"] {
+        faults.push(Entry::breach(
+            format!("signature.headers.{header}/not-demanded"),
+            Breach::Signature(S::NotListed(header)),
+            format!("A signature need not cover {header} although the request has it."),
+        ));
+    }
+    faults.push(Entry::breach(
+        "header.tpp-signature-certificate.format/any",
+        Breach::HeaderForm(Header::TppSignatureCertificate),
+        "A certificate header that holds no certificate is accepted, and nothing is verified by it.",
+    ));
+    let short = Treatment {
+        operation: Operation::Customers,
+        place: Place::Header("signature"),
+        when: When::Text(|value| !value.contains("tpp-redirect-uri")),
+        then: Then::Refuse,
+    };
+    faults.push(Entry::treats(
+        "customers.signed-headers/redirect-demanded",
+        short,
+        "The customer list demands that the signature covers TPP-Redirect-URI, which is no header of it.",
+    ));
+    faults
+}
+
+const DIGEST: [(&str, D, &str); 11] = [
+    ("digest.wrong-hash/unchecked", D::Unchecked, "The hash of any body is accepted in a Digest."),
+    (
+        "digest.wrong-hash/rewritten",
+        D::Rewritten,
+        "The Digest is compared with the hash of the JSON as the bank would write it.",
+    ),
+    ("digest.sha-256/not-known", D::Only512, "Only SHA-512 is known in a Digest."),
+    ("digest.sha-512/not-known", D::Only256, "Only SHA-256 is known in a Digest."),
+    ("digest.unknown-algorithm/passes", D::UnknownPasses, "A Digest of an unknown algorithm is passed over."),
+    ("digest.wrong-length/as-far-as-it-goes", D::AnyLength, "A Digest is compared as far as it goes."),
+    ("digest.not-base64/passes", D::NoBase64, "A Digest whose hash is no base64 is passed over."),
+    ("header.digest.format/passes", D::NoForm, "A Digest without an equals sign is passed over."),
+    ("digest.token-case/capitals", D::Capitals, "The algorithm of a Digest has to be in capital letters."),
+    ("header.digest.ncbct/only-periodic", D::OnlyPeriodic, "NCBCT creation accepts any Digest or none."),
+    ("header.digest.periodic/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
+];
+
+const SIGNATURE: [(&str, S, &str); 22] = [
+    ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
+    ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
+    ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
+    (
+        "signature.altered/any-values",
+        S::AnyValues,
+        "Values of signed headers may have been changed after signing, if the signature is one by the key.",
+    ),
+    (
+        "signature.headers.not-sent/passes",
+        S::AbsentPasses,
+        "A signed header that is not sent is passed over.",
+    ),
+    (
+        "signature.headers.missing/one-unsigned",
+        S::OneUnsigned,
+        "One of the listed headers need not be signed.",
+    ),
+    ("signature.key-id/any", S::AnyKeyId, "A keyId may say anything."),
+    ("signature.key-id.foreign/any-serial", S::AnySerial, "A keyId may name another serial number."),
+    ("signature.key-id.foreign/any-issuer", S::AnyIssuer, "A keyId may name another authority."),
+    ("signature.parameters.key-id/not-demanded", S::NoKeyId, "A Signature header may lack keyId."),
+    (
+        "signature.parameters.signature/not-demanded",
+        S::NoSignature,
+        "A Signature header may lack the signature.",
+    ),
+    (
+        "signature.parameters.headers/all",
+        S::NoHeaders,
+        "Without a list of signed headers nothing more than the date is demanded.",
+    ),
+    ("signature.algorithm.mismatch/any", S::AnyAlgorithm, "Any algorithm may be named."),
+    ("signature.algorithm/not-known", S::NoRsaSha256, "The algorithm rsa-sha256 is refused."),
+    ("signature.headers/sorted", S::SortedList, "The list of signed headers has to be sorted by name."),
+    ("signature.wrap.q/not-known", S::NoQ, "Encoded words in encoding Q are not understood."),
+    ("signature.wrap.utf-8-base64/not-known", S::NoB, "Encoded words in encoding B are not understood."),
+    ("signature.wrap.iso-8859-1/not-known", S::NoLatin1, "Encoded words in iso-8859-1 are not understood."),
+    ("signature.wrap.bare/not-known", S::NoBare, "A Signature header has to be an encoded word."),
+    (
+        "certificate.foreign/any-known-key",
+        S::AnyKnownKey,
+        "A signature by the key of any certificate seen before is accepted.",
+    ),
+    ("signature.value/not-base64", S::NoBase64, "A signature that is no base64 is passed over."),
+    ("signature.value/empty", S::Empty, "An empty signature is passed over."),
+];

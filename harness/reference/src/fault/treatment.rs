@@ -1,0 +1,248 @@
+//! Faults that take one value of a request for another, or stumble over it. They act before the rules do, so that one place serves
+//! whole families: a bank that accepts 71 characters reads them as 70, and one that knows no `SALA` refuses it.
+
+use axum::http::{StatusCode, Uri};
+use serde_json::{Map, Value};
+
+use crate::header::Fields;
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal};
+
+/// A value that is treated in a way of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Treatment {
+    /// The operation whose requests are treated so.
+    pub(crate) operation: Operation,
+    /// Where the value stands.
+    pub(crate) place: Place,
+    /// Which values are meant.
+    pub(crate) when: When,
+    /// What is done with them.
+    pub(crate) then: Then,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// A header field, by its name in lower case.
+    Header(&'static str),
+    /// A query parameter.
+    Query(&'static str),
+    /// A member of the body, by its JSON pointer (RFC 6901).
+    Body(&'static str),
+}
+
+/// Which values are meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum When {
+    /// There is none.
+    Absent,
+    /// There is one, whatever it is.
+    Present,
+    /// `null`.
+    Null,
+    /// Not of this JSON type: `s` string, `o` object, `a` array, `i` integer.
+    NotType(char),
+    /// This string.
+    Is(&'static str),
+    /// A string of exactly so many characters.
+    Characters(usize),
+    /// A string of more characters.
+    Longer(usize),
+    /// A string that this says yes to.
+    Text(fn(&str) -> bool),
+    /// A value that this says yes to.
+    Value(fn(&Value) -> bool),
+    /// There is none, and there is something at this other place of the body.
+    AbsentWith(&'static str),
+}
+
+/// What is done with a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Then {
+    /// It is taken for this JSON text.
+    TakeFor(&'static str),
+    /// It is cut to so many characters.
+    Cut(usize),
+    /// The request is refused.
+    Refuse,
+    /// The bank fails.
+    Fail,
+}
+
+impl Treatment {
+    /// Treats header fields and query parameters.
+    pub(crate) fn head(&self, operation: Operation, fields: Fields<'_>, uri: &Uri) -> Result<(), Refusal> {
+        let found = match self.place {
+            _ if operation != self.operation => return Ok(()),
+            Place::Header(name) => {
+                fields.bytes(name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            }
+            Place::Query(name) => parameter(uri, name),
+            Place::Body(_) => return Ok(()),
+        };
+        let found = found.map(Value::from);
+        if self.is_meant(found.as_ref(), false) { self.refuse() } else { Ok(()) }
+    }
+
+    /// Treats a member of the body.
+    pub(crate) fn body(&self, operation: Operation, members: &mut Map<String, Value>) -> Result<(), Refusal> {
+        let Place::Body(pointer) = self.place else { return Ok(()) };
+        if operation != self.operation {
+            return Ok(());
+        }
+        let mut body = Value::Object(std::mem::take(members));
+        let other = matches!(self.when, When::AbsentWith(other) if body.pointer(other).is_some());
+        let mut outcome = Ok(());
+        if self.is_meant(body.pointer(pointer), other) {
+            outcome = match self.then {
+                Then::Refuse | Then::Fail => self.refuse(),
+                Then::Cut(limit) => {
+                    let text = body.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+                    let cut: String = text.chars().take(limit).collect();
+                    put(&mut body, pointer, cut.into());
+                    Ok(())
+                }
+                Then::TakeFor(json) => {
+                    put(&mut body, pointer, serde_json::from_str(json).unwrap_or_default());
+                    Ok(())
+                }
+            };
+        }
+        if let Value::Object(back) = body {
+            *members = back;
+        }
+        outcome
+    }
+
+    fn is_meant(&self, found: Option<&Value>, other: bool) -> bool {
+        let text = || found.and_then(Value::as_str);
+        match self.when {
+            When::Absent => found.is_none(),
+            When::AbsentWith(_) => found.is_none() && other,
+            When::Present => found.is_some(),
+            When::Null => found.is_some_and(Value::is_null),
+            When::NotType(letter) => found.is_some_and(|value| !is_type(value, letter)),
+            When::Is(wanted) => text() == Some(wanted),
+            When::Characters(count) => text().is_some_and(|text| text.chars().count() == count),
+            When::Longer(count) => text().is_some_and(|text| text.chars().count() > count),
+            When::Text(says) => text().is_some_and(says),
+            When::Value(says) => found.is_some_and(says),
+        }
+    }
+
+    fn refuse(&self) -> Result<(), Refusal> {
+        let says = "expected another value, found one that this bank does not take";
+        Err(match self.then {
+            Then::Fail => Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                Code::SystemError,
+                "system.failure",
+                "the bank failed on this value",
+            ),
+            _ => Refusal::format("value.taken", says),
+        })
+    }
+}
+
+fn is_type(value: &Value, letter: char) -> bool {
+    match letter {
+        's' => value.is_string(),
+        'o' => value.is_object(),
+        'a' => value.is_array(),
+        'i' => value.is_i64() || value.is_u64(),
+        _ => true,
+    }
+}
+
+fn parameter(uri: &Uri, name: &str) -> Option<String> {
+    let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).last()
+}
+
+/// Puts a value at a pointer whose parent is there.
+fn put(body: &mut Value, pointer: &str, value: Value) {
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return };
+    match body.pointer_mut(parent) {
+        Some(Value::Object(members)) => drop(members.insert(key.to_owned(), value)),
+        Some(Value::Array(items)) => {
+            if let Some(slot) = key.parse::<usize>().ok().and_then(|index| items.get_mut(index)) {
+                *slot = value;
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn treated(when: When, then: Then, body: &Value) -> Result<Value, u16> {
+        let treatment =
+            Treatment { operation: Operation::Ncbct, place: Place::Body("/account/name"), when, then };
+        let mut members = body.as_object().unwrap().clone();
+        treatment
+            .body(Operation::Ncbct, &mut members)
+            .map(|()| members["account"].clone())
+            .map_err(|refusal| refusal.status.as_u16())
+    }
+
+    #[test]
+    fn each_condition_means_its_values_and_no_others() {
+        let bodies = [
+            json!({ "account": {} }),
+            json!({ "account": { "name": null } }),
+            json!({ "account": { "name": 7 } }),
+            json!({ "account": { "name": "abc" } }),
+            json!({ "account": { "name": "abcd" }, "other": 1 }),
+        ];
+        let table: [(When, [bool; 5]); 9] = [
+            (When::Absent, [true, false, false, false, false]),
+            (When::Present, [false, true, true, true, true]),
+            (When::Null, [false, true, false, false, false]),
+            (When::NotType('s'), [false, true, true, false, false]),
+            (When::Is("abc"), [false, false, false, true, false]),
+            (When::Characters(4), [false, false, false, false, true]),
+            (When::Longer(3), [false, false, false, false, true]),
+            (When::Text(|text| text.ends_with('c')), [false, false, false, true, false]),
+            (When::Value(Value::is_number), [false, false, true, false, false]),
+        ];
+        for (when, expected) in table {
+            let refused = bodies.each_ref().map(|body| treated(when, Then::Refuse, body) == Err(400));
+            assert_eq!(refused, expected, "{when:?}");
+        }
+        assert_eq!(treated(When::AbsentWith("/other"), Then::Refuse, &bodies[0]).ok(), Some(json!({})));
+        let with = json!({ "account": {}, "other": 1 });
+        assert_eq!(treated(When::AbsentWith("/other"), Then::Refuse, &with), Err(400));
+    }
+
+    #[test]
+    fn each_consequence_does_what_it_says() {
+        let body = json!({ "account": { "name": "abcd" } });
+        assert_eq!(treated(When::Present, Then::Fail, &body), Err(500));
+        assert_eq!(treated(When::Present, Then::Cut(2), &body).unwrap(), json!({ "name": "ab" }));
+        assert_eq!(treated(When::Present, Then::TakeFor("[1]"), &body).unwrap(), json!({ "name": [1] }));
+        let empty = json!({ "account": {} });
+        assert_eq!(treated(When::Absent, Then::TakeFor("\"x\""), &empty).unwrap(), json!({ "name": "x" }));
+    }
+
+    #[test]
+    fn headers_and_parameters_of_one_operation() {
+        let head = |place, when, operation| {
+            let treatment = Treatment { operation: Operation::Ncbct, place, when, then: Then::Refuse };
+            let mut headers = HeaderMap::new();
+            headers.insert("psu-context", "PRIVATE".parse().unwrap());
+            let uri = "/v1?flag=true&flag=false".parse().unwrap();
+            treatment.head(operation, Fields(&headers), &uri).is_err()
+        };
+        assert!(head(Place::Header("psu-context"), When::Is("PRIVATE"), Operation::Ncbct));
+        assert!(!head(Place::Header("psu-context"), When::Is("PRIVATE"), Operation::Periodic));
+        assert!(head(Place::Header("psu-device-id"), When::Absent, Operation::Ncbct));
+        assert!(head(Place::Query("flag"), When::Is("false"), Operation::Ncbct));
+        assert!(!head(Place::Query("flag"), When::Is("true"), Operation::Ncbct));
+    }
+}
