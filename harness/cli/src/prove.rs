@@ -11,7 +11,7 @@ use xs2aspec_report::{
     terminal,
 };
 use xs2aspec_runner::{
-    Options, Profile, Session, SessionError, judge::every_answer, response::ResponseRules,
+    Options, Profile, Session, SessionError, judge::every_answer, response::ResponseRules, session::Requests,
 };
 use xs2aspec_suite::{Coverage, Suite};
 
@@ -112,7 +112,7 @@ impl Special {
 async fn rows(args: &Prove, suite: &Arc<Suite>, banks: Vec<Special>) -> Result<Vec<Row>, Failure> {
     let nowhere = Profile::reference("http://127.0.0.1").map_err(Failure::input)?;
     let session = Session::new(Arc::clone(suite), nowhere, args.seed, args.now).map_err(Failure::input)?;
-    let session = Arc::new(session);
+    let session = Arc::new((session, Arc::new(Requests::default())));
     let mut rows = Vec::new();
     let mut running = JoinSet::new();
     let mut side_by_side = 1;
@@ -136,13 +136,18 @@ fn landed(row: Result<Result<Row, Failure>, JoinError>) -> Result<Row, Failure> 
     row.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-async fn row(args: &Prove, suite: &Suite, session: &Session, bank: Special) -> Result<Row, Failure> {
+async fn row(
+    args: &Prove,
+    suite: &Suite,
+    (session, requests): &(Session, Arc<Requests>),
+    bank: Special,
+) -> Result<Row, Failure> {
     let mut verdicts = Vec::new();
     against(
         args,
         suite,
         bank,
-        |profile| session.beside(profile),
+        |profile| session.beside(profile, requests),
         |event| {
             if let Event::Verdict(verdict) = event {
                 verdicts.push(verdict.clone());

@@ -433,7 +433,7 @@ mod tests {
             };
             assert!(clause.split('.').all(is_kebab) && is_kebab(variation), "{fault}");
             assert_eq!(fault.clause(), clause);
-            assert!(fault.says().len() > 20 && fault.says().ends_with('.'), "{fault}");
+            assert!(fault.says().len() > 15 && fault.says().ends_with('.'), "{fault}");
             assert!(names.insert(fault.name()), "{fault} twice");
         }
         let effects: BTreeSet<String> = FAULTS.iter().map(|entry| format!("{:?}", entry.effect)).collect();

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Instant,
@@ -47,6 +47,16 @@ pub enum SessionError {
     },
 }
 
+/// Requests by case and step, with their URLs below the base URL.
+#[derive(Debug, Default)]
+pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
+
+impl Requests {
+    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What became of a case: its verdict and the exchanges that led to it, those of its control apart.
 #[derive(Debug)]
 pub struct Done {
@@ -68,8 +78,9 @@ pub struct Session {
     now: DateTime<Utc>,
     exchanger: Exchanger,
     rules: Arc<ResponseRules>,
-    /// Whether exchanges are kept as well as verdicts.
-    keeps_exchanges: bool,
+    /// What was filled before for the same case and step, by sessions of other targets; nothing in a session of its own, which
+    /// keeps its exchanges instead.
+    beside: Option<Arc<Requests>>,
     masker: Masker,
     /// Clauses left to the bank for which the profile says `fail`.
     strict: BTreeSet<String>,
@@ -105,7 +116,7 @@ impl Session {
             exchanger: Exchanger::new(&profile)?,
             masker: Masker::new(&profile, seed),
             rules: Arc::new(ResponseRules::new()),
-            keeps_exchanges: true,
+            beside: None,
             exchanges: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
@@ -117,14 +128,15 @@ impl Session {
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
-    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges.
-    pub fn beside(&self, profile: Profile) -> Result<Self, SessionError> {
+    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges. The profiles of all that share
+    /// `requests` differ in their base URL and choices alone.
+    pub fn beside(&self, profile: Profile, requests: &Arc<Requests>) -> Result<Self, SessionError> {
         Ok(Self {
             suite: Arc::clone(&self.suite),
             seal: Arc::clone(&self.seal),
             rules: Arc::clone(&self.rules),
             strict: strict(&self.suite, &profile),
-            keeps_exchanges: false,
+            beside: Some(Arc::clone(requests)),
             exchanger: Exchanger::new(&profile)?,
             masker: Masker::new(&profile, self.seed),
             exchanges: AtomicU64::new(0),
@@ -224,7 +236,7 @@ impl Session {
         exchanges: &mut Vec<Exchange>,
     ) -> Result<(Outcome, String), Stop> {
         self.offered(case).await?;
-        self.control(case, verdict).await?;
+        let refused_control = self.control(case, verdict).await?;
         let mut kept = BTreeMap::new();
         let mut set_up = (0, Vec::new());
         for step in &case.before {
@@ -260,6 +272,11 @@ impl Session {
         examined.checks += set_up.0;
         examined.findings.splice(0..0, set_up.1);
         let seen = (examined.outcome, examined.words.clone());
+        if let Some(words) = refused_control.filter(|_| examined.outcome != Outcome::Accepted) {
+            let control = case.control.as_deref().unwrap_or_default();
+            let reason = format!("it was refused ({}), as its control {control} was: {words}", seen.1);
+            return Err(Stop::inconclusive(reason));
+        }
         let choice = self.choice(&case.clause);
         let operation = operation_of(&case.request);
         let judged =
@@ -323,15 +340,16 @@ impl Session {
         cell.get_or_init(|| ask).await.clone()
     }
 
-    /// Runs the control, and stops where it was refused.
-    async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<(), Stop> {
-        let Some(id) = &case.control else { return Ok(()) };
+    /// Runs the control, and stops where it was refused. A case that must be accepted goes on, with the control's answer in words:
+    /// its acceptance is one all the same, and only its refusal says nothing then.
+    async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<Option<String>, Stop> {
+        let Some(id) = &case.control else { return Ok(None) };
         let control =
             self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))?;
         let accepted = matches!(control.answered, Some((Outcome::Accepted, _)));
         verdict.control = Some(ControlSeen { case: id.clone(), accepted });
         if accepted {
-            return Ok(());
+            return Ok(None);
         }
         let words = control.answered.as_ref().map_or_else(
             || control.verdict.reason.clone().unwrap_or_else(|| "no answer".to_owned()),
@@ -341,6 +359,12 @@ impl Session {
             // A control that could not be sent says nothing about the target; neither does its case.
             (word @ (Verdict::NotApplicable | Verdict::Error), _) => {
                 Err(Stop { verdict: word, reason: words })
+            }
+            (_, IfControlRefused::Inconclusive)
+                if case.expect.is_accepted()
+                    && matches!(control.answered, Some((Outcome::Refused | Outcome::Rejected, _))) =>
+            {
+                Ok(Some(words))
             }
             (_, IfControlRefused::Inconclusive) => {
                 Err(Stop::inconclusive(format!("its control {id} was not accepted: {words}")))
@@ -362,6 +386,29 @@ impl Session {
         Filler { profile: &self.profile, seal: &self.seal, seed: self.seed, now: self.now, case, step, kept }
     }
 
+    /// The request as bytes. What depends on earlier answers is filled anew each time.
+    fn filled(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &RequestSpec,
+        kept: &BTreeMap<String, Value>,
+    ) -> Result<Filled, FillError> {
+        let fill = || self.filler(&case.id, step, kept).fill(request);
+        let Some(requests) = self.beside.as_ref().filter(|_| kept.is_empty()) else { return fill() };
+        let key = (case.id.clone(), step.to_owned());
+        if let Some(known) = requests.known().get(&key) {
+            let mut filled = known.clone();
+            filled.url.insert_str(0, &self.profile.base_url);
+            return Ok(filled);
+        }
+        let filled = fill()?;
+        if let Some(path) = filled.url.strip_prefix(self.profile.base_url.as_str()) {
+            requests.known().insert(key, Filled { url: path.to_owned(), ..filled.clone() });
+        }
+        Ok(filled)
+    }
+
     async fn exchange(
         &self,
         case: &Case,
@@ -370,7 +417,7 @@ impl Session {
         kept: &BTreeMap<String, Value>,
         exchanges: &mut Vec<Exchange>,
     ) -> Result<(Answer, Examined), Stop> {
-        let filled = self.filler(&case.id, step, kept).fill(request).map_err(|error| match error {
+        let filled = self.filled(case, step, request, kept).map_err(|error| match error {
             FillError::NotOffered(name) => {
                 let line = capability::find(&capability::VALUES, &name).map_or("", |offer| offer.line);
                 Stop::not_applicable(format!("the target profile has no `{name}`; add {line}"))
@@ -381,7 +428,7 @@ impl Session {
         let operation = operation_of(request);
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, took) = self.exchanger.send(&filled).await;
-        if self.keeps_exchanges {
+        if self.beside.is_none() {
             exchanges.push(Exchange {
                 number,
                 case: case.id.clone(),

@@ -75,7 +75,9 @@ fn one_fault(suite: &Suite, case: &Case) -> Option<Problem> {
 pub fn differences(case: &Case, control: &Case) -> Vec<String> {
     let mut found = Vec::new();
     let prepared = |case: &Case| {
-        let steps = case.before.iter().map(|step| (step.request.clone(), step.times));
+        // The judged request itself, sent before, makes it the same request again and no other one.
+        let steps = case.before.iter().filter(|step| step.request != case.request);
+        let steps = steps.map(|step| (step.request.clone(), step.times));
         steps.collect::<Vec<(RequestSpec, Option<usize>)>>()
     };
     let other_steps = prepared(case) != prepared(control);

@@ -49,11 +49,6 @@ pub(super) fn faults() -> Vec<Entry> {
             Breach::FractionDigits(None, 5),
             "Five fraction digits, the scale of the contract, are the limit in every currency.",
         ),
-        Entry::breach(
-            "amount.digits/always-none",
-            Breach::FractionDigits(None, 0),
-            "No currency may have fraction digits.",
-        ),
     ];
     for (code, digits) in OTHER_DIGITS {
         faults.push(Entry::breach(
@@ -76,16 +71,10 @@ fn texts(operation: Operation) -> Vec<Entry> {
             "/instructedAmount/currency" => Treatment { then: Then::TakeFor("\"NOK\""), ..treatment },
             _ => treatment,
         };
-        Entry::treats(format!("{name}-on-{operation}"), treatment, format!("{} ({operation}).", says))
+        Entry::treats(format!("{name}-on-{operation}"), treatment, format!("{says} ({operation})."))
     };
     let amount = "/instructedAmount/amount";
     vec![
-        at(
-            "amount.string/number",
-            amount,
-            When::Value(serde_json::Value::is_number),
-            "An amount may be a JSON number",
-        ),
         at("amount.string/any-type", amount, When::NotType('s'), "An amount may be of any JSON type"),
         at("amount.required/absent", amount, When::Absent, "An Amount may lack its amount"),
         at(

@@ -114,8 +114,9 @@ fn queries() -> Vec<Entry> {
             format!("The value {value} of {name} is refused."),
         )
     };
-    parameters
-        .into_iter()
-        .flat_map(|parameter| ["true", "false"].map(|value| entry(parameter, value)))
-        .collect()
+    // What allowLogicalDuplicate=false comes to is open.
+    let values =
+        |name: &str| if name == "allowLogicalDuplicate" { &["true"][..] } else { &["true", "false"] };
+    let each = parameters.into_iter().flat_map(|one| values(one.1).iter().map(move |value| (one, *value)));
+    each.map(|(parameter, value)| entry(parameter, value)).collect()
 }

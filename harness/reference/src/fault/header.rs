@@ -13,13 +13,12 @@ const P: Operation = Operation::Periodic;
 const T: Operation = Operation::Transaction;
 
 /// Optional headers of which the document gives no form, with the operations that have them.
-const FREE: [(&str, &[Operation]); 13] = [
+const FREE: [(&str, &[Operation]); 12] = [
     ("accept", &Operation::SPECIFIED),
     ("accept-charset", &Operation::SPECIFIED),
     ("accept-encoding", &Operation::SPECIFIED),
     ("accept-language", &Operation::SPECIFIED),
     ("tpp-brand-logging-information", &[N]),
-    ("x-psu-authmethod-preferred", &[N, P]),
     ("psu-ip-port", &[B, N, P, T]),
     ("psu-user-agent", &[B, N, P, T]),
     ("psu-accept", &[B, N, P, T]),
@@ -44,17 +43,28 @@ const DASHES: [(&str, Operation); 8] = [
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults = Vec::new();
     for operation in Operation::SPECIFIED {
+        let clause = if operation == B { "basket.body".to_owned() } else { format!("{operation}.path") };
+        faults.push(treats(
+            format!("{clause}/not-there"),
+            (operation, "x-request-id", When::Present),
+            format!("{} is not to be had.", title(operation)),
+        ));
         for (header, is_required) in parts(operation) {
             let name = header.name();
             if is_required {
                 faults.push(not_required(header, operation));
-            } else {
+            } else if !open(name, operation) {
                 faults.extend(optional(name, operation));
             }
         }
     }
     for (name, operations) in FREE {
-        faults.extend(operations.iter().flat_map(|operation| optional(name, *operation)));
+        // Whoever looks at these at all looks at them in one place, so that each is unknown on one operation.
+        let fit = |operation: &Operation| {
+            let taken = if *operation == N { 2 } else { 1 };
+            optional(name, *operation).into_iter().take(taken)
+        };
+        faults.extend(operations.iter().flat_map(fit));
     }
     for (name, operation) in DASHES {
         faults.push(treats(
@@ -65,6 +75,11 @@ pub(super) fn faults() -> Vec<Entry> {
     }
     faults.extend(values());
     faults
+}
+
+/// Optional headers of which it is open whether they may be left out, or sent at all.
+fn open(name: &str, operation: Operation) -> bool {
+    matches!((name, operation), ("psu-context" | "x-psu-identity", N | P) | ("psu-corporate-id", T))
 }
 
 fn not_required(header: Header, operation: Operation) -> Entry {
@@ -98,13 +113,18 @@ fn values() -> Vec<Entry> {
     ];
     for (name, values) in listed {
         for value in values {
-            // The document gives the third no clause for its form: it is an optional header of the operation.
-            let clause = if name == "tpp-redirect-preferred" { "ncbct" } else { "format" };
-            faults.push(treats(
-                format!("header.{name}.{clause}/no-{}", value.to_lowercase()),
-                (N, name, When::Is(value)),
-                format!("NCBCT creation does not know the value {value} of {name}."),
-            ));
+            // The plain request and those with one optional header show these as headers of the operation.
+            let shown =
+                matches!(*value, "POST" | "PRIVATE" | "CORPORATE") || name == "tpp-redirect-preferred";
+            let operations: &[Operation] = if name == "psu-context" { &[N, P] } else { &[N] };
+            for operation in operations {
+                let clause = if shown { operation.id() } else { "format" };
+                faults.push(treats(
+                    format!("header.{name}.{clause}/no-{}", value.to_lowercase()),
+                    (*operation, name, When::Is(value)),
+                    format!("{} does not know the value {value} of {name}.", title(*operation)),
+                ));
+            }
         }
     }
     for header in [Header::PsuHttpMethod, Header::PsuContext, Header::PsuDeviceId, Header::PsuId] {
@@ -115,11 +135,6 @@ fn values() -> Vec<Entry> {
             format!("Any value of {name} is accepted."),
         ));
     }
-    faults.push(treats(
-        "header.psu-device-id.format/capitals-refused",
-        (N, "psu-device-id", When::Text(|value| value.bytes().any(|byte| byte.is_ascii_uppercase()))),
-        "NCBCT creation refuses a PSU-Device-ID with capital letters.",
-    ));
     faults.push(treats(
         "header.x-accept-fix.basket.value/not-known",
         (B, "x-accept-fix", When::Is("amount-as-string")),

@@ -65,8 +65,11 @@ const LISTS: [List; 6] = [
     },
 ];
 
+/// Name, pointer, operation, whether a text is on the list, and a text that is.
+type Outside = (&'static str, &'static str, Operation, fn(&str) -> bool, &'static str);
+
 /// Values of lists that no bank of this interface has.
-const OUTSIDE: [(&str, &str, Operation, fn(&str) -> bool, &str); 6] = [
+const OUTSIDE: [Outside; 6] = [
     ("country.listed/any-periodic", "/creditorAddress/country", P, is_country, "\"NO\""),
     ("currency.listed/any-periodic", "/creditorAccount/currency", P, is_currency, "\"NOK\""),
     ("currency.listed/any-debtor-ncbct", "/debtorAccount/currency", N, is_currency, "\"NOK\""),

@@ -124,7 +124,10 @@ fn of_member(member: &Member, operation: Operation) -> Vec<Entry> {
         ));
         faults.push(entry(format!("{missing}/null"), When::Null, take, "accepts null as"));
     }
-    if !is_currency {
+    // The forms of dates and lists have clauses of their own.
+    let has_type =
+        !is_currency && !valid.contains("203") && !matches!(clause, "purpose-code" | "execution-rule");
+    if has_type {
         let any = format!("{operation}.{clause}.type/any");
         faults.push(entry(any, When::NotType(kind), take, "accepts a value of any JSON type as"));
     }
@@ -150,12 +153,6 @@ fn of_member(member: &Member, operation: Operation) -> Vec<Entry> {
             When::Text(is_impossible),
             take,
             "accepts days that no calendar has as",
-        ));
-        faults.push(entry(
-            name("leap-day"),
-            When::Text(|text| text.ends_with("-02-29")),
-            Then::Refuse,
-            "refuses leap days as",
         ));
     }
     faults
@@ -184,7 +181,7 @@ fn of_limit(clause: &str, pointer: &'static str, limit: usize, operation: Operat
         70 => "seventy-one".to_owned(),
         other => (other + 1).to_string(),
     };
-    vec![
+    let mut faults = vec![
         entry(
             &one_more,
             When::Characters(limit + 1),
@@ -197,13 +194,17 @@ fn of_limit(clause: &str, pointer: &'static str, limit: usize, operation: Operat
             Then::Cut(limit),
             format!("{title} cuts a longer {place} instead of refusing it."),
         ),
-        entry(
+    ];
+    // Whether an account of that number exists is the bank's to say.
+    if !clause.starts_with("account.") {
+        faults.push(entry(
             "one-less",
             When::Characters(limit),
             Then::Refuse,
             format!("{title} refuses {place} of {limit} characters."),
-        ),
-    ]
+        ));
+    }
+    faults
 }
 
 fn conditions() -> Vec<Entry> {
@@ -235,7 +236,7 @@ fn conditions() -> Vec<Entry> {
         ),
         Entry::breach(
             "ncbct.regulatory-reporting-code.required/only-above",
-            Breach::ReportingFrom(100_000_01),
+            Breach::ReportingFrom(10_000_001),
             "The regulatory members are required only above 100 000 NOK.",
         ),
         Entry::breach(
@@ -270,7 +271,15 @@ fn shared(operation: Operation) -> Vec<Entry> {
     let neither: fn(&serde_json::Value) -> bool =
         |account| account.is_object() && account.get("iban").is_none() && account.get("bban").is_none();
     let take = Then::TakeFor(ACCOUNT);
+    let by_bban: fn(&serde_json::Value) -> bool = |account| account.get("bban").is_some();
     let mut faults = vec![
+        entry(
+            "account.identifier/no-bban-debtor",
+            "/debtorAccount",
+            When::Value(by_bban),
+            Then::Refuse,
+            "refuses a debtor account that is named by its bban",
+        ),
         entry(
             "account.identifier/none",
             "/creditorAccount",
@@ -286,25 +295,25 @@ fn shared(operation: Operation) -> Vec<Entry> {
             "accepts a debtor account without number",
         ),
         entry(
-            "account.currency/any-type",
+            "account.currency/empty",
             "/creditorAccount/currency",
-            When::NotType('s'),
+            When::Is(""),
             Then::TakeFor("\"NOK\""),
-            "accepts any JSON type as an account's currency",
+            "takes an empty currency of an account for NOK",
         ),
         entry(
-            "account.currency/not-demanded",
-            "/creditorAccount/currency",
-            When::Absent,
-            Then::TakeFor("\"NOK\""),
-            "accepts an account without currency",
-        ),
-        entry(
-            "address.country/not-demanded",
+            "address.country/empty",
             "/creditorAddress/country",
-            When::AbsentWith("/creditorAddress"),
+            When::Is(""),
             Then::TakeFor("\"NO\""),
-            "accepts an address without country",
+            "takes an empty country of an address for Norway",
+        ),
+        entry(
+            "address.country/null",
+            "/creditorAddress/country",
+            When::Null,
+            Then::TakeFor("\"NO\""),
+            "takes null as the country of an address for Norway",
         ),
         entry(
             "address.shape/any-type",
@@ -328,17 +337,16 @@ fn shared(operation: Operation) -> Vec<Entry> {
             "accepts any JSON type as a postal code",
         ),
     ];
-    let clause = format!("{operation}.creditor-address.country/null");
-    let null = Treatment {
+    let country = Treatment {
         operation,
         place: Place::Body("/creditorAddress/country"),
         when: When::AbsentWith("/creditorAddress"),
         then: Then::TakeFor("\"SE\""),
     };
     faults.push(Entry::treats(
-        clause,
-        null,
-        format!("{} takes Sweden for the country of an address without one.", title(operation)),
+        format!("{operation}.creditor-address.country/not-demanded"),
+        country,
+        format!("{} takes an address without country for one in Sweden.", title(operation)),
     ));
     let empty = Treatment {
         operation,

@@ -51,12 +51,6 @@ pub(super) fn faults() -> Vec<Entry> {
             Then::Refuse,
             "More than six months are refused.",
         ),
-        months(
-            "periodic.months/sorted",
-            |v| !is_sorted(v),
-            Then::Refuse,
-            "Months have to be in ascending order.",
-        ),
     ]);
     let day = |name: &str, says: fn(&str) -> bool, then, sentence: &str| {
         on("/dayOfExecution", name, When::Text(says), then, sentence)
@@ -64,12 +58,6 @@ pub(super) fn faults() -> Vec<Entry> {
     let first = Then::TakeFor("\"1\"");
     faults.extend([
         day("periodic.day/two-digits", |day| day.len() == 1, Then::Refuse, "A day of one digit is refused."),
-        day(
-            "periodic.day/no-zero",
-            |day| day.starts_with('0'),
-            Then::Refuse,
-            "A day with a leading zero is refused.",
-        ),
         day("periodic.day/no-28", |day| day == "28", Then::Refuse, "Day 28 is refused."),
         day(
             "periodic.day.form/three-digits",
@@ -105,8 +93,4 @@ fn has(months: &Value, says: fn(i64) -> bool) -> bool {
 
 fn count(months: &Value) -> usize {
     months.as_array().map_or(0, Vec::len)
-}
-
-fn is_sorted(months: &Value) -> bool {
-    months.as_array().is_none_or(|months| months.iter().filter_map(Value::as_i64).is_sorted())
 }

@@ -16,7 +16,7 @@ pub(super) fn faults() -> Vec<Entry> {
         .collect();
     for header in ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"] {
         faults.push(Entry::breach(
-            format!("signature.headers.{header}/not-demanded"),
+            format!("signature.headers.missing/{header}"),
             Breach::Signature(S::NotListed(header)),
             format!("A signature need not cover {header} although the request has it."),
         ));
@@ -40,13 +40,8 @@ pub(super) fn faults() -> Vec<Entry> {
     faults
 }
 
-const DIGEST: [(&str, D, &str); 11] = [
+const DIGEST: [(&str, D, &str); 10] = [
     ("digest.wrong-hash/unchecked", D::Unchecked, "The hash of any body is accepted in a Digest."),
-    (
-        "digest.wrong-hash/rewritten",
-        D::Rewritten,
-        "The Digest is compared with the hash of the JSON as the bank would write it.",
-    ),
     ("digest.sha-256/not-known", D::Only512, "Only SHA-512 is known in a Digest."),
     ("digest.sha-512/not-known", D::Only256, "Only SHA-256 is known in a Digest."),
     ("digest.unknown-algorithm/passes", D::UnknownPasses, "A Digest of an unknown algorithm is passed over."),
@@ -54,8 +49,8 @@ const DIGEST: [(&str, D, &str); 11] = [
     ("digest.not-base64/passes", D::NoBase64, "A Digest whose hash is no base64 is passed over."),
     ("header.digest.format/passes", D::NoForm, "A Digest without an equals sign is passed over."),
     ("digest.token-case/capitals", D::Capitals, "The algorithm of a Digest has to be in capital letters."),
-    ("header.digest.ncbct/only-periodic", D::OnlyPeriodic, "NCBCT creation accepts any Digest or none."),
-    ("header.digest.periodic/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
+    ("digest.wrong-hash/only-periodic", D::OnlyPeriodic, "NCBCT creation accepts any Digest or none."),
+    ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
 const SIGNATURE: [(&str, S, &str); 22] = [
@@ -72,11 +67,7 @@ const SIGNATURE: [(&str, S, &str); 22] = [
         S::AbsentPasses,
         "A signed header that is not sent is passed over.",
     ),
-    (
-        "signature.headers.missing/one-unsigned",
-        S::OneUnsigned,
-        "One of the listed headers need not be signed.",
-    ),
+    ("signature.value/one-unsigned", S::OneUnsigned, "One of the listed headers need not be signed."),
     ("signature.key-id/any", S::AnyKeyId, "A keyId may say anything."),
     ("signature.key-id.foreign/any-serial", S::AnySerial, "A keyId may name another serial number."),
     ("signature.key-id.foreign/any-issuer", S::AnyIssuer, "A keyId may name another authority."),

@@ -157,7 +157,7 @@ fn is_type(value: &Value, letter: char) -> bool {
 
 fn parameter(uri: &Uri, name: &str) -> Option<String> {
     let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).last()
+    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next_back()
 }
 
 /// Puts a value at a pointer whose parent is there.

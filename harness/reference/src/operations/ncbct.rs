@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
 
 /// From which amount on the regulatory fields are required, in hundredths of a krone.
-const REPORTING_THRESHOLD: u64 = 100_000_00;
+const REPORTING_THRESHOLD: u64 = 10_000_000;
 
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];

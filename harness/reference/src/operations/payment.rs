@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_pending_payment_is_not_deleted() {
         let state = State::new(0);
-        let refusal = delete(&state, Product::Ncbct, Some(&"payment-pending-0001".to_owned(), Rules::kept()))
+        let refusal = delete(&state, Product::Ncbct, Some(&"payment-pending-0001".to_owned()), Rules::kept())
             .unwrap_err();
         assert_eq!((refusal.status, refusal.code), (StatusCode::CONFLICT, Code::Conflict));
         assert_eq!(
