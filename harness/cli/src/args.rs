@@ -78,6 +78,9 @@ pub(crate) struct Run {
     /// Let the built-in bank break one clause in one named way
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub(crate) fault: Option<String>,
+    /// Let the built-in bank use one freedom of the document in another way
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
+    pub(crate) variation: Option<String>,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -85,6 +88,9 @@ pub(crate) struct Prove {
     /// Explain this fault alone: which cases catch it, and by which exchange
     #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "matrix", "update"])]
     pub(crate) fault: Option<String>,
+    /// Explain this variation alone: what is seen of it, and whether it is taken for a fault
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["fault", "only", "matrix", "update"])]
+    pub(crate) variation: Option<String>,
     /// Only faults and variations whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
@@ -103,6 +109,9 @@ pub(crate) struct Prove {
     /// Banks side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) banks: u16,
+    /// Ask every bank over TCP, also those whose difference shows without
+    #[arg(long)]
+    pub(crate) tcp: bool,
     /// Cases in flight at once, for each bank
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
@@ -124,6 +133,9 @@ pub(crate) struct Serve {
     /// Let the bank break one clause in one named way
     #[arg(long, value_name = "NAME")]
     pub(crate) fault: Option<String>,
+    /// Let the bank use one freedom of the document in another way
+    #[arg(long, value_name = "NAME", conflicts_with = "fault")]
+    pub(crate) variation: Option<String>,
     /// Seed of the ids that the bank makes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,

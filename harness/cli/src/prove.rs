@@ -2,26 +2,35 @@
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc, time::Instant};
 
+use http::{HeaderValue, Request};
 use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Exit, Role};
-use xs2aspec_reference::{Clock, Config, Fault};
+use xs2aspec_reference::{Clock, Config, Fault, Indoors, Variation};
 use xs2aspec_report::{
     Run as Shown,
     kill_matrix::{Flaw, KillMatrix, Kind, Row},
     terminal,
 };
 use xs2aspec_runner::{
-    Options, Profile, Session, SessionError, judge::every_answer, response::ResponseRules, session::Requests,
+    Options, Profile, Session, SessionError,
+    exchange::{Answer, Inside},
+    fill::Filled,
+    judge::every_answer,
+    response::ResponseRules,
+    session::Requests,
 };
 use xs2aspec_suite::{Coverage, Suite};
 
-use crate::{Failure, args::Prove};
+use crate::{Failure, args::Prove, target};
 
 /// Runs every case against the clean bank, every fault and every variation, and says what was caught and what was not.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
     if let Some(name) = &args.fault {
-        return explain(args, &suite, name).await;
+        return explain(args, &suite, Special::Fault(name.parse().map_err(Failure::input)?)).await;
+    }
+    if let Some(name) = &args.variation {
+        return explain(args, &suite, Special::Variation(name.parse().map_err(Failure::input)?)).await;
     }
     let start = Instant::now();
     let banks: Vec<Special> = Special::all().filter(|bank| bank.is_wanted(&args.only)).collect();
@@ -61,24 +70,24 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
 enum Special {
     Clean,
     Fault(Fault),
+    Variation(Variation),
 }
 
 impl Special {
     fn all() -> impl Iterator<Item = Self> {
-        [Self::Clean].into_iter().chain(Fault::all().map(Self::Fault))
+        let faults = Fault::all().map(Self::Fault);
+        [Self::Clean].into_iter().chain(faults).chain(Variation::all().map(Self::Variation))
     }
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Clean => "clean",
-            Self::Fault(fault) => fault.name(),
-        }
+        self.of().1
     }
 
     fn of(self) -> (Kind, &'static str, &'static str) {
         match self {
             Self::Clean => (Kind::Clean, "clean", ""),
             Self::Fault(fault) => (Kind::Fault, fault.name(), fault.clause()),
+            Self::Variation(variation) => (Kind::Variation, variation.name(), variation.clause()),
         }
     }
 
@@ -89,10 +98,11 @@ impl Special {
     }
 
     fn fault(self) -> Option<Fault> {
-        match self {
-            Self::Clean => None,
-            Self::Fault(fault) => Some(fault),
-        }
+        if let Self::Fault(fault) = self { Some(fault) } else { None }
+    }
+
+    fn variation(self) -> Option<Variation> {
+        if let Self::Variation(variation) = self { Some(variation) } else { None }
     }
 
     /// Arguments of `xs2aspec run` that start the same bank.
@@ -100,17 +110,34 @@ impl Special {
         match self {
             Self::Clean => vec![],
             Self::Fault(fault) => vec!["--fault".to_owned(), fault.name().to_owned()],
+            Self::Variation(variation) => vec!["--variation".to_owned(), variation.name().to_owned()],
         }
     }
 
+    /// Whether what is special happens above HTTP/1.1, so that no socket is needed to see it.
+    fn is_above_http(self) -> bool {
+        match self {
+            Self::Clean => false,
+            Self::Fault(_) => true,
+            Self::Variation(variation) => !variation.is_of_http(),
+        }
+    }
+
+    fn profile(self, base_url: &str) -> Result<Profile, Failure> {
+        let mut profile = Profile::reference(base_url).map_err(Failure::input)?;
+        target::declare(&mut profile, self.variation());
+        Ok(profile)
+    }
+
     fn config(self, args: &Prove) -> Config {
-        Config { fault: self.fault(), now: Clock::Fixed(args.now), ..Config::default() }
+        let (fault, variation) = (self.fault(), self.variation());
+        Config { fault, variation, now: Clock::Fixed(args.now), ..Config::default() }
     }
 }
 
 /// The rows of the matrix. The clean bank comes first and alone: what is signed for it serves the others, which run side by side.
 async fn rows(args: &Prove, suite: &Arc<Suite>, banks: Vec<Special>) -> Result<Vec<Row>, Failure> {
-    let nowhere = Profile::reference("http://127.0.0.1").map_err(Failure::input)?;
+    let nowhere = Profile::reference(NOWHERE).map_err(Failure::input)?;
     let session = Session::new(Arc::clone(suite), nowhere, args.seed, args.now).map_err(Failure::input)?;
     let session = Arc::new((session, Arc::new(Requests::default())));
     let mut rows = Vec::new();
@@ -143,18 +170,17 @@ async fn row(
     bank: Special,
 ) -> Result<Row, Failure> {
     let mut verdicts = Vec::new();
-    against(
-        args,
-        suite,
-        bank,
-        |profile| session.beside(profile, requests),
-        |event| {
-            if let Event::Verdict(verdict) = event {
-                verdicts.push(verdict.clone());
-            }
-        },
-    )
-    .await?;
+    let sink = |event: &Event| {
+        if let Event::Verdict(verdict) = event {
+            verdicts.push(verdict.clone());
+        }
+    };
+    if bank.is_above_http() && !args.tcp {
+        let beside = |profile, inside| session.beside(profile, requests, Some(inside));
+        within(args, suite, bank, beside, sink).await?;
+    } else {
+        against(args, suite, bank, |profile| session.beside(profile, requests, None), sink).await?;
+    }
     Ok(Row::new(bank.of(), selected(&verdicts)))
 }
 
@@ -162,7 +188,7 @@ fn selected(verdicts: &[CaseVerdict]) -> impl Iterator<Item = &CaseVerdict> {
     verdicts.iter().filter(|verdict| verdict.role == Role::Selected)
 }
 
-/// Starts a bank, runs the cases against it, and stops it.
+/// Starts a bank, runs the cases against it over TCP, and stops it.
 async fn against(
     args: &Prove,
     suite: &Suite,
@@ -172,8 +198,53 @@ async fn against(
 ) -> Result<(), Failure> {
     let started = xs2aspec_reference::start(bank.config(args)).await;
     let started = started.map_err(|error| Failure::unreachable(format!("a bank cannot start: {error}")))?;
-    let profile = Profile::reference(&started.base_url()).map_err(Failure::input)?;
-    let session = session(profile).map_err(Failure::input)?;
+    let session = session(bank.profile(&started.base_url())?).map_err(Failure::input)?;
+    run(args, suite, bank, session, sink).await?;
+    started.shutdown().await.map_err(Failure::input)
+}
+
+/// Opens a bank in this process and runs the cases against it there.
+async fn within(
+    args: &Prove,
+    suite: &Suite,
+    bank: Special,
+    session: impl FnOnce(Profile, Inside) -> Result<Session, SessionError>,
+    sink: impl FnMut(&Event),
+) -> Result<(), Failure> {
+    let opened = Indoors::open(bank.config(args));
+    let inside: Inside = Arc::new(move |request| {
+        let (opened, request) = (opened.clone(), bare(request));
+        Box::pin(async move {
+            let (head, body) = opened.answer(request).await.into_parts();
+            let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+            let headers = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
+            Answer { status: head.status.as_u16(), headers: headers.collect(), body: body.into() }
+        })
+    });
+    let session = session(bank.profile(NOWHERE)?, inside).map_err(Failure::input)?;
+    run(args, suite, bank, session, sink).await
+}
+
+/// The base URL of banks without an address.
+const NOWHERE: &str = "http://127.0.0.1";
+
+/// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.
+fn bare(request: &Filled) -> Request<Vec<u8>> {
+    let target = request.url.strip_prefix(NOWHERE).unwrap_or(&request.url);
+    let mut bare = Request::builder().method(request.method.as_str()).uri(target);
+    for (name, value) in &request.headers {
+        bare = bare.header(name.as_str(), value.as_bytes());
+    }
+    bare.body(request.body.clone()).unwrap_or_default()
+}
+
+async fn run(
+    args: &Prove,
+    suite: &Suite,
+    bank: Special,
+    session: Session,
+    sink: impl FnMut(&Event),
+) -> Result<(), Failure> {
     let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
     let options = Options {
         jobs: usize::from(args.jobs),
@@ -185,12 +256,11 @@ async fn against(
         fault: bank.fault().map(|fault| fault.name().to_owned()),
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
-    started.shutdown().await.map_err(Failure::input)
+    Ok(())
 }
 
-/// One fault: every case that catches it, with its exchange; those of its own clause are said to be so.
-async fn explain(args: &Prove, suite: &Arc<Suite>, name: &str) -> Result<Exit, Failure> {
-    let bank = Special::Fault(name.parse().map_err(Failure::input)?);
+/// One bank: every case that fails, with its exchange. A fault must be caught by its own clause, and a variation by none.
+async fn explain(args: &Prove, suite: &Arc<Suite>, bank: Special) -> Result<Exit, Failure> {
     let mut events = Vec::new();
     let session = |profile| Session::new(Arc::clone(suite), profile, args.seed, args.now);
     against(args, suite, bank, session, |event| events.push(event.clone())).await?;
@@ -202,6 +272,15 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, name: &str) -> Result<Exit, F
     let shown = Shown::of(&events).map_err(Failure::input)?;
     print!("{}", terminal::attention(&shown));
     let own = row.own().count();
+    let name = bank.name();
+    if bank.fault().is_none() {
+        println!("{name}: {} cases fail, {} cannot be judged", row.fired.len(), row.unjudged.len());
+        return Ok(if row.fired.is_empty() && row.unjudged.is_empty() {
+            Exit::Conforms
+        } else {
+            Exit::Violation
+        });
+    }
     println!("{name}: {} cases fail, {own} of them for {}", row.fired.len(), row.clause);
     for case in row.own() {
         println!("  {case}");

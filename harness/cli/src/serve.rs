@@ -14,6 +14,7 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     let config = Config {
         address: args.address,
         fault: args.fault.as_deref().map(str::parse).transpose().map_err(Failure::input)?,
+        variation: args.variation.as_deref().map(str::parse).transpose().map_err(Failure::input)?,
         now: args.now.map_or(Clock::System, Clock::Fixed),
         seed: args.seed,
         log: !args.quiet,

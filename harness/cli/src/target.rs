@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tokio::net::TcpStream;
-use xs2aspec_reference::{Bank, Config, Fault};
+use xs2aspec_reference::{Bank, Config, Fault, Variation};
 use xs2aspec_runner::Profile;
 
 use crate::{Failure, args::Run};
@@ -30,12 +30,28 @@ pub(crate) async fn open(args: &Run) -> Result<Target, Failure> {
 
 async fn built_in(args: &Run) -> Result<Target, Failure> {
     let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
-    let bank = xs2aspec_reference::start(Config { fault, ..Config::default() }).await;
+    let variation =
+        args.variation.as_deref().map(str::parse::<Variation>).transpose().map_err(Failure::input)?;
+    let bank = xs2aspec_reference::start(Config { fault, variation, ..Config::default() }).await;
     let bank =
         bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
-    let profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
-    let arguments = args.fault.iter().flat_map(|fault| ["--fault".to_owned(), fault.clone()]).collect();
+    let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
+    declare(&mut profile, variation);
+    let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), name.clone()]);
+    let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
+    let arguments = fault.chain(variation).collect();
     Ok(Target { profile, bank: Some(bank), arguments })
+}
+
+/// Declares the choices of a built-in bank with a variation in its profile.
+pub(crate) fn declare(profile: &mut Profile, variation: Option<Variation>) {
+    for (key, value) in variation.into_iter().flat_map(Variation::choices) {
+        if value.is_empty() {
+            profile.choices.remove(*key);
+        } else {
+            profile.choices.insert((*key).to_owned(), (*value).to_owned());
+        }
+    }
 }
 
 /// One line about a target that is not there, in place of one for every case.

@@ -4,9 +4,9 @@
 use crate::certificate::{Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
-use crate::fault::{Breach, Rules, SignatureBreach as S};
 use crate::header::{Fields, Header};
 use crate::refusal::{Refusal, excerpt};
+use crate::rules::{Breach, Rules, SignatureBreach as S, Variance};
 use crate::signature::{Parameters, SignatureError, signing_string};
 use crate::verification;
 
@@ -24,6 +24,10 @@ pub(crate) fn verify(
 ) -> Result<(), Refusal> {
     let broken = |breach| rules.broken_by(Breach::Signature(breach));
     let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
+    if rules.varied_by(Variance::OnlyDer) && certificate.starts_with("LS0t") {
+        let says = "expected a certificate in base64 of DER, found another form";
+        return Err(refuse("certificate.form", says).at(Header::TppSignatureCertificate.name()));
+    }
     let certificate = match certificates.read(&certificate) {
         Ok(certificate) => certificate,
         Err(_) if rules.broken_by(Breach::HeaderForm(Header::TppSignatureCertificate)) => return Ok(()),
@@ -40,6 +44,7 @@ pub(crate) fn verify(
     let text =
         encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
     check_form(&header, &text, rules)?;
+    check_variant(&header, &text, fields, rules)?;
     let parameters = match Parameters::parse(&text) {
         Ok(parameters) => parameters,
         Err(error) if passes(&error, rules) => return Ok(()),
@@ -113,6 +118,35 @@ fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Forms of the header that only some banks take, since the document leaves them open.
+fn check_variant(header: &[u8], text: &str, fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
+    let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+    let listed: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
+    let serial = text.split_once("SN=").and_then(|(_, rest)| rest.split(',').next()).unwrap_or_default();
+    let place = |name: &String| SIGNED_WHEN_PRESENT.iter().position(|known| known == name);
+    let word = String::from_utf8_lossy(header);
+    let unusual = [
+        (Variance::AlgorithmDemanded, !text.contains("algorithm=")),
+        (Variance::DateDemanded, fields.bytes("date").is_none() || !listed.iter().any(|name| name == "date")),
+        (Variance::ListFixed, listed.iter().any(|name| place(name).is_none())),
+        (Variance::OrderFixed, !listed.iter().filter_map(place).is_sorted()),
+        (Variance::SmallLetters, list.bytes().any(|byte| byte.is_ascii_uppercase())),
+        (
+            Variance::WordAsShown,
+            word.starts_with("=?")
+                && !["=?utf-8?", "=?iso-8859-1?"].iter().any(|known| word.starts_with(known)),
+        ),
+        (
+            Variance::SerialAsShown,
+            serial.starts_with('0') || serial.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'A'..=b'F')),
+        ),
+    ];
+    if unusual.into_iter().any(|(variance, is_unusual)| is_unusual && rules.varied_by(variance)) {
+        return Err(refuse("signature.form", "expected a Signature header as the document shows it"));
+    }
+    Ok(())
+}
+
 /// Whether a fault passes over what cannot be read.
 fn passes(error: &SignatureError, rules: Rules) -> bool {
     match error {
@@ -138,6 +172,10 @@ fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result
     if !certificate.has_serial(serial) && !broken(S::AnySerial) {
         let says = format!("expected the serial number of the certificate, found {}", excerpt(serial));
         return Err(refuse("signature.key-id.serial", says));
+    }
+    if rules.varied_by(Variance::IssuerAsShown) && (issuer.contains(", ") || issuer.contains(';')) {
+        let says = format!("expected the issuer as the certificate shows it, found {}", excerpt(issuer));
+        return Err(refuse("signature.key-id.issuer", says));
     }
     if DistinguishedName::parse(issuer).as_ref() != Some(&certificate.issuer) && !broken(S::AnyIssuer) {
         let says = format!("expected the issuer of the certificate, found {}", excerpt(issuer));
@@ -192,6 +230,13 @@ mod tests {
 
     /// A request with date, x-request-id and psu-id, and the Signature header that `write` makes for it.
     fn refused(write: impl FnOnce(&str, &dyn Fn(&str) -> String) -> String) -> Option<String> {
+        refused_by(Rules::kept(), write)
+    }
+
+    fn refused_by(
+        rules: Rules,
+        write: impl FnOnce(&str, &dyn Fn(&str) -> String) -> String,
+    ) -> Option<String> {
         let mut headers = HeaderMap::new();
         for (name, value) in [("date", DATE), ("x-request-id", "r-1"), ("psu-id", PSU_ID)] {
             headers.insert(name, value.parse().unwrap());
@@ -204,12 +249,10 @@ mod tests {
         };
         let header = write(&key_id, &sign);
         headers.insert("signature", header.parse().unwrap());
-        verify(Fields(&headers), "GET", "/v1/x?y=z", &Certificates::default(), Rules::kept()).err().map(
-            |refusal| {
-                assert_eq!(refusal.status.as_u16(), 401);
-                refusal.rule
-            },
-        )
+        verify(Fields(&headers), "GET", "/v1/x?y=z", &Certificates::default(), rules).err().map(|refusal| {
+            assert_eq!(refusal.status.as_u16(), 401);
+            refusal.rule
+        })
     }
 
     fn header(key_id: &str, algorithm: &str, list: &str, signature: &str) -> String {
@@ -238,6 +281,44 @@ mod tests {
         let other_spelling =
             format!("SN=00{},CA=C=NO, O=Synthetic Trust AS, CN=Synthetic Test CA", SERIAL.to_lowercase());
         assert_eq!(refused(|_, sign| header(&other_spelling, "rsa-sha256", LIST, &sign(LIST))), None);
+    }
+
+    #[test]
+    fn freedoms_with_signatures() {
+        let serial = SERIAL.trim_start_matches('0');
+        let plain = format!("SN={serial},CA={ISSUER}");
+        let spaced = format!("SN={serial},CA={}", ISSUER.replace(',', ", "));
+        let small = format!("SN={},CA={ISSUER}", serial.to_lowercase());
+        let signed = |rules, key_id: &str, list: &str| {
+            refused_by(rules, |_, sign| header(key_id, "rsa-sha256", list, &sign(list)))
+        };
+        let extra = "date x-request-id psu-id (request-target)";
+        for (variance, key_id, list) in [
+            (Variance::SerialAsShown, small.as_str(), LIST),
+            (Variance::IssuerAsShown, spaced.as_str(), LIST),
+            (Variance::OrderFixed, plain.as_str(), "psu-id date x-request-id"),
+            (Variance::SmallLetters, plain.as_str(), "Date X-Request-ID PSU-ID"),
+            (Variance::ListFixed, plain.as_str(), extra),
+        ] {
+            assert_eq!(signed(Rules::kept(), key_id, list), None, "{variance:?}");
+            assert_eq!(signed(Rules::varied(variance), &plain, LIST), None, "{variance:?}");
+            assert!(signed(Rules::varied(variance), key_id, list).is_some(), "{variance:?}");
+        }
+        let unnamed = |rules| {
+            refused_by(rules, |key_id, sign| {
+                header(key_id, "x", LIST, &sign(LIST)).replace(r#"algorithm="x","#, "")
+            })
+        };
+        assert_eq!(unnamed(Rules::kept()), None);
+        assert!(unnamed(Rules::varied(Variance::AlgorithmDemanded)).is_some());
+        let wrapped = |rules| {
+            refused_by(rules, |key_id, sign| {
+                format!("=?UTF-8?B?{}?=", STANDARD.encode(header(key_id, "rsa-sha256", LIST, &sign(LIST))))
+            })
+        };
+        assert_eq!(wrapped(Rules::kept()), None);
+        assert!(wrapped(Rules::varied(Variance::WordAsShown)).is_some());
+        assert_eq!(signed(Rules::varied(Variance::DateDemanded), &plain, LIST), None);
     }
 
     #[test]

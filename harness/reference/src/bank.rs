@@ -5,18 +5,24 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Request, Response};
 use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tower_service::Service as _;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::fault::{Fault, Rules};
+use crate::fault::Fault;
 use crate::operations::Context;
+use crate::rules::Rules;
 use crate::service::{Service, router};
 use crate::state::State;
+use crate::variation::Variation;
 
 /// How long [`Bank::shutdown`] waits for connections that are still in use.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(2);
@@ -28,6 +34,8 @@ pub struct Config {
     pub address: SocketAddr,
     /// The one clause that the bank breaks, if any.
     pub fault: Option<Fault>,
+    /// The one freedom that it uses in another way, if any, unless there is a fault.
+    pub variation: Option<Variation>,
     /// Where it takes the time from.
     pub now: Clock,
     /// Where its ids start: banks with the same seed give the same ids in the same order.
@@ -42,6 +50,7 @@ impl Default for Config {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             fault: None,
+            variation: None,
             now: Clock::System,
             seed: 0,
             log: false,
@@ -57,13 +66,7 @@ impl Default for Config {
 pub async fn start(config: Config) -> io::Result<Bank> {
     let listener = TcpListener::bind(config.address).await?;
     let address = listener.local_addr()?;
-    let context = Context {
-        rules: Rules::of(config.fault),
-        clock: config.now,
-        state: State::new(config.seed),
-        certificates: Certificates::default(),
-    };
-    let router = router(Arc::new(Service { context, log: config.log }));
+    let router = open(config);
     // Small answers on connections that stay open: waiting to fill a segment only delays them. A socket that
     // refuses the option is already closed.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -73,6 +76,38 @@ pub async fn start(config: Config) -> io::Result<Bank> {
         axum::serve(listener, router).with_graceful_shutdown(until).await
     });
     Ok(Bank { address, stop, task })
+}
+
+fn open(config: Config) -> Router {
+    let context = Context {
+        rules: Rules::of(config.fault.map(Fault::entry).or(config.variation.map(Variation::entry))),
+        clock: config.now,
+        state: State::new(config.seed),
+        certificates: Certificates::default(),
+    };
+    router(Arc::new(Service { context, log: config.log }))
+}
+
+/// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and answers, and no
+/// HTTP/1.1 around them.
+#[derive(Clone, Debug)]
+pub struct Indoors(Router);
+
+impl Indoors {
+    /// Opens a bank. Its address is not looked at.
+    pub fn open(config: Config) -> Self {
+        Self(open(config))
+    }
+
+    /// Answers a request, whose URI has a path and no host. What follows from the connection (`Date`, `Content-Length`) is not
+    /// there.
+    pub async fn answer(&self, request: Request<Vec<u8>>) -> Response<Bytes> {
+        let mut router = self.0.clone();
+        let Ok(answer) = router.call(request.map(Body::from)).await;
+        let (parts, body) = answer.into_parts();
+        // A body that the bank itself made cannot break off.
+        Response::from_parts(parts, to_bytes(body, usize::MAX).await.unwrap_or_default())
+    }
 }
 
 /// A running bank. Dropping it lets requests in progress end, and stops it.

@@ -1,12 +1,18 @@
 //! The Digest header: a hash of the body as it was received (RFC 3230, with the algorithms of RFC 5843).
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet::STANDARD as STANDARD_ALPHABET;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, PAD, STANDARD};
 use sha2::{Digest as _, Sha256, Sha512};
 
-use crate::fault::{Breach, DigestBreach as D, Rules};
 use crate::operation::Operation;
 use crate::refusal::{Refusal, excerpt};
+use crate::rules::{Breach, DigestBreach as D, Rules, Variance};
+
+/// Base64 that need not be padded.
+const UNPADDED: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD_ALPHABET, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
 /// Checks a Digest header against the body. Of several digests every SHA-256 and SHA-512 one must be right; others
 /// are passed over as long as one of these is there.
@@ -15,7 +21,7 @@ pub(crate) fn check(value: &str, body: &[u8], operation: Operation, rules: Rules
     let is_looked_at = match operation {
         Operation::Ncbct => !broken(D::OnlyPeriodic),
         Operation::Periodic => !broken(D::OnlyNcbct),
-        _ => true,
+        _ => !rules.varied_by(Variance::NoBasketDigest),
     };
     if !is_looked_at {
         return Ok(());
@@ -62,6 +68,9 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
     let broken = |breach| rules.broken_by(Breach::Digest(breach));
     let mut passed_over = None;
     let mut verified = false;
+    if rules.varied_by(Variance::OneDigest) && value.contains(',') {
+        return Err(DigestError::Form(excerpt(value)));
+    }
     for instance in value.split(',').map(str::trim) {
         let Some((algorithm, encoded)) = instance.split_once('=') else {
             if broken(D::NoForm) {
@@ -81,7 +90,8 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
                 continue;
             }
         };
-        let found = match STANDARD.decode(encoded) {
+        let padding = rules.varied_by(Variance::UnpaddedDigest);
+        let found = match if padding { UNPADDED.decode(encoded) } else { STANDARD.decode(encoded) } {
             Ok(found) => found,
             Err(_) if broken(D::NoBase64) => continue,
             Err(_) => return Err(DigestError::Encoding),
@@ -92,6 +102,9 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
         }
         if found.len() != expected.len() {
             return Err(DigestError::Length { expected: expected.len(), found: found.len() });
+        }
+        if found != expected && rules.varied_by(Variance::OneOfDigests) && value.contains(',') {
+            continue;
         }
         if found != expected && !broken(D::Unchecked) {
             return Err(DigestError::Mismatch);
@@ -125,6 +138,24 @@ mod tests {
         ] {
             assert_eq!(verify(&value, BODY, Rules::kept()), Ok(()), "{value}");
         }
+    }
+
+    #[test]
+    fn freedoms_with_digests() {
+        let unpadded = format!("SHA-256={}", SHA_256.trim_end_matches('='));
+        let two = format!("SHA-256={SHA_256},SHA-512={}", STANDARD.encode([0; 64]));
+        let right = format!("SHA-256={SHA_256}");
+        let outcomes = |rules| {
+            [&unpadded, &two, &right].map(|value| check(value, BODY, Operation::Ncbct, rules).is_ok())
+        };
+        assert_eq!(outcomes(Rules::kept()), [false, false, true]);
+        assert_eq!(outcomes(Rules::varied(Variance::UnpaddedDigest)), [true, false, true]);
+        assert_eq!(outcomes(Rules::varied(Variance::OneOfDigests)), [false, true, true]);
+        let list = format!("{right},{right}");
+        let listed = |rules| check(&list, BODY, Operation::Ncbct, rules).is_ok();
+        assert!(listed(Rules::kept()) && !listed(Rules::varied(Variance::OneDigest)));
+        let basket = |rules| check("SHA-256=x", BODY, Operation::Basket, rules).is_ok();
+        assert!(!basket(Rules::kept()) && basket(Rules::varied(Variance::NoBasketDigest)));
     }
 
     #[test]

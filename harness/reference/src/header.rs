@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 
-use crate::fault::{Breach, Rules};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
+use crate::rules::{Breach, Rules, Variance};
 pub(crate) use table::Header;
 use table::{Presence, TABLE};
 
@@ -60,6 +60,7 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
         }
         if let Some(value) = fields.text(header)
             && !rules.broken_by(Breach::HeaderForm(header))
+            && !rules.varied_by(Variance::AnyForm(header))
         {
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())

@@ -18,6 +18,24 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
     }
 }
 
+/// Reads a JSON object of which the last of several members with one name counts, as many readers do.
+pub(crate) fn object_of_last(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(members)) => Ok(members),
+        _ => object(bytes),
+    }
+}
+
+/// The members that are not `null`, at every depth.
+pub(crate) fn without_nulls(members: Map<String, Value>) -> Map<String, Value> {
+    let kept = members.into_iter().filter(|(_, value)| !value.is_null());
+    kept.map(|(name, value)| match value {
+        Value::Object(members) => (name, Value::Object(without_nulls(members))),
+        other => (name, other),
+    })
+    .collect()
+}
+
 /// The JSON type of a value, as a refusal names it.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
@@ -144,5 +162,14 @@ mod tests {
                 String::from_utf8_lossy(body)
             );
         }
+    }
+
+    #[test]
+    fn two_ways_to_read_loosely() {
+        let last = object_of_last(br#"{"a": 1, "a": 2}"#).unwrap();
+        assert_eq!(Value::Object(last), serde_json::json!({ "a": 2 }));
+        assert!(object_of_last(b"[]").is_err() && object_of_last(b"{").is_err());
+        let nulls = object(br#"{"a": null, "b": {"c": null, "d": 1}}"#).unwrap();
+        assert_eq!(Value::Object(without_nulls(nulls)), serde_json::json!({ "b": { "d": 1 } }));
     }
 }

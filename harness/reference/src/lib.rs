@@ -39,6 +39,7 @@ mod operation;
 mod operations;
 mod psu;
 mod refusal;
+mod rules;
 mod seed;
 mod service;
 mod shared_types;
@@ -47,8 +48,11 @@ mod state;
 #[cfg(test)]
 #[path = "../tests/support/certificate.rs"]
 mod test_certificate;
+mod variation;
 mod verification;
 
-pub use bank::{Bank, Config, start};
+pub use bank::{Bank, Config, Indoors, start};
 pub use clock::Clock;
-pub use fault::{Fault, UnknownFault};
+pub use fault::Fault;
+pub use rules::UnknownName;
+pub use variation::Variation;

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::currency::Currency;
-use crate::fault::{Breach, Rules};
 use crate::member::Object;
 use crate::refusal::{Refusal, excerpt};
+use crate::rules::{Breach, Rules};
 
 /// "Precision 18": more digits than this before the point break the rule whether it counts integer digits or all.
 const MAXIMUM_INTEGER_DIGITS: usize = 18;

@@ -9,19 +9,20 @@ mod query;
 mod transaction;
 
 use axum::http::{HeaderMap, StatusCode, Uri};
-use serde_json::{Value, json};
+use chrono::DateTime;
+use serde_json::{Map, Value, json};
 
 use crate::authentication;
 use crate::certificate::Certificates;
 use crate::clock::Clock;
 use crate::digest;
-use crate::fault::{self, Breach, Rules};
 use crate::header::{self, Fields, Header};
 use crate::json;
 use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
+use crate::rules::{self, Breach, Rules, Variance};
 use crate::state::State;
 
 /// A request as it came in.
@@ -53,7 +54,8 @@ pub(crate) fn perform(
     let rules = context.rules;
     rules.treat_head(operation, fields, request.uri)?;
     header::check(fields, operation, rules)?;
-    let query = query::check(request.uri, operation)?;
+    let query = query::check(request.uri, operation, rules)?;
+    check_freshness(context, fields)?;
     // The basket has a body but no Digest in the document's table; one that is sent is checked all the same.
     if operation.creates()
         && let Some(value) = fields.text(Header::Digest)
@@ -76,9 +78,9 @@ pub(crate) fn perform(
     if !operation.creates() {
         return read(context, operation, request.path_parameters, fields, psu_context);
     }
-    let mut members = match json::object(request.body) {
+    let mut members = match read_object(request.body, rules) {
         Ok(members) => members,
-        Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => fault::valid(operation),
+        Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => rules::valid(operation),
         Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
     };
     rules.treat_body(operation, &mut members)?;
@@ -95,6 +97,42 @@ pub(crate) fn perform(
         _ => basket::create(&body, &context.state, rules)?,
     };
     Ok((StatusCode::CREATED, created))
+}
+
+/// The object of a body.
+fn read_object(body: &[u8], rules: Rules) -> Result<Map<String, Value>, json::JsonError> {
+    let members = if rules.varied_by(Variance::LastOfDuplicates) {
+        json::object_of_last(body)
+    } else {
+        json::object(body)
+    };
+    if rules.varied_by(Variance::NullIsAbsent) {
+        return members.map(json::without_nulls);
+    }
+    members
+}
+
+/// What some banks want of a request besides: that it was not sent before, and not long ago.
+fn check_freshness(context: &Context, fields: Fields<'_>) -> Result<(), Refusal> {
+    let once = [(Variance::RequestIdOnce, Header::XRequestId), (Variance::NoReplay, Header::Signature)];
+    for (variance, header) in once {
+        let value = fields.text(header).unwrap_or_default();
+        if context.rules.varied_by(variance) && !context.state.is_new(header.name(), &value) {
+            let says = "expected a value that was never used, found one that was";
+            return Err(Refusal::format(format!("header.{}.reuse", header.name()), says).at(header.name()));
+        }
+    }
+    if context.rules.varied_by(Variance::DateFresh) {
+        let date = fields.bytes("date").and_then(|bytes| String::from_utf8(bytes).ok());
+        let date = date.and_then(|text| DateTime::parse_from_rfc2822(&text).ok());
+        let is_fresh =
+            date.is_some_and(|date| (context.clock.now() - date.to_utc()).num_minutes().abs() <= 5);
+        if !is_fresh {
+            let says = "expected a Date of the last five minutes, found none";
+            return Err(Refusal::unauthenticated("signature.headers.date-stale", says).at("date"));
+        }
+    }
+    Ok(())
 }
 
 /// A body that is no JSON object.

@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 
-use crate::fault::{Breach, Rules};
 use crate::header::{Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
+use crate::rules::{Breach, Rules};
 use crate::seed::{self, Psu};
 
 /// The role in which the PSU acts.

@@ -78,6 +78,11 @@ impl Refusal {
         self
     }
 
+    /// Whether a member of the body is what breaks the rule.
+    pub(crate) fn is_about_a_member(&self) -> bool {
+        self.path.as_ref().is_some_and(|path| path.starts_with('/'))
+    }
+
     /// The rule and the problem, at most 512 characters (the document, section Resources > Shared types, `TppMessage`).
     pub(crate) fn text(&self) -> String {
         format!("{}: {}", self.rule, self.says).chars().take(512).collect()

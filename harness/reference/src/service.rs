@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
+use crate::rules::{Plain, Rules};
 use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes near.
@@ -82,10 +83,26 @@ async fn serve(
         let rule = outcome.as_ref().err().map(|refusal| refusal.rule.as_str());
         log::request(operation.id(), status.as_u16(), rule, started.elapsed());
     }
-    match outcome {
-        Ok((status, body)) => respond(&parts.headers, status, &body),
-        Err(refusal) => respond(&parts.headers, refusal.status, &refusal.body()),
+    let rules = service.context.rules;
+    let answer = match outcome {
+        Ok((status, body)) => {
+            let mut answer = Plain::new(status, body);
+            let base = base(&parts.headers);
+            rules.forms().for_each(|form| form.accept(&base, &mut answer));
+            answer
+        }
+        Err(refusal) => refused(rules, Some(operation), &refusal),
+    };
+    if let Some(delay) = rules.forms().find_map(|form| form.delay(operation)) {
+        tokio::time::sleep(delay).await;
     }
+    respond(&parts.headers, answer, rules)
+}
+
+fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Plain {
+    let mut answer = Plain::new(refusal.status, refusal.body());
+    rules.forms().for_each(|form| form.refuse(operation, refusal, &mut answer));
+    answer
 }
 
 async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
@@ -108,10 +125,15 @@ fn is_over_limit(error: &axum::Error) -> bool {
     error.source().and_then(|source| source.downcast_ref::<LengthLimitError>()).is_some()
 }
 
-/// The description of this interface, at the address by which it was asked for (RFC 9110 section 7.2).
-async fn description(headers: HeaderMap) -> axum::Json<Value> {
+/// The address by which the bank was asked (RFC 9110 section 7.2).
+fn base(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1");
-    axum::Json(openapi::description(&format!("http://{host}")))
+    format!("http://{host}")
+}
+
+/// The description of this interface.
+async fn description(headers: HeaderMap) -> axum::Json<Value> {
+    axum::Json(openapi::description(&base(&headers)))
 }
 
 async fn unknown_path(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
@@ -130,18 +152,29 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
     if service.log {
         log::request("no operation", refusal.status.as_u16(), Some(&refusal.rule), std::time::Duration::ZERO);
     }
-    respond(headers, refusal.status, &refusal.body())
+    let rules = service.context.rules;
+    respond(headers, refused(rules, None, refusal), rules)
 }
 
 /// A JSON response that repeats the X-Request-ID of its request.
-fn respond(request: &HeaderMap, status: StatusCode, body: &Value) -> Response {
-    let is_empty = status == StatusCode::NO_CONTENT;
-    let mut response = Response::new(if is_empty { Body::empty() } else { Body::from(body.to_string()) });
+fn respond(request: &HeaderMap, answer: Plain, rules: Rules) -> Response {
+    let Plain { status, mut body, text, content_type } = answer;
+    let mut written = text.map(str::to_owned);
+    if written.is_none() {
+        rules.forms().for_each(|form| form.write(&mut body, &mut written));
+    }
+    let is_empty = status == StatusCode::NO_CONTENT || text == Some("");
+    let mut response = Response::new(Body::empty());
+    if !is_empty {
+        let bytes = written.unwrap_or_else(|| body.to_string()).into_bytes();
+        *response.body_mut() = match rules.forms().find(|form| form.is_coding()) {
+            Some(form) => form.code(bytes, response.headers_mut()),
+            None => Body::from(bytes),
+        };
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    if !is_empty {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    }
     if let Some(id) = request.get("x-request-id") {
         headers.insert("x-request-id", id.clone());
     }
@@ -149,5 +182,6 @@ fn respond(request: &HeaderMap, status: StatusCode, body: &Value) -> Response {
         // A 401 has to carry a challenge (RFC 9110 section 15.5.2); the scheme is the draft's (section 3.1.1).
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Signature realm=\"xs2a\""));
     }
+    rules.forms().for_each(|form| form.send(&mut response));
     response
 }

@@ -1,6 +1,6 @@
 //! What the bank remembers between requests, in memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDate;
@@ -62,6 +62,8 @@ pub(crate) struct State {
 #[derive(Default)]
 struct Memory {
     ids: u64,
+    /// Values of headers that only some banks remember.
+    seen: HashSet<(&'static str, String)>,
     payments: HashMap<String, Payment>,
     /// The payments of each basket.
     baskets: HashMap<String, Vec<String>>,
@@ -94,6 +96,11 @@ impl State {
         let id = memory.next_id(self.seed);
         memory.baskets.insert(id.clone(), payment_ids);
         id
+    }
+
+    /// Remembers a value of a header, and says whether it was there before.
+    pub(crate) fn is_new(&self, header: &'static str, value: &str) -> bool {
+        self.memory().seen.insert((header, value.to_owned()))
     }
 
     /// A payment that was created before.

@@ -19,7 +19,7 @@ use xs2aspec_suite::{
 };
 
 use crate::{
-    exchange::{Answer, ExchangeError, Exchanger},
+    exchange::{Answer, ExchangeError, Exchanger, Inside},
     fill::{FillError, Filled, Filler},
     judge::{self, Examined, Outcome},
     mask::Masker,
@@ -129,15 +129,24 @@ impl Session {
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
     /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges. The profiles of all that share
-    /// `requests` differ in their base URL and choices alone.
-    pub fn beside(&self, profile: Profile, requests: &Arc<Requests>) -> Result<Self, SessionError> {
+    /// `requests` differ in their base URL and choices alone. A target that is `inside` this process is asked there.
+    pub fn beside(
+        &self,
+        profile: Profile,
+        requests: &Arc<Requests>,
+        inside: Option<Inside>,
+    ) -> Result<Self, SessionError> {
+        let exchanger = match inside {
+            Some(inside) => Exchanger::inside(&profile, inside)?,
+            None => Exchanger::new(&profile)?,
+        };
         Ok(Self {
+            exchanger,
             suite: Arc::clone(&self.suite),
             seal: Arc::clone(&self.seal),
             rules: Arc::clone(&self.rules),
             strict: strict(&self.suite, &profile),
             beside: Some(Arc::clone(requests)),
-            exchanger: Exchanger::new(&profile)?,
             masker: Masker::new(&profile, self.seed),
             exchanges: AtomicU64::new(0),
             done: Mutex::default(),

@@ -1,7 +1,7 @@
 //! Faults of amounts and currencies (the document, section Resources > Shared types, Amount).
 
-use super::{Breach, Entry, Place, Then, Treatment, When};
 use crate::operation::Operation;
+use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
 
 /// Currencies of which a table may have another number of digits than ISO 4217: of old standards, of what people pay with, or of
 /// neighbours in the list.

@@ -1,7 +1,7 @@
 //! Faults of 2xx answers (the document, sections Resources, and Endpoints).
 
-use super::{Alteration, Change, Entry};
 use crate::operation::Operation;
+use crate::rules::{Alteration, Change, Entry};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;

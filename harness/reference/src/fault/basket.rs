@@ -4,9 +4,9 @@
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::{Breach, Effect, Entry, MixBreach, Place, Then, Treatment, When};
 use crate::operation::Operation;
 use crate::refusal::Code;
+use crate::rules::{Breach, Effect, Entry, MixBreach, Place, Then, Treatment, When};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mix = [
@@ -36,11 +36,11 @@ pub(super) fn faults() -> Vec<Entry> {
         ("other-code", StatusCode::BAD_REQUEST, Code::FormatError),
     ];
     for (name, status, code) in refusals {
-        faults.push(Entry {
-            name: format!("basket.mix/{name}"),
-            says: format!("A mixed basket is refused with {} and {}.", status.as_u16(), code.text()),
-            effect: Effect::Refuses("basket.mix", status, code),
-        });
+        faults.push(Entry::new(
+            format!("basket.mix/{name}"),
+            vec![Effect::Refuses("basket.mix", status, code)],
+            format!("A mixed basket is refused with {} and {}.", status.as_u16(), code.text()),
+        ));
     }
     let limits = [
         ("basket.payment-ids.limit/eleven", 11, "A basket may have eleven payments."),

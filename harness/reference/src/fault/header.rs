@@ -2,10 +2,11 @@
 
 use axum::http::StatusCode;
 
-use super::{Breach, Effect, Entry, Place, Then, Treatment, When, title};
+use super::title;
 use crate::header::{Header, parts};
 use crate::operation::Operation;
 use crate::refusal::Code;
+use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -146,11 +147,11 @@ fn values() -> Vec<Entry> {
         "A corporate user need not name an agreement in PSU-Corporate-ID.",
     ));
     for (name, status) in [("forbidden", StatusCode::FORBIDDEN), ("unauthorized", StatusCode::UNAUTHORIZED)] {
-        faults.push(Entry {
-            name: format!("error.corporate-id/{name}"),
-            says: format!("A corporate user without PSU-Corporate-ID is refused with {}.", status.as_u16()),
-            effect: Effect::Refuses("error.corporate-id-missing", status, Code::BadRequest),
-        });
+        faults.push(Entry::new(
+            format!("error.corporate-id/{name}"),
+            vec![Effect::Refuses("error.corporate-id-missing", status, Code::BadRequest)],
+            format!("A corporate user without PSU-Corporate-ID is refused with {}.", status.as_u16()),
+        ));
     }
     faults
 }

@@ -1,7 +1,8 @@
 //! Faults of closed lists: one value too few, or any value.
 
-use super::{Entry, Place, Then, Treatment, When, title};
+use super::title;
 use crate::operation::Operation;
+use crate::rules::{Entry, Place, Then, Treatment, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;

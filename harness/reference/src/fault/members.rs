@@ -1,8 +1,9 @@
 //! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints > Create NCBCT payment,
 //! Create periodic NDCT payment, and Resources > Shared types).
 
-use super::{Breach, Entry, Place, Then, Treatment, When, title};
+use super::title;
 use crate::operation::Operation;
+use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;

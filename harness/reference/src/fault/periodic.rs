@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Breach, Entry, MonthsBreach as M, Place, Then, Treatment, When};
 use crate::operation::Operation;
+use crate::rules::{Breach, Entry, MonthsBreach as M, Place, Then, Treatment, When};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults: Vec<Entry> = DUPLICATES

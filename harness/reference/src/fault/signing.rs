@@ -1,8 +1,8 @@
 //! Faults of Digest, certificate and signature (the document, section Authentication).
 
-use super::{Breach, DigestBreach as D, Entry, Place, SignatureBreach as S, Then, Treatment, When};
 use crate::header::Header;
 use crate::operation::Operation;
+use crate::rules::{Breach, DigestBreach as D, Entry, Place, SignatureBreach as S, Then, Treatment, When};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults: Vec<Entry> = DIGEST

@@ -4,10 +4,10 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::link;
-use crate::fault::{Breach, MixBreach, Rules};
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
+use crate::rules::{Breach, MixBreach, Rules};
 use crate::state::{State, Status};
 
 /// "At most 10 entries."

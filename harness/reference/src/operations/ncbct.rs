@@ -1,9 +1,9 @@
 //! The body of an NCBCT (the document, section Endpoints > Create NCBCT payment).
 
-use crate::fault::{Breach, Rules};
 use crate::member::Object;
 use crate::money::Amount;
 use crate::refusal::Refusal;
+use crate::rules::{Breach, Rules};
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
 
 /// From which amount on the regulatory fields are required, in hundredths of a krone.

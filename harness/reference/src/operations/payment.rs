@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::link;
 use crate::currency::Currency;
-use crate::fault::{Breach, Rules};
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
+use crate::rules::{Breach, Rules};
 use crate::seed;
 use crate::state::{Payment, State, Status};
 

@@ -1,9 +1,9 @@
 //! The body of a periodic NDCT (the document, section Endpoints > Create periodic NDCT payment).
 
-use crate::fault::{Breach, MonthsBreach, Rules};
 use crate::member::{Member, Object};
 use crate::money::Amount;
 use crate::refusal::{Refusal, excerpt};
+use crate::rules::{Breach, MonthsBreach, Rules};
 use crate::shared_types::{account, address, purpose_code, remittance_unstructured};
 
 /// In the document's spelling.

@@ -6,6 +6,7 @@ use axum::http::Uri;
 use crate::member::kebab_case;
 use crate::operation::Operation;
 use crate::refusal::{Refusal, excerpt};
+use crate::rules::{Rules, Variance};
 
 /// The boolean parameters of one request.
 pub(super) struct Flags(Vec<(&'static str, bool)>);
@@ -18,7 +19,7 @@ impl Flags {
 }
 
 /// Reads the parameters that an operation has; the document makes all of them optional booleans.
-pub(super) fn check(uri: &Uri, operation: Operation) -> Result<Flags, Refusal> {
+pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Flags, Refusal> {
     let known: &[&str] = match operation {
         Operation::Ncbct => &["allowLogicalDuplicate"],
         Operation::Customers => &["withAccounts", "withAgreements"],
@@ -33,11 +34,16 @@ pub(super) fn check(uri: &Uri, operation: Operation) -> Result<Flags, Refusal> {
     let mut flags = Vec::new();
     for (name, value) in pairs {
         let Some(name) = known.iter().find(|known| **known == name) else { continue };
-        let value = value.parse().map_err(|_| {
-            let says = format!("expected true or false, found {}", excerpt(&value));
-            Refusal::format(format!("{operation}.{}.type", kebab_case(name)), says).at(*name)
-        })?;
-        flags.push((*name, value));
+        match value.parse() {
+            Ok(_) if rules.varied_by(Variance::FullArrays) => {}
+            Ok(value) => flags.push((*name, value)),
+            Err(_) if rules.varied_by(Variance::AnyFlag) => {}
+            Err(_) => {
+                let says = format!("expected true or false, found {}", excerpt(&value));
+                let rule = format!("{operation}.{}.type", kebab_case(name));
+                return Err(Refusal::format(rule, says).at(*name));
+            }
+        }
     }
     Ok(Flags(flags))
 }
@@ -47,7 +53,8 @@ mod tests {
     use super::*;
 
     fn read(query: &str, operation: Operation) -> Result<Flags, String> {
-        check(&format!("/v1/path{query}").parse().unwrap(), operation).map_err(|refusal| refusal.rule)
+        check(&format!("/v1/path{query}").parse().unwrap(), operation, Rules::kept())
+            .map_err(|refusal| refusal.rule)
     }
 
     #[test]

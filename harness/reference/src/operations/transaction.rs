@@ -4,10 +4,10 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::Context;
-use crate::fault::Breach;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
+use crate::rules::Breach;
 use crate::seed::{self, Account};
 
 /// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
     use crate::certificate::Certificates;
     use crate::clock::Clock;
-    use crate::fault::Rules;
     use crate::psu::Context as Asked;
+    use crate::rules::Rules;
     use crate::seed::{CORPORATE_ACCOUNT, PRIVATE_ACCOUNT};
     use crate::state::State;
 

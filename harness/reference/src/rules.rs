@@ -1,0 +1,483 @@
+//! What the bank keeps to: the whole document, or that with a fault or a variation, each of them an [`Entry`] in a list.
+//!
+//! What an entry does are its [`Effect`]s. Most take a value of a request for another ([`Treatment`]), alter an answer
+//! ([`Alteration`]) or give answers another form ([`Form`]), each at one place for all of them; a [`Breach`] or [`Variance`] has a
+//! branch of its own at the place of its rule, which asks [`Rules`].
+
+mod alteration;
+mod form;
+mod treatment;
+
+use axum::http::{StatusCode, Uri};
+use serde_json::{Map, Value};
+
+use crate::header::{Fields, Header};
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal};
+
+pub(crate) use alteration::{Alteration, Change};
+pub(crate) use form::{Coding, ErrorBody, Form, Plain};
+pub(crate) use treatment::{Place, Then, Treatment, When};
+
+/// What a fault or a variation does to the bank.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Effect {
+    /// A rule with a branch of its own, that is broken.
+    Breach(Breach),
+    /// A freedom with a branch of its own, that is used in another way.
+    Variance(Variance),
+    /// A value of a request that is taken for another, or stumbled over.
+    Treats(Treatment),
+    /// An answer that is not what the document says.
+    Alters(Alteration),
+    /// A refusal by this rule that has another status and code.
+    Refuses(&'static str, StatusCode, Code),
+    /// Answers of another form.
+    Forms(Form),
+}
+
+/// What a rule with a branch of its own does. A variant is asked for at exactly one place, which is where its rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Breach {
+    /// The operation accepts a request without this required header.
+    HeaderNotRequired(Header, Operation),
+    /// The form of this header's value is not looked at.
+    HeaderForm(Header),
+    /// Amounts in this currency, or in all where there is none, may have so many fraction digits and no more.
+    FractionDigits(Option<&'static str>, usize),
+    /// A currency without minor units may have two fraction digits.
+    TwoFractionDigitsForZero,
+    /// From how many kroner on the regulatory fields are required, in hundredths.
+    ReportingFrom(u64),
+    /// Which months are noticed as duplicates.
+    Months(MonthsBreach),
+    /// Which payments of a basket are looked at for the mix rule.
+    Mix(MixBreach),
+    /// Baskets may have at most so many payments.
+    BasketLimit(usize),
+    /// A basket is received whatever its payments are.
+    BasketStatus,
+    /// A corporate user need not name an agreement.
+    NoAgreement,
+    /// A pending payment is deleted.
+    PendingDeleted,
+    /// An account without funds makes the bank fail.
+    FundsFail,
+    /// So many calls a day without PSU-IP-Address are allowed.
+    UnattendedCalls(u32),
+    /// What the Digest header says is checked in another way.
+    Digest(DigestBreach),
+    /// The signature is checked in another way.
+    Signature(SignatureBreach),
+    /// A body that is no JSON object makes the bank fail.
+    BodyFails,
+    /// A body that is no JSON object is taken for a valid one of this operation.
+    BodyNotRead(Operation),
+}
+
+/// Another idea of duplicate months.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MonthsBreach {
+    /// Only those side by side.
+    OnlyAdjacent,
+    /// Only that of the first month.
+    OnlyOfFirst,
+    /// None: they are dropped silently.
+    Dropped,
+    /// Only in lists of two.
+    OnlyPairs,
+}
+
+/// Another idea of which payments may not be in a basket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MixBreach {
+    /// Only the first payment is looked at.
+    FirstOnly,
+    /// Only the last payment is looked at.
+    LastOnly,
+    /// Periodic payments alone are accepted, and only the mix is refused.
+    OnlyMixed,
+    /// No payment is looked at.
+    Never,
+    /// Cross-border payments are refused as well.
+    CrossBorderToo,
+}
+
+/// Another idea of a Digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DigestBreach {
+    /// Nothing is compared.
+    Unchecked,
+    /// The hash of the JSON as the bank would write it is accepted and demanded.
+    Rewritten,
+    /// Only SHA-256 is known.
+    Only256,
+    /// Only SHA-512 is known.
+    Only512,
+    /// Another algorithm is passed over.
+    UnknownPasses,
+    /// A hash of another length is compared as far as it goes.
+    AnyLength,
+    /// What is no base64 is passed over.
+    NoBase64,
+    /// A value without `=` is passed over.
+    NoForm,
+    /// The algorithm has to be in capital letters.
+    Capitals,
+    /// Only periodic payments have theirs looked at.
+    OnlyPeriodic,
+    /// Only cross-border payments have theirs looked at.
+    OnlyNcbct,
+}
+
+/// Another idea of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignatureBreach {
+    /// The value is not verified.
+    Unchecked,
+    /// The value is verified only if it is base64.
+    OnlyForm,
+    /// The header is not read.
+    NotRead,
+    /// A signature by the key over anything is accepted.
+    AnyValues,
+    /// This header need not be in the list although the request has it.
+    NotListed(&'static str),
+    /// One of the listed headers need not be in the signing string.
+    OneUnsigned,
+    /// A signature that is no base64 is passed over.
+    NoBase64,
+    /// An empty signature is passed over.
+    Empty,
+    /// A listed header that the request does not have is passed over.
+    AbsentPasses,
+    /// keyId is not read.
+    AnyKeyId,
+    /// keyId must have its form, and may name another certificate's serial number.
+    AnySerial,
+    /// keyId may name another authority.
+    AnyIssuer,
+    /// keyId may be absent.
+    NoKeyId,
+    /// The signature parameter may be absent.
+    NoSignature,
+    /// Without a list of headers all of them are taken to be signed.
+    NoHeaders,
+    /// Any algorithm is accepted.
+    AnyAlgorithm,
+    /// `rsa-sha256` is refused.
+    NoRsaSha256,
+    /// The list of signed headers must be sorted.
+    SortedList,
+    /// Encoded words in encoding Q are not understood.
+    NoQ,
+    /// Encoded words in encoding B are not understood.
+    NoB,
+    /// Encoded words in iso-8859-1 are not understood.
+    NoLatin1,
+    /// A bare header is not understood.
+    NoBare,
+    /// A signature by the key of any certificate that was seen before is accepted.
+    AnyKnownKey,
+}
+
+/// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variance {
+    /// The form of this header's value is not looked at.
+    AnyForm(Header),
+    /// A request id that was seen before is refused.
+    RequestIdOnce,
+    /// Of members with the same name the last one counts.
+    LastOfDuplicates,
+    /// `null` is no member at all.
+    NullIsAbsent,
+    /// A query parameter that is no boolean is not looked at.
+    AnyFlag,
+    /// The arrays of the customer list are full whatever is asked for.
+    FullArrays,
+    /// A Digest on the basket is not looked at.
+    NoBasketDigest,
+    /// Digests need no padding.
+    UnpaddedDigest,
+    /// Of several digests one has to be right.
+    OneOfDigests,
+    /// There may be only one digest.
+    OneDigest,
+    /// Signatures must name their algorithm.
+    AlgorithmDemanded,
+    /// Date has to be there, and to be signed.
+    DateDemanded,
+    /// Date has to be there, and to be within five minutes of the bank's clock.
+    DateFresh,
+    /// Only the headers of rule 2 may be in the list.
+    ListFixed,
+    /// The headers of the list have to come in the order of rule 2.
+    OrderFixed,
+    /// The headers of the list have to be written in small letters.
+    SmallLetters,
+    /// A signature that was seen before is refused.
+    NoReplay,
+    /// Charset and encoding of encoded words have to be written as the document does.
+    WordAsShown,
+    /// Certificates are base64 of DER alone.
+    OnlyDer,
+    /// The serial number in keyId has to be in capital letters and without leading zeros.
+    SerialAsShown,
+    /// The issuer in keyId has to be written as the certificate shows it (RFC 4514), character for character.
+    IssuerAsShown,
+}
+
+/// What a bank keeps to: the whole document, in its own way or another, or all but one clause.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    effects: &'static [Effect],
+}
+
+impl Rules {
+    pub(crate) fn of(entry: Option<&'static Entry>) -> Self {
+        Self { effects: entry.map_or(&[], |entry| &entry.effects) }
+    }
+
+    /// The rule that this bank breaks, if it is one with a branch of its own.
+    pub(crate) fn breach(self) -> Option<Breach> {
+        match self.effects {
+            [Effect::Breach(breach), ..] => Some(*breach),
+            _ => None,
+        }
+    }
+
+    /// Whether the rule that asks is the one that this bank breaks.
+    pub(crate) fn broken_by(self, breach: Breach) -> bool {
+        self.breach() == Some(breach)
+    }
+
+    /// Whether the freedom that asks is one that this bank uses in another way.
+    pub(crate) fn varied_by(self, variance: Variance) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Variance(own) if *own == variance))
+    }
+
+    /// Treats what is meant in the head of a request.
+    pub(crate) fn treat_head(
+        self,
+        operation: Operation,
+        fields: Fields<'_>,
+        uri: &Uri,
+    ) -> Result<(), Refusal> {
+        self.treatments().try_for_each(|treatment| treatment.head(operation, fields, uri))
+    }
+
+    /// Treats what is meant in the body of a request.
+    pub(crate) fn treat_body(
+        self,
+        operation: Operation,
+        members: &mut Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        self.treatments().try_for_each(|treatment| treatment.body(operation, members))
+    }
+
+    fn treatments(self) -> impl Iterator<Item = &'static Treatment> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Treats(treatment) => Some(treatment),
+            _ => None,
+        })
+    }
+
+    /// Alters an answer.
+    pub(crate) fn alter(self, operation: Operation, answer: &mut Value) {
+        for effect in self.effects {
+            if let Effect::Alters(alteration) = effect {
+                alteration.apply(operation, answer);
+            }
+        }
+    }
+
+    /// The refusal with the status and code that it then has.
+    pub(crate) fn refuse(self, mut refusal: Refusal) -> Refusal {
+        for effect in self.effects {
+            if let Effect::Refuses(rule, status, code) = effect
+                && refusal.rule.starts_with(rule)
+            {
+                (refusal.status, refusal.code) = (*status, *code);
+            }
+        }
+        refusal
+    }
+
+    /// What other forms answers have.
+    pub(crate) fn forms(self) -> impl Iterator<Item = Form> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Forms(form) => Some(*form),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+impl Rules {
+    pub(crate) fn kept() -> Self {
+        Self { effects: &[] }
+    }
+
+    pub(crate) fn broken(breach: Breach) -> Self {
+        Self { effects: vec![Effect::Breach(breach)].leak() }
+    }
+
+    pub(crate) fn varied(variance: Variance) -> Self {
+        Self { effects: vec![Effect::Variance(variance)].leak() }
+    }
+}
+
+/// A fault or a variation as its subject's file declares it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// `<clause>/<what is special>`.
+    pub(crate) name: String,
+    /// One sentence about what the bank then does.
+    pub(crate) says: String,
+    pub(crate) effects: Vec<Effect>,
+    /// What a target profile declares for such a bank: keys of choices, and values, empty where it declares nothing.
+    pub(crate) choices: &'static [(&'static str, &'static str)],
+}
+
+impl Entry {
+    pub(crate) fn new(name: impl Into<String>, effects: Vec<Effect>, says: impl Into<String>) -> Self {
+        Self { name: name.into(), says: says.into(), effects, choices: &[] }
+    }
+
+    pub(crate) fn breach(name: impl Into<String>, breach: Breach, says: impl Into<String>) -> Self {
+        Self::new(name, vec![Effect::Breach(breach)], says)
+    }
+
+    pub(crate) fn treats(name: impl Into<String>, treatment: Treatment, says: impl Into<String>) -> Self {
+        Self::new(name, vec![Effect::Treats(treatment)], says)
+    }
+
+    pub(crate) fn alters(name: impl Into<String>, alteration: Alteration, says: impl Into<String>) -> Self {
+        Self::new(name, vec![Effect::Alters(alteration)], says)
+    }
+
+    /// The clause that the name begins with.
+    pub(crate) fn clause(&self) -> &str {
+        self.name.split_once('/').map_or(self.name.as_str(), |(clause, _)| clause)
+    }
+
+    /// The entry of this name in a list of faults or variations, which `kind` says.
+    pub(crate) fn find(
+        list: &'static [Self],
+        kind: &'static str,
+        name: &str,
+    ) -> Result<&'static Self, UnknownName> {
+        list.iter().find(|entry| entry.name == name).ok_or_else(|| UnknownName {
+            kind,
+            name: name.to_owned(),
+            near: near(name, list.iter().map(|entry| entry.name.as_str())),
+        })
+    }
+}
+
+/// A name that no fault, or no variation, has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the name of a {kind}, found {name:?}{}", suggestion(*near))]
+pub struct UnknownName {
+    /// `fault` or `variation`.
+    pub kind: &'static str,
+    /// The name that was asked for.
+    pub name: String,
+    /// The name that is nearest, if one is near.
+    pub near: Option<&'static str>,
+}
+
+/// The candidate most like `name`, if it is like it at all.
+fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    candidates
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+fn suggestion(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}
+
+/// The members of a valid body of an operation that creates.
+pub(crate) fn valid(operation: Operation) -> Map<String, Value> {
+    let json = match operation {
+        Operation::Basket => r#"{"paymentIds":["payment-pending-0001"]}"#,
+        Operation::Ncbct => {
+            r#"{"instructedAmount":{"amount":"100000.00","currency":"NOK"},"creditorName":"Synthetic",
+                "creditorAccount":{"iban":"NO6100004200594","currency":"NOK"},
+                "debtorAccount":{"iban":"NO1400004200179","currency":"NOK"},
+                "regulatoryReportingCode":"14","regulatoryReportingInformation":"Machine parts"}"#
+        }
+        _ => {
+            r#"{"instructedAmount":{"amount":"250.00","currency":"NOK"},"creditorName":"Synthetic",
+                "creditorAccount":{"iban":"NO6100004200594","currency":"NOK"},
+                "debtorAccount":{"iban":"NO1400004200179","currency":"NOK"},
+                "startDate":"2030-03-01","frequency":"Monthly"}"#
+        }
+    };
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Holds a list and its table in a file of this crate to each other, and its entries to their form.
+#[cfg(test)]
+pub(crate) fn hold(list: &[Entry], title: &str, file: &str) {
+    use std::fmt::Write as _;
+
+    let mut names = std::collections::BTreeSet::new();
+    let mut table = format!(
+        "# {title}\n\nMade by `UPDATE_GENERATED=1 cargo test -p xs2aspec-reference`.\n\n\
+         | name | what the bank then does |\n|---|---|\n"
+    );
+    for Entry { name, says, .. } in list {
+        let (clause, what) = name.split_once('/').expect("a clause and what is special");
+        let is_kebab = |part: &str| {
+            !part.is_empty()
+                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        };
+        assert!(clause.split('.').all(is_kebab) && is_kebab(what), "{name}");
+        assert!(says.len() > 15 && says.ends_with('.'), "{name}");
+        assert!(names.insert(name), "{name} twice");
+        writeln!(table, "| `{name}` | {says} |").unwrap();
+    }
+    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(&path, &table).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    assert!(kept == table, "{file} is not current: UPDATE_GENERATED=1 cargo test -p xs2aspec-reference");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Fault;
+    use crate::variation::Variation;
+
+    fn of(fault: &str) -> Rules {
+        Rules::of(Some(fault.parse::<Fault>().unwrap().entry()))
+    }
+
+    #[test]
+    fn rules_are_broken_by_their_own_fault_only() {
+        let rules = of("basket.mix/first-payment-only");
+        assert!(rules.broken_by(Breach::Mix(MixBreach::FirstOnly)));
+        assert!(!rules.broken_by(Breach::Months(MonthsBreach::OnlyAdjacent)));
+        assert!(!Rules::of(None).broken_by(Breach::Mix(MixBreach::FirstOnly)));
+        let family = of("header.x-request-id.ncbct/not-required");
+        assert!(family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct)));
+        assert!(!family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Periodic)));
+        assert!(!family.broken_by(Breach::HeaderNotRequired(Header::Digest, Operation::Ncbct)));
+    }
+
+    #[test]
+    fn freedoms_are_used_otherwise_by_their_own_variation_only() {
+        let variation: Variation = "json.null/absent".parse().unwrap();
+        let rules = Rules::of(Some(variation.entry()));
+        assert!(rules.varied_by(Variance::NullIsAbsent));
+        assert!(!rules.varied_by(Variance::LastOfDuplicates));
+        assert_eq!(rules.breach(), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! The ways in which the bank can use the freedoms that the document leaves, one at a time: what a suite must not take for a fault.
+//! Each is an [`Entry`] in the file of its subject under `variation/`.
+
+mod answers;
+mod requests;
+mod signing;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use crate::rules::{Effect, Entry, UnknownName};
+
+/// One named way in which the bank does what the document leaves to it.
+#[derive(Clone, Copy)]
+pub struct Variation(&'static Entry);
+
+impl Variation {
+    /// Every variation.
+    pub fn all() -> impl Iterator<Item = Self> {
+        VARIATIONS.iter().map(Self)
+    }
+
+    /// The name, `<clause>/<what is special>`; the clause is the one that leaves the freedom.
+    pub fn name(self) -> &'static str {
+        &self.0.name
+    }
+
+    /// The id of the clause that leaves the freedom: the name up to its slash.
+    pub fn clause(self) -> &'static str {
+        self.0.clause()
+    }
+
+    /// One sentence about what the bank then does.
+    pub fn says(self) -> &'static str {
+        &self.0.says
+    }
+
+    /// What the target profile of such a bank declares: keys of choices, and values; an empty value says that it declares nothing.
+    pub fn choices(self) -> &'static [(&'static str, &'static str)] {
+        self.0.choices
+    }
+
+    /// Whether it gives answers another form, which shows only to those who ask over a connection.
+    pub fn is_of_http(self) -> bool {
+        self.0.effects.iter().any(|effect| matches!(effect, Effect::Forms(_)))
+    }
+
+    pub(crate) fn entry(self) -> &'static Entry {
+        self.0
+    }
+}
+
+impl FromStr for Variation {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Entry::find(&VARIATIONS, "variation", name).map(Self)
+    }
+}
+
+impl fmt::Debug for Variation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variation({:?})", self.name())
+    }
+}
+
+/// Every variation. The list is made once.
+static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let subjects = [answers::variations(), requests::variations(), signing::variations()];
+    subjects.into_iter().flatten().collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_well_formed_and_the_table_is_current() {
+        crate::rules::hold(&VARIATIONS, "Variations of the reference bank", "variations.md");
+        assert!(VARIATIONS.len() >= 60, "{}", VARIATIONS.len());
+    }
+
+    #[test]
+    fn an_unknown_name_suggests_a_near_one() {
+        let error = "error.body/problems".parse::<Variation>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "expected the name of a variation, found \"error.body/problems\"; did you mean \"error.body/problem\"?"
+        );
+    }
+}

@@ -1,0 +1,388 @@
+//! What the document leaves open in request headers, queries and bodies: what one bank takes and another refuses.
+
+use serde_json::Value;
+
+use crate::country;
+use crate::currency::Currency;
+use crate::header::Header;
+use crate::operation::Operation;
+use crate::rules::{Effect, Entry, Place, Then, Treatment, Variance, When};
+
+const B: Operation = Operation::Basket;
+const N: Operation = Operation::Ncbct;
+const P: Operation = Operation::Periodic;
+const S: Operation = Operation::Customers;
+const T: Operation = Operation::Transaction;
+
+const PAYMENTS: &[Operation] = &[N, P];
+
+pub(super) fn variations() -> Vec<Entry> {
+    let mut all = Vec::new();
+    for (name, operations, header, when, says) in headers() {
+        all.push(Entry::new(name, treats(operations, Place::Header(header), when, Then::Refuse), says));
+    }
+    for (name, operations, pointer, when, then, says) in bodies() {
+        all.push(Entry::new(name, treats(operations, Place::Body(pointer), when, then), says));
+    }
+    for (name, variance, says) in VARIANCES {
+        all.push(Entry::new(name, vec![Effect::Variance(variance)], says));
+    }
+    let no_flag = treats(&[N], Place::Query("allowLogicalDuplicate"), When::Is("false"), Then::Refuse);
+    all.push(Entry::new(
+        "ncbct.allow-logical-duplicate.meaning/no-false",
+        no_flag,
+        "A payment whose duplicate is not allowed is refused.",
+    ));
+    all.extend(declared());
+    all
+}
+
+/// Name, operations, header, values that are refused, and a sentence.
+type Headers = (&'static str, &'static [Operation], &'static str, When, &'static str);
+
+#[rustfmt::skip]
+fn headers() -> Vec<Headers> {
+    let is_no_json: fn(&str) -> bool = |value| !value.to_ascii_lowercase().starts_with("application/json");
+    vec![
+        ("header.psu-context.absent/demanded", PAYMENTS, "psu-context", When::Absent, "A payment without PSU-Context is refused."),
+        ("header.x-request-id.format/uuid", &[B, N, P, S, T], "x-request-id", When::Text(|value| !is_uuid(value)), "X-Request-ID has to be a UUID."),
+        ("header.tpp-session-id.format/uuid", &[B, N, P, T], "tpp-session-id", When::Text(|value| !is_uuid(value)), "TPP-Session-ID has to be a UUID."),
+        ("header.psu-ip-address.format/only-ipv4", &[B, N, P, T], "psu-ip-address", When::Text(|value| value.contains(':')), "PSU-IP-Address has to be an IPv4 address."),
+        ("header.psu-geo-location.format/geo", &[B, N, P, T], "psu-geo-location", When::Text(|value| !value.starts_with("GEO:")), "PSU-Geo-Location has to begin with GEO."),
+        ("header.tpp-redirect-uri.format/only-https", &[B, N, P, T], "tpp-redirect-uri", When::Text(|value| !value.starts_with("https://")), "TPP-Redirect-URI has to be an https address."),
+        ("header.x-psu-identity.both/refused", PAYMENTS, "x-psu-identity", When::Text(|value| value.len() > 20), "No X-PSU-IDENTITY of more than 20 characters is taken."),
+        ("header.x-accept-fix.several/one", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains(',')), "X-Accept-Fix has to name one change."),
+        ("header.x-accept-fix.format/only-amounts", &[N, P, T], "x-accept-fix", When::Text(|value| value != "amount-as-string"), "X-Accept-Fix has to be amount-as-string everywhere."),
+        ("version.longer-name/none", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains("longer")), "Longer names are not offered."),
+        ("http.content-type/only-json", &[B, N, P], "content-type", When::Text(is_no_json), "Bodies have to be application/json."),
+        ("http.content-type/demanded", &[B, N, P], "content-type", When::Absent, "Bodies have to say what they are."),
+        ("http.accept/only-json", &[B, N, P, S, T], "accept", When::Text(|value| !(value.contains("json") || value.contains("*/*"))), "Accept has to allow JSON."),
+        ("header.not-part.sent/digest-refused", &[S, T], "digest", When::Present, "A Digest on what is read is refused."),
+        ("header.not-part.sent/context-refused", &[B, S], "psu-context", When::Present, "PSU-Context on baskets and customers is refused."),
+        ("digest.basket/refused", &[B], "digest", When::Present, "A Digest on the basket is refused."),
+        ("header.psu-corporate-id.transaction/refused", &[T], "psu-corporate-id", When::Present, "PSU-Corporate-ID on the transactions of a private PSU is refused."),
+        ("header.x-psu-authmethod-preferred.ncbct/unknown", PAYMENTS, "x-psu-authmethod-preferred", When::Present, "The bank offers no authentication method by name."),
+        ("signature.algorithm.rsa-sha512/refused", &[N, P], "signature", When::Text(|value| value.contains("rsa-sha512")), "Signatures with rsa-sha512 are refused."),
+        ("signature.headers.request-target/refused", &[B, N, P, S, T], "signature", When::Text(|value| value.contains("(request-target)")), "Signatures over the request target are refused."),
+    ]
+}
+
+/// Name, operations, pointer, values, what is done with them, and a sentence.
+type Bodies = (&'static str, &'static [Operation], &'static str, When, Then, &'static str);
+
+#[rustfmt::skip]
+fn bodies() -> Vec<Bodies> {
+    use Then::{Refuse, TakeFor};
+    const AMOUNT: Then = TakeFor(r#"{"amount":"250000.00","currency":"NOK"}"#);
+    vec![
+        ("account.bban.check-digit/eleven", &[P], "/creditorAccount/bban", When::Text(|text| text.len() == 11 && !has_check_digit(text)), Refuse, "The check digit of domestic account numbers is looked at."),
+        ("account.bban.check-digit/domestic-only", &[P], "/creditorAccount/bban", When::Text(|text| text.len() != 11), Refuse, "Domestic account numbers have eleven digits."),
+        ("account.iban.check-digits/creditor", PAYMENTS, "/creditorAccount/iban", When::Text(|text| !has_check_digits(text)), Refuse, "The check digits of the creditor's iban are looked at."),
+        ("account.iban.check-digits/debtor", PAYMENTS, "/debtorAccount/iban", When::Text(|text| !has_check_digits(text)), Refuse, "The check digits of the debtor's iban are looked at."),
+        ("account.identifier.both/refused", PAYMENTS, "/creditorAccount", When::Value(|account| account.get("iban").is_some() && account.get("bban").is_some()), Refuse, "An account has one number."),
+        ("address.other-lengths/city", PAYMENTS, "/creditorAddress/city", When::Longer(35), Refuse, "Cities have at most 35 characters."),
+        ("address.other-lengths/building", PAYMENTS, "/creditorAddress/buildingNumber", When::Longer(16), Refuse, "Building numbers have at most 16 characters."),
+        ("amount.digits.fewer/refused", PAYMENTS, "/instructedAmount", When::Value(has_fewer_digits), Refuse, "An amount has all digits of its currency."),
+        ("amount.digits.withdrawn/refused", PAYMENTS, "/instructedAmount/currency", When::Text(is_withdrawn), Refuse, "Withdrawn currencies cannot be paid in."),
+        ("amount.digits.xdr/refused", PAYMENTS, "/instructedAmount/currency", When::Is("XDR"), Refuse, "Special drawing rights cannot be paid in."),
+        ("amount.form.unusual/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.")), Refuse, "An amount has no leading zeros."),
+        ("amount.form.unusual/taken", PAYMENTS, "/instructedAmount", When::Value(is_unusual), AMOUNT, "An amount may have a sign, leading zeros or no digit before the point."),
+        ("amount.negative/taken", PAYMENTS, "/instructedAmount", When::Value(|amount| amount["amount"].as_str().is_some_and(|text| text.starts_with('-') && is_number(&text[1..]))), AMOUNT, "An amount below zero is taken."),
+        ("amount.zero/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.chars().all(|letter| matches!(letter, '0' | '.'))), Refuse, "Nothing cannot be paid."),
+        ("amount.precision.near/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.split('.').next().unwrap_or_default().len() > 13), Refuse, "An amount has at most 13 digits before the point."),
+        ("basket.payment-ids.duplicate/refused", &[B], "/paymentIds", When::Value(has_duplicates), Refuse, "A payment is in a basket once."),
+        ("basket.payment-ids.empty/taken", &[B], "/paymentIds", When::Value(|ids| ids.as_array().is_some_and(Vec::is_empty)), TakeFor(r#"["payment-pending-0001"]"#), "A basket may be empty."),
+        ("basket.payment-ids.unknown/one", &[B], "/paymentIds", When::Value(|ids| ids.as_array().is_some_and(|ids| ids.len() == 1 && ids[0].as_str().is_some_and(|id| id.len() < 30))), TakeFor(r#"["payment-pending-0001"]"#), "A basket may have a payment that the bank does not know yet."),
+        ("country.case/taken", PAYMENTS, "/creditorAddress/country", When::Text(|text| !country::is_listed(text) && country::is_listed(&text.to_ascii_uppercase())), TakeFor("\"NO\""), "Countries may be in small letters."),
+        ("currency.case/taken", PAYMENTS, "/instructedAmount/currency", When::Text(|text| Currency::listed(text).is_none() && Currency::listed(&text.to_ascii_uppercase()).is_some()), TakeFor("\"NOK\""), "Currencies may be in small letters."),
+        ("json.unknown-members/refused", &[N, P, B], "", When::Value(has_unknown_members), Refuse, "Members that the document does not list are refused."),
+        ("ncbct.creditor-agent.form/bic", &[N], "/creditorAgent", When::Text(|text| !is_bic(text)), Refuse, "The agent of the creditor is a BIC."),
+        ("ncbct.creditor-agent.both/demanded", &[N], "/creditorAgent", When::AbsentWith("/creditorAccount/bban"), Refuse, "Who gives a bban gives an agent."),
+        ("ncbct.purpose/demanded-below", &[N], "/regulatoryReportingCode", When::Is("13"), Refuse, "The reporting code 13 is not taken below the threshold."),
+        ("ncbct.regulatory-reporting.below/demanded", &[N], "/regulatoryReportingInformation", When::AbsentWith("/regulatoryReportingCode"), Refuse, "Who gives a reporting code gives the information."),
+        ("ncbct.regulatory-reporting.other-currency/demanded", &[N], "", When::Value(|body| body["instructedAmount"]["currency"] != "NOK" && body.get("regulatoryReportingCode").is_none()), Refuse, "Reporting members are required in every other currency."),
+        ("ncbct.regulatory-reporting-information.length.non-ascii/bytes", &[N], "/regulatoryReportingInformation", When::Text(|text| text.len() > 140), Refuse, "Reporting information has at most 140 bytes."),
+        ("ncbct.remittance-unstructured.length.non-ascii/bytes", &[N], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
+        ("periodic.remittance-unstructured.length.non-ascii/bytes", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
+        ("periodic.remittance-unstructured.length.non-ascii/utf-16", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.encode_utf16().count() > 140), Refuse, "A remittance text has at most 140 UTF-16 units."),
+        ("ncbct.requested-execution-date.past/refused", &[N], "/requestedExecutionDate", When::Text(|text| text < "2030-01-31"), Refuse, "A payment is not executed in the past."),
+        ("ncbct.requested-execution-date.basic/taken", &[N], "/requestedExecutionDate", When::Text(|text| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit())), TakeFor("\"2031-02-05\""), "A date may be written without hyphens."),
+        ("periodic.start-date.past/refused", &[P], "/startDate", When::Text(|text| text < "2030-01-31"), Refuse, "No series begins in the past."),
+        ("periodic.end-date.before-start/refused", &[P], "", When::Value(ends_before_it_starts), Refuse, "No series ends before it starts."),
+        ("periodic.execution-rule.preceding/taken", &[P], "/executionRule", When::Is("preceding"), TakeFor("\"preceeding\""), "The usual spelling of preceding is taken as well."),
+        ("periodic.months.absent/demanded", &[P], "", When::Value(|body| body["frequency"] == "MonthlyVariable" && body.get("monthsOfExecution").is_none()), Refuse, "MonthlyVariable needs months."),
+        ("periodic.months.empty/refused", &[P], "/monthsOfExecution", When::Value(|months| months.as_array().is_some_and(Vec::is_empty)), Refuse, "A list of months has at least one."),
+        ("periodic.months.other-frequency/refused", &[P], "", When::Value(|body| body["frequency"] != "MonthlyVariable" && body.get("monthsOfExecution").is_some()), Refuse, "Months go with MonthlyVariable alone."),
+        ("periodic.day.end-of-month/refused", &[P], "/dayOfExecution", When::Text(|text| matches!(text, "29" | "30" | "31")), Refuse, "Days that not every month has are refused."),
+        ("periodic.day.leading-zero/refused", &[P], "/dayOfExecution", When::Text(|text| text.starts_with('0')), Refuse, "Days have no leading zero."),
+    ]
+}
+
+const VARIANCES: [(&str, Variance, &str); 10] = [
+    ("json.duplicate-keys/last", Variance::LastOfDuplicates, "Of members with one name the last counts."),
+    ("json.null/absent", Variance::NullIsAbsent, "What is null counts as absent."),
+    (
+        "ncbct.allow-logical-duplicate.type/any",
+        Variance::AnyFlag,
+        "A parameter that is no boolean is not looked at.",
+    ),
+    (
+        "customers.with-accounts.content/full",
+        Variance::FullArrays,
+        "Customers have their accounts whatever is asked for.",
+    ),
+    (
+        "header.psu-ip-address.format/any",
+        Variance::AnyForm(Header::PsuIpAddress),
+        "Any text is a PSU-IP-Address.",
+    ),
+    (
+        "header.tpp-redirect-preferred.format/any",
+        Variance::AnyForm(Header::TppRedirectPreferred),
+        "Any text is a TPP-Redirect-Preferred.",
+    ),
+    (
+        "header.tpp-redirect-uri.format/any",
+        Variance::AnyForm(Header::TppRedirectUri),
+        "Any text is a TPP-Redirect-URI.",
+    ),
+    (
+        "header.x-psu-identity.format/any",
+        Variance::AnyForm(Header::XPsuIdentity),
+        "An X-PSU-IDENTITY is compared with those of the bank, whatever its form.",
+    ),
+    ("header.x-request-id.reuse/once", Variance::RequestIdOnce, "No two requests have one id."),
+    ("signature.replay/once", Variance::NoReplay, "No two requests have one signature."),
+];
+
+/// A value that is treated in the same way on several operations.
+fn treats(operations: &[Operation], place: Place, when: When, then: Then) -> Vec<Effect> {
+    let treats =
+        |operation: &Operation| Effect::Treats(Treatment { operation: *operation, place, when, then });
+    operations.iter().map(treats).collect()
+}
+
+/// Choices that the target's profile declares as well, or no longer: an empty value takes the declaration away.
+fn declared() -> Vec<Entry> {
+    let has_december: fn(&Value) -> bool =
+        |months| months.as_array().is_some_and(|months| months.iter().any(|month| *month == 12));
+    let entry =
+        |name: &str, choices, effects, says: &str| Entry { choices, ..Entry::new(name, effects, says) };
+    let december =
+        || treats(&[P], Place::Body("/monthsOfExecution"), When::Value(has_december), Then::Refuse);
+    let alone = || treats(PAYMENTS, Place::Header("x-psu-identity"), When::Present, Then::Refuse);
+    let longer: fn(&str) -> bool = |value| value.contains("longer");
+    let day = || {
+        let when = When::Text(is_impossible_day);
+        treats(&[P], Place::Body("/dayOfExecution"), when, Then::TakeFor("\"1\""))
+    };
+    vec![
+        entry("periodic.months.twelve/refused", &[], december(), "There is no twelfth month."),
+        entry(
+            "periodic.months.twelve/refused-declared",
+            &[("periodic.month-twelve", "refuse")],
+            december(),
+            "There is no twelfth month, as the profile says.",
+        ),
+        entry(
+            "periodic.months.twelve/taken-declared",
+            &[("periodic.month-twelve", "accept")],
+            vec![],
+            "There is a twelfth month, as the profile says.",
+        ),
+        entry(
+            "periodic.day.impossible/refused-declared",
+            &[("periodic.day-impossible", "refuse")],
+            vec![],
+            "Days that no month has are refused, as the profile says.",
+        ),
+        entry(
+            "header.x-psu-identity.ncbct/refused",
+            &[("psu-identity.alone", "")],
+            alone(),
+            "X-PSU-IDENTITY is not taken.",
+        ),
+        entry(
+            "periodic.day.impossible/taken",
+            &[("periodic.day-impossible", "")],
+            day(),
+            "Any two digits are a day.",
+        ),
+        entry(
+            "periodic.day.impossible/taken-declared",
+            &[("periodic.day-impossible", "accept")],
+            day(),
+            "Any two digits are a day, as the profile says.",
+        ),
+        entry(
+            "header.x-psu-identity.ncbct/refused-declared",
+            &[("psu-identity.alone", "refuse")],
+            alone(),
+            "X-PSU-IDENTITY is not taken, as the profile says.",
+        ),
+        entry(
+            "header.x-psu-identity.periodic/taken-declared",
+            &[("psu-identity.alone", "accept")],
+            vec![],
+            "X-PSU-IDENTITY is taken alone, as the profile says.",
+        ),
+        entry(
+            "version.longer-name/taken-declared",
+            &[("x-accept-fix.longer-name", "longer-name")],
+            vec![],
+            "Longer names are offered by that name, as the profile says.",
+        ),
+        entry(
+            "version.longer-name/none-declared",
+            &[("x-accept-fix.longer-name", "none")],
+            treats(&[N, P, T], Place::Header("x-accept-fix"), When::Text(longer), Then::Refuse),
+            "Longer names are not offered, as the profile says.",
+        ),
+    ]
+}
+
+fn is_uuid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+        && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The eleventh digit of a Norwegian account number, modulo 11 with the weights 5 4 3 2 7 6 5 4 3 2.
+fn has_check_digit(bban: &str) -> bool {
+    let digits: Vec<u32> = bban.chars().filter_map(|digit| digit.to_digit(10)).collect();
+    let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
+    digits.len() == 11
+        && digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum::<u32>() % 11 == 0
+}
+
+/// The third and fourth character of an iban, modulo 97 (ISO 13616-1).
+fn has_check_digits(iban: &str) -> bool {
+    let Some((front, rest)) = iban.split_at_checked(4) else { return false };
+    let remainder = rest.chars().chain(front.chars()).try_fold(0, |remainder: u32, letter| {
+        let value = letter.to_digit(36)?;
+        Some((if value < 10 { remainder * 10 } else { remainder * 100 } + value) % 97)
+    });
+    remainder == Some(1)
+}
+
+fn is_number(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole) && digits(fraction)
+}
+
+fn has_fewer_digits(amount: &Value) -> bool {
+    let currency = amount["currency"].as_str().and_then(Currency::listed);
+    let Some(digits) = currency.and_then(Currency::minor_units) else { return false };
+    let text = amount["amount"].as_str().unwrap_or_default();
+    text.split_once('.').map_or(0, |(_, fraction)| fraction.len()) < digits
+}
+
+/// A form that JSON numbers do not have, of an amount in kroner.
+fn is_unusual(amount: &Value) -> bool {
+    let text = amount["amount"].as_str().unwrap_or_default();
+    let bare = text.trim().trim_start_matches('+');
+    let padded = format!("0{bare}0");
+    amount["currency"] == "NOK"
+        && text != bare
+        && is_number(&padded)
+        && bare.split_once('.').is_none_or(|(_, fraction)| fraction.len() <= 2)
+}
+
+fn is_withdrawn(code: &str) -> bool {
+    matches!(code, "ANG" | "BYR" | "CUC" | "HRK" | "LTL" | "LVL" | "MRO" | "STD" | "VEF" | "ZMK" | "ZWD")
+}
+
+fn has_duplicates(ids: &Value) -> bool {
+    let ids = ids.as_array().map(Vec::as_slice).unwrap_or_default();
+    ids.iter().enumerate().any(|(index, id)| ids[..index].contains(id))
+}
+
+/// Members of the three bodies (the document, section Endpoints).
+const MEMBERS: [&str; 19] = [
+    "paymentIds",
+    "instructedAmount",
+    "creditorName",
+    "creditorAccount",
+    "creditorAddress",
+    "creditorAgent",
+    "debtorAccount",
+    "ultimateDebtor",
+    "remittanceInformationUnstructured",
+    "purposeCode",
+    "requestedExecutionDate",
+    "regulatoryReportingCode",
+    "regulatoryReportingInformation",
+    "startDate",
+    "executionRule",
+    "endDate",
+    "frequency",
+    "monthsOfExecution",
+    "dayOfExecution",
+];
+
+fn has_unknown_members(body: &Value) -> bool {
+    body.as_object().is_some_and(|members| members.keys().any(|name| !MEMBERS.contains(&name.as_str())))
+}
+
+fn is_bic(text: &str) -> bool {
+    matches!(text.len(), 8 | 11)
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            0..6 => byte.is_ascii_uppercase(),
+            _ => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        })
+}
+
+fn ends_before_it_starts(body: &Value) -> bool {
+    match (body["startDate"].as_str(), body["endDate"].as_str()) {
+        (Some(start), Some(end)) => end < start,
+        _ => false,
+    }
+}
+
+/// One or two digits that are no day of any month.
+fn is_impossible_day(text: &str) -> bool {
+    matches!(text.len(), 1 | 2)
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && !text.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn check_digits_are_those_of_the_numbers() {
+        assert!(has_check_digits("NO1400004200179") && !has_check_digits("NO1500004200179"));
+        assert!(!has_check_digits("NO") && !has_check_digits("NO14 0000"));
+        assert!(has_check_digit("00004200179") && !has_check_digit("00004200178") && !has_check_digit("1"));
+    }
+
+    #[test]
+    fn values_are_told_apart() {
+        let amount = |amount: &str| json!({ "amount": amount, "currency": "NOK" });
+        assert!(
+            has_fewer_digits(&amount("1.0"))
+                && has_fewer_digits(&amount("1"))
+                && !has_fewer_digits(&amount("1.00"))
+        );
+        assert!(is_unusual(&amount("+1.00")) && is_unusual(&amount(" 1.00")) && !is_unusual(&amount("1.00")));
+        assert!(!is_unusual(&amount("+1.000")) && !is_unusual(&amount("+x")));
+        assert!(has_duplicates(&json!(["a", "b", "a"])) && !has_duplicates(&json!(["a", "b"])));
+        assert!(
+            has_unknown_members(&json!({ "synthetic": 1 }))
+                && !has_unknown_members(&json!({ "frequency": 1 }))
+        );
+        assert!(is_bic("TESTNO22") && is_bic("TESTNO22XXX") && !is_bic("TESTNO2") && !is_bic("testno22"));
+        assert!(ends_before_it_starts(&json!({ "startDate": "2030-02-02", "endDate": "2030-02-01" })));
+        assert!(
+            is_impossible_day("0")
+                && is_impossible_day("32")
+                && !is_impossible_day("31")
+                && !is_impossible_day("x")
+        );
+        assert!(is_uuid("8f14e45f-ceea-467f-a9c3-0c6b1a2d3e4f") && !is_uuid("8f14e45f"));
+    }
+}
