@@ -94,8 +94,11 @@ pub(crate) struct Prove {
     /// Only faults and variations whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
+    /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) skip: Vec<String>,
     /// Hold the matrix against this file, and fail where it differs
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "skip")]
     pub(crate) matrix: Option<PathBuf>,
     /// Write the file in place of comparing
     #[arg(long, requires = "matrix", conflicts_with = "only")]
@@ -142,6 +145,18 @@ pub(crate) struct Serve {
     /// The bank's clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME")]
     pub(crate) now: Option<DateTime<Utc>>,
+    /// Speak TLS with this certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The private key of that certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Ask clients for a certificate of these authorities, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) client_authorities: Option<PathBuf>,
+    /// Talk to no client without one
+    #[arg(long, requires = "client_authorities")]
+    pub(crate) client_certificate_required: bool,
     /// Do not log requests
     #[arg(long, short)]
     pub(crate) quiet: bool,

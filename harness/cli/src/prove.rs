@@ -38,7 +38,7 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         return Err(Failure::input(format!("no fault or variation matches `{}`", args.only.join("`, `"))));
     }
     let rows = rows(args, &suite, banks).await?;
-    let whole = args.only.is_empty();
+    let whole = args.only.is_empty() && args.skip.is_empty();
     let matrix = KillMatrix::new(rows, testable(&suite));
     let mut flaws = matrix.flaws(whole);
     if let Some(path) = args.matrix.as_deref().filter(|_| whole) {
@@ -118,7 +118,7 @@ impl Special {
     fn is_above_http(self) -> bool {
         match self {
             Self::Clean => false,
-            Self::Fault(_) => true,
+            Self::Fault(fault) => !fault.is_of_http(),
             Self::Variation(variation) => !variation.is_of_http(),
         }
     }
@@ -211,7 +211,7 @@ async fn within(
     session: impl FnOnce(Profile, Inside) -> Result<Session, SessionError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), Failure> {
-    let opened = Indoors::open(bank.config(args));
+    let opened = Indoors::open(&bank.config(args));
     let inside: Inside = Arc::new(move |request| {
         let (opened, request) = (opened.clone(), bare(request));
         Box::pin(async move {
@@ -245,13 +245,13 @@ async fn run(
     session: Session,
     sink: impl FnMut(&Event),
 ) -> Result<(), Failure> {
-    let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
+    let plan = suite.plan(&[], &args.skip, args.depth).map_err(Failure::input)?;
     let options = Options {
         jobs: usize::from(args.jobs),
         fail_fast: false,
         depth: args.depth,
         only: vec![],
-        skip: vec![],
+        skip: args.skip.clone(),
         arguments: bank.arguments(),
         fault: bank.fault().map(|fault| fault.name().to_owned()),
     };
@@ -313,4 +313,26 @@ fn compare(path: &Path, now: &str, update: bool) -> Result<Vec<Flaw>, Failure> {
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("{}: cannot be written: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_that_differs_is_shown_line_by_line() {
+        let path = std::env::temp_dir().join(format!("xs2aspec-matrix-{}.tsv", std::process::id()));
+        let flaws = |now: &str, update| -> Vec<String> {
+            let flaws = compare(&path, now, update).unwrap_or_else(|_| panic!("no file"));
+            flaws
+                .into_iter()
+                .map(|Flaw(flaw)| flaw.rsplit(": ").next().unwrap_or_default().to_owned())
+                .collect()
+        };
+        assert!(flaws("a\nb\n", true).is_empty());
+        assert!(flaws("a\nb\n", false).is_empty());
+        assert_eq!(flaws("a\nc\n", false), ["b", "c"]);
+        fs::remove_file(&path).unwrap();
+        assert!(compare(&path, "a", false).is_err(), "no file to compare with");
+    }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, Response};
-use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -17,6 +16,7 @@ use tower_service::Service as _;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
+use crate::connection::{Door, Tls};
 use crate::fault::Fault;
 use crate::operations::Context;
 use crate::rules::Rules;
@@ -28,7 +28,7 @@ use crate::variation::Variation;
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What kind of bank to start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Where to listen; port 0 takes a free one.
     pub address: SocketAddr,
@@ -42,6 +42,8 @@ pub struct Config {
     pub seed: u64,
     /// Whether it writes one line per request to stderr.
     pub log: bool,
+    /// What it needs to speak TLS, if it does.
+    pub tls: Option<Tls>,
 }
 
 impl Default for Config {
@@ -54,6 +56,7 @@ impl Default for Config {
             now: Clock::System,
             seed: 0,
             log: false,
+            tls: None,
         }
     }
 }
@@ -62,25 +65,29 @@ impl Default for Config {
 ///
 /// # Errors
 ///
-/// If the address cannot be bound.
+/// If the address cannot be bound, or TLS cannot be set up ([`TlsError`](crate::TlsError) says why).
 pub async fn start(config: Config) -> io::Result<Bank> {
     let listener = TcpListener::bind(config.address).await?;
     let address = listener.local_addr()?;
-    let router = open(config);
-    // Small answers on connections that stay open: waiting to fill a segment only delays them. A socket that
-    // refuses the option is already closed.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    let rules = rules(&config);
+    let door = Door::open(listener, config.tls.as_ref(), rules)?;
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let router = open(&config);
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let until = async { drop(stopped.await) };
-        axum::serve(listener, router).with_graceful_shutdown(until).await
+        axum::serve(door, router).with_graceful_shutdown(until).await
     });
-    Ok(Bank { address, stop, task })
+    Ok(Bank { address, scheme, stop, task })
 }
 
-fn open(config: Config) -> Router {
+fn rules(config: &Config) -> Rules {
+    Rules::of(config.fault.map(Fault::entry).or(config.variation.map(Variation::entry)))
+}
+
+fn open(config: &Config) -> Router {
     let context = Context {
-        rules: Rules::of(config.fault.map(Fault::entry).or(config.variation.map(Variation::entry))),
+        rules: rules(config),
         clock: config.now,
         state: State::new(config.seed),
         certificates: Certificates::default(),
@@ -95,7 +102,7 @@ pub struct Indoors(Router);
 
 impl Indoors {
     /// Opens a bank. Its address is not looked at.
-    pub fn open(config: Config) -> Self {
+    pub fn open(config: &Config) -> Self {
         Self(open(config))
     }
 
@@ -114,6 +121,7 @@ impl Indoors {
 #[derive(Debug)]
 pub struct Bank {
     address: SocketAddr,
+    scheme: &'static str,
     stop: oneshot::Sender<()>,
     task: JoinHandle<io::Result<()>>,
 }
@@ -124,9 +132,9 @@ impl Bank {
         self.address
     }
 
-    /// The `{base_url}` of the document: `http://host:port`, without a slash at its end.
+    /// The `{base_url}` of the document: `http://host:port` or `https://host:port`, without a slash at its end.
     pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Stops listening and lets requests in progress end, for at most two seconds. A request that takes longer is no

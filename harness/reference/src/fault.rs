@@ -15,7 +15,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::operation::Operation;
-use crate::rules::{Entry, UnknownName};
+use crate::rules::{Breach, Effect, Entry, UnknownName};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
@@ -40,6 +40,11 @@ impl Fault {
     /// One sentence about what the bank then does.
     pub fn says(self) -> &'static str {
         &self.0.says
+    }
+
+    /// Whether it shows only to those who ask over a connection.
+    pub fn is_of_http(self) -> bool {
+        matches!(self.0.effects.as_slice(), [Effect::Breach(Breach::FieldNames(_))])
     }
 
     pub(crate) fn entry(self) -> &'static Entry {

@@ -22,6 +22,7 @@ mod authentication;
 mod bank;
 mod certificate;
 mod clock;
+mod connection;
 mod country;
 mod currency;
 mod date;
@@ -53,6 +54,7 @@ mod verification;
 
 pub use bank::{Bank, Config, Indoors, start};
 pub use clock::Clock;
+pub use connection::{Tls, TlsError};
 pub use fault::Fault;
 pub use rules::UnknownName;
 pub use variation::Variation;

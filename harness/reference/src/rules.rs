@@ -69,10 +69,35 @@ pub(crate) enum Breach {
     Digest(DigestBreach),
     /// The signature is checked in another way.
     Signature(SignatureBreach),
+    /// Header names in this letter case are not known.
+    FieldNames(FieldNames),
     /// A body that is no JSON object makes the bank fail.
     BodyFails,
     /// A body that is no JSON object is taken for a valid one of this operation.
     BodyNotRead(Operation),
+}
+
+/// Another idea of the names of headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldNames {
+    /// Those in capital letters alone are not known, but for those that the document writes so.
+    NoCapitals,
+    /// Those that begin with a small letter and have a capital one are not known.
+    NoMixture,
+}
+
+impl FieldNames {
+    pub(crate) fn are_unknown(self, name: &[u8]) -> bool {
+        let has_capitals = name.iter().any(u8::is_ascii_uppercase);
+        match self {
+            Self::NoCapitals => {
+                has_capitals
+                    && !name.iter().any(u8::is_ascii_lowercase)
+                    && !matches!(name, b"PSU-ID" | b"X-PSU-IDENTITY")
+            }
+            Self::NoMixture => has_capitals && name.first().is_some_and(u8::is_ascii_lowercase),
+        }
+    }
 }
 
 /// Another idea of duplicate months.

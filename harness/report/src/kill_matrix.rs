@@ -189,9 +189,11 @@ impl KillMatrix {
     /// The matrix as a file to compare: a line for each bank, with the number of cases that fire, and those by clause. Stable
     /// between runs with the same suite and banks.
     pub fn snapshot(&self) -> String {
-        let mut text = "# bank, name, cases that fail for its own clause, cases that fail, and of what they accuse it; made by \
-                        `xs2aspec prove --update`\n"
-            .to_owned();
+        let mut text = format!(
+            "# {}\n# bank, name, cases that fail for its own clause, cases that fail, and of what they accuse it; made by \
+             `xs2aspec prove --matrix FILE --update`\n",
+            self.totals()
+        );
         for row in &self.rows {
             let accusations: Vec<String> =
                 row.accusations().iter().map(|(clause, count)| format!("{clause} {count}")).collect();

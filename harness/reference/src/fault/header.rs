@@ -6,7 +6,7 @@ use super::title;
 use crate::header::{Header, parts};
 use crate::operation::Operation;
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, When};
+use crate::rules::{Breach, Effect, Entry, FieldNames, Place, Then, Treatment, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -75,6 +75,16 @@ pub(super) fn faults() -> Vec<Entry> {
         ));
     }
     faults.extend(values());
+    faults.push(Entry::breach(
+        "http.field-names/no-capitals",
+        Breach::FieldNames(FieldNames::NoCapitals),
+        "Header names in capital letters are not known.",
+    ));
+    faults.push(Entry::breach(
+        "http.field-names/no-mixture",
+        Breach::FieldNames(FieldNames::NoMixture),
+        "Header names in mixed letters are not known.",
+    ));
     faults
 }
 

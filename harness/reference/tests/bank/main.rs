@@ -7,3 +7,4 @@ mod operations;
 mod refusals;
 #[path = "../support/mod.rs"]
 mod support;
+mod tls;

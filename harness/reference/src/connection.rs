@@ -1,0 +1,247 @@
+//! Where requests come from: TCP, or TLS over it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::serve::Listener;
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use crate::rules::{Breach, FieldNames, Rules};
+
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a bank needs to speak TLS. All of it is PEM.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// Its certificate, followed by those of the authorities in between.
+    pub certificates: String,
+    /// Its private key.
+    pub key: String,
+    /// Authorities of the certificates that clients may show; none where it asks for none.
+    pub client_authorities: Option<String>,
+    /// Whether a client has to show one.
+    pub client_required: bool,
+}
+
+/// Why TLS cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A text that is not what it should be.
+    #[error("expected {0} in PEM, found none that can be read")]
+    Pem(&'static str),
+    /// Parts that do not fit together.
+    #[error("TLS cannot be set up: {0}")]
+    Setup(String),
+}
+
+impl Tls {
+    fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
+        let setup = |error: &dyn std::fmt::Display| TlsError::Setup(error.to_string());
+        let certificates = all(&self.certificates, "a certificate")?;
+        let key =
+            PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(|_| TlsError::Pem("a private key"))?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| setup(&error))?;
+        let builder = match &self.client_authorities {
+            None => builder.with_no_client_auth(),
+            Some(pem) => {
+                let mut roots = RootCertStore::empty();
+                for certificate in all(pem, "a certificate of an authority")? {
+                    roots.add(certificate).map_err(|error| setup(&error))?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+                let verifier = if self.client_required { verifier } else { verifier.allow_unauthenticated() };
+                builder.with_client_cert_verifier(verifier.build().map_err(|error| setup(&error))?)
+            }
+        };
+        let config = builder.with_single_cert(certificates, key).map_err(|error| setup(&error))?;
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+}
+
+fn all(pem: &str, what: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
+    certificates.ok().filter(|certificates| !certificates.is_empty()).ok_or(TlsError::Pem(what))
+}
+
+/// Accepts connections that are ready for HTTP.
+pub(crate) enum Door {
+    Plain { listener: TcpListener, names: Option<FieldNames> },
+    Tls { ready: mpsc::Receiver<(Connection, SocketAddr)>, address: SocketAddr },
+}
+
+impl Door {
+    pub(crate) fn open(listener: TcpListener, tls: Option<&Tls>, rules: Rules) -> io::Result<Self> {
+        let names = match rules.breach() {
+            Some(Breach::FieldNames(names)) => Some(names),
+            _ => None,
+        };
+        let Some(tls) = tls else { return Ok(Self::Plain { listener, names }) };
+        let acceptor = tls.acceptor().map_err(io::Error::other)?;
+        let address = listener.local_addr()?;
+        let (sender, ready) = mpsc::channel(64);
+        tokio::spawn(greet(listener, acceptor, sender));
+        Ok(Self::Tls { ready, address })
+    }
+}
+
+/// Agrees on TLS with each client apart, so that a slow one holds up no other.
+async fn greet(
+    mut listener: TcpListener,
+    acceptor: TlsAcceptor,
+    sender: mpsc::Sender<(Connection, SocketAddr)>,
+) {
+    loop {
+        let (stream, address) = tokio::select! {
+            accepted = Listener::accept(&mut listener) => accepted,
+            () = sender.closed() => return,
+        };
+        let (acceptor, sender) = (acceptor.clone(), sender.clone());
+        tokio::spawn(async move {
+            drop(stream.set_nodelay(true));
+            if let Ok(Ok(stream)) = timeout(HANDSHAKE_PATIENCE, acceptor.accept(stream)).await {
+                drop(sender.send((Box::pin(stream) as Connection, address)).await);
+            }
+        });
+    }
+}
+
+impl Listener for Door {
+    type Io = Connection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
+        match self {
+            Self::Plain { listener, names } => {
+                let (stream, address) = Listener::accept(listener).await;
+                // Small answers on connections that stay open: waiting to fill a segment only delays them. A socket that
+                // refuses the option is already closed.
+                drop(stream.set_nodelay(true));
+                match *names {
+                    None => (Box::pin(stream), address),
+                    Some(names) => (Box::pin(Picky { stream, names }), address),
+                }
+            }
+            Self::Tls { ready, .. } => match ready.recv().await {
+                Some(connection) => connection,
+                // Whoever greets lives as long as this door.
+                None => std::future::pending().await,
+            },
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        match self {
+            Self::Plain { listener, .. } => listener.local_addr(),
+            Self::Tls { address, .. } => Ok(*address),
+        }
+    }
+}
+
+/// Bytes in both directions.
+pub(crate) type Connection = Pin<Box<dyn Stream>>;
+
+/// What a [`Connection`] is made of.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
+
+/// A fault: header names in some letter case are not known. HTTP libraries forget the case, so that it has to be seen here.
+struct Picky {
+    stream: TcpStream,
+    names: FieldNames,
+}
+
+impl AsyncRead for Picky {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        spoil(&mut buffer.filled_mut()[before..], self.names);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Turns the names of header lines that are not known into names that nobody knows.
+fn spoil(bytes: &mut [u8], names: FieldNames) {
+    let mut start = 0;
+    while let Some(end) = bytes[start..].iter().position(|byte| *byte == b'\n').map(|at| start + at) {
+        if matches!(&bytes[start..end], b"" | b"\r") {
+            return;
+        }
+        let line = &bytes[start..end];
+        let name = line.iter().position(|byte| *byte == b':').map_or(&line[..0], |colon| &line[..colon]);
+        // The request line may have a colon as well, and has a space before it.
+        if !name.contains(&b' ') && names.are_unknown(name) {
+            bytes[start] = b'~';
+        }
+        start = end + 1;
+    }
+}
+
+impl AsyncWrite for Picky {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_the_wrong_case_are_spoiled_and_nothing_else_is() {
+        let spoiled = |names| {
+            let mut bytes =
+                b"GET /X: HTTP/1.1\r\nHost: a\r\nDIGEST: A\r\nPSU-ID: b\r\ndIgEsT: c\r\n\r\nDIGEST: d\r\n"
+                    .to_vec();
+            spoil(&mut bytes, names);
+            String::from_utf8(bytes).unwrap()
+        };
+        let plain = "GET /X: HTTP/1.1\r\nHost: a\r\nDIGEST: A\r\nPSU-ID: b\r\ndIgEsT: c\r\n\r\nDIGEST: d\r\n";
+        assert_eq!(spoiled(FieldNames::NoCapitals), plain.replacen("DIGEST", "~IGEST", 1));
+        assert_eq!(spoiled(FieldNames::NoMixture), plain.replace("dIgEsT", "~IgEsT"));
+    }
+
+    #[test]
+    fn texts_that_are_no_pem_are_named() {
+        let tls = |certificates: &str, key: &str| Tls {
+            certificates: certificates.to_owned(),
+            key: key.to_owned(),
+            client_authorities: None,
+            client_required: false,
+        };
+        let error = tls("none", "none").acceptor().err().unwrap();
+        assert_eq!(error.to_string(), "expected a certificate in PEM, found none that can be read");
+    }
+}
