@@ -145,6 +145,12 @@ pub(crate) struct Serve {
     /// The bank's clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME")]
     pub(crate) now: Option<DateTime<Utc>>,
+    /// Let the clock be moved: `PUT /clock` with `{"now": "2030-01-31T12:00:00Z"}`; only on a loopback address
+    #[arg(long)]
+    pub(crate) clock_control: bool,
+    /// PSUs, customers, accounts, transactions and payments, JSON, in place of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
     /// Speak TLS with this certificate, PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_certificate: Option<PathBuf>,

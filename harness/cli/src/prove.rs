@@ -131,7 +131,7 @@ impl Special {
 
     fn config(self, args: &Prove) -> Config {
         let (fault, variation) = (self.fault(), self.variation());
-        Config { fault, variation, now: Clock::Fixed(args.now), ..Config::default() }
+        Config { fault, variation, now: Clock::at(Some(args.now)), ..Config::default() }
     }
 }
 

@@ -41,7 +41,7 @@ fn disagreement(fault: Option<Fault>, tried: u32) -> Option<String> {
     let runtime = Runtime::new().expect("a runtime");
     let suite = Arc::new(Suite::load(Tree::embedded()).expect("the embedded suite"));
     let now = "2030-01-31T12:00:00Z".parse().expect("a time");
-    let config = xs2aspec_reference::Config { fault, now: Clock::Fixed(now), ..Default::default() };
+    let config = xs2aspec_reference::Config { fault, now: Clock::at(Some(now)), ..Default::default() };
     let bank: Bank = runtime.block_on(xs2aspec_reference::start(config)).expect("a bank");
     let profile = Profile::reference(&bank.base_url()).expect("a profile");
     let session = Session::new(Arc::clone(&suite), profile, 1, now).expect("a session");

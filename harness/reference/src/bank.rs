@@ -20,6 +20,7 @@ use crate::connection::{Door, Tls};
 use crate::fault::Fault;
 use crate::operations::Context;
 use crate::rules::Rules;
+use crate::seed::Seed;
 use crate::service::{Service, router};
 use crate::state::State;
 use crate::variation::Variation;
@@ -42,6 +43,8 @@ pub struct Config {
     pub seed: u64,
     /// Whether it writes one line per request to stderr.
     pub log: bool,
+    /// What it knows when it starts.
+    pub data: Arc<Seed>,
     /// What it needs to speak TLS, if it does.
     pub tls: Option<Tls>,
 }
@@ -53,9 +56,10 @@ impl Default for Config {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             fault: None,
             variation: None,
-            now: Clock::System,
+            now: Clock::default(),
             seed: 0,
             log: false,
+            data: Seed::built_in(),
             tls: None,
         }
     }
@@ -65,8 +69,12 @@ impl Default for Config {
 ///
 /// # Errors
 ///
-/// If the address cannot be bound, or TLS cannot be set up ([`TlsError`](crate::TlsError) says why).
+/// If the address cannot be bound, or is not a loopback one although the clock is controlled, or TLS cannot be set up ([`TlsError`](crate::TlsError) says why).
 pub async fn start(config: Config) -> io::Result<Bank> {
+    if config.now.is_controlled() && !config.address.ip().is_loopback() {
+        let says = "a clock that anybody may move is for a loopback address";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
+    }
     let listener = TcpListener::bind(config.address).await?;
     let address = listener.local_addr()?;
     let rules = rules(&config);
@@ -88,8 +96,8 @@ fn rules(config: &Config) -> Rules {
 fn open(config: &Config) -> Router {
     let context = Context {
         rules: rules(config),
-        clock: config.now,
-        state: State::new(config.seed),
+        clock: config.now.clone(),
+        state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
     router(Arc::new(Service { context, log: config.log }))

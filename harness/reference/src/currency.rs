@@ -10,7 +10,6 @@ pub(crate) struct Currency(&'static str);
 
 impl Currency {
     pub(crate) const NOK: Self = Self("NOK");
-    pub(crate) const EUR: Self = Self("EUR");
 
     /// The listed currency with this code. Codes are upper case, as ISO 4217 has them.
     pub(crate) fn listed(code: &str) -> Option<Self> {

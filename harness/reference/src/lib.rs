@@ -1,7 +1,8 @@
 //! The reference bank: a bank that obeys the document, or breaks it in one named way.
 //!
-//! It listens on TCP, answers the five operations that the document specifies, and refuses what the document
-//! forbids. A [`Fault`] makes it break exactly one clause, so that whoever tests it can measure what they notice.
+//! It listens on TCP, answers the five operations that the document specifies and those that it mentions, and refuses what the
+//! document forbids. A [`Fault`] makes it break exactly one clause, and a [`Variation`] use a freedom in another way, so that whoever
+//! tests it can measure what they notice.
 //!
 //! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
 //! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses another
@@ -57,4 +58,5 @@ pub use clock::Clock;
 pub use connection::{Tls, TlsError};
 pub use fault::Fault;
 pub use rules::UnknownName;
+pub use seed::{Seed, SeedError};
 pub use variation::Variation;

@@ -54,12 +54,11 @@ impl Amount {
         Ok(Self { currency, hundred_thousandths })
     }
 
-    /// Whether so many minor units of an account's currency are enough. An amount in another currency is not converted,
-    /// since the document gives no rate.
-    pub(crate) fn is_at_most(self, minor_units: u128, currency: Currency) -> bool {
+    /// This in minor units of the currency, rounded up, or nothing if it is in another one.
+    pub(crate) fn minor_units(self, currency: Currency) -> Option<u128> {
         let digits = u32::try_from(currency.minor_units().unwrap_or_default()).unwrap_or_default();
         let scale = 10_u128.pow(5_u32.saturating_sub(digits));
-        self.currency != currency || self.hundred_thousandths <= minor_units.saturating_mul(scale)
+        (self.currency == currency).then(|| self.hundred_thousandths.div_ceil(scale))
     }
 
     /// Whether this is at least so many hundredths of a krone. Amounts in other currencies are not: the document gives the
@@ -86,6 +85,19 @@ pub(crate) fn amount(minor_units: u64, currency: Currency) -> Value {
     let (integer, fraction) = padded.split_at(padded.len() - digits);
     let text = if digits == 0 { integer.to_owned() } else { format!("{integer}.{fraction}") };
     json!({ "amount": text, "currency": currency.code() })
+}
+
+/// A decimal in minor units of its currency, with no more digits than the currency has.
+pub(crate) fn minor_units(text: &str, currency: Currency) -> Option<u128> {
+    let digits = currency.minor_units()?;
+    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_decimal =
+        !integer.is_empty() && (integer.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit());
+    if !is_decimal || fraction.len() > digits || integer.len() > MAXIMUM_INTEGER_DIGITS || text.ends_with('.')
+    {
+        return None;
+    }
+    format!("{integer}{fraction:0<digits$}").parse().ok()
 }
 
 fn fraction_digits(currency: Currency, rules: Rules) -> usize {
@@ -177,11 +189,10 @@ mod tests {
     #[test]
     fn funds_are_counted_in_minor_units() {
         let due = read(&json!("12.34"), "NOK", Rules::kept()).unwrap();
-        assert!(due.is_at_most(1234, Currency::NOK));
-        assert!(!due.is_at_most(1233, Currency::NOK));
+        assert_eq!(due.minor_units(Currency::NOK), Some(1_234));
         let yen = Currency::listed("JPY").unwrap();
-        assert!(due.is_at_most(0, yen), "not converted");
-        assert!(!read(&json!("12"), "JPY", Rules::kept()).unwrap().is_at_most(11, yen));
+        assert_eq!(due.minor_units(yen), None, "not converted");
+        assert_eq!(read(&json!("12"), "JPY", Rules::kept()).unwrap().minor_units(yen), Some(12));
     }
 
     #[test]
@@ -191,5 +202,18 @@ mod tests {
         assert_eq!(text(123_450, "NOK"), "1234.50");
         assert_eq!(text(0, "KWD"), "0.000");
         assert_eq!(text(500, "JPY"), "500");
+    }
+
+    #[test]
+    fn decimals_become_minor_units() {
+        let units = |text, code| minor_units(text, Currency::listed(code).unwrap());
+        assert_eq!(units("12.5", "NOK"), Some(1_250));
+        assert_eq!(units("12", "JPY"), Some(12));
+        assert_eq!(units("0.001", "KWD"), Some(1));
+        for (text, code) in
+            [("", "NOK"), ("1.", "NOK"), ("1.234", "NOK"), ("-1", "NOK"), ("1.0", "JPY"), ("x", "NOK")]
+        {
+            assert_eq!(units(text, code), None, "{text} {code}");
+        }
     }
 }

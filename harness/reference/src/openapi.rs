@@ -44,6 +44,10 @@ fn described(operation: Operation) -> Value {
         Operation::Basket => Some("Basket"),
         Operation::Ncbct => Some("Ncbct"),
         Operation::Periodic => Some("PeriodicNdct"),
+        Operation::CreateCustomer => Some("NewCustomer"),
+        Operation::CreateAccount => Some("NewAccount"),
+        Operation::Book => Some("NewTransaction"),
+        Operation::SetBalance => Some("NewBalance"),
         _ => None,
     };
     if let Some(schema) = body {
@@ -74,6 +78,10 @@ fn summary(operation: Operation) -> &'static str {
         Operation::Deletion(_) => "Delete a payment (not specified by the document)",
         Operation::BasketStatus => "Get the status of a basket (not specified by the document)",
         Operation::Transactions => "Get the transactions of an account (not specified by the document)",
+        Operation::CreateCustomer => "Take a customer on (not specified by the document)",
+        Operation::CreateAccount => "Open an account (not specified by the document)",
+        Operation::Book => "Book a transaction (not specified by the document)",
+        Operation::SetBalance => "Set a balance (not specified by the document)",
     }
 }
 
@@ -87,6 +95,9 @@ fn responses(operation: Operation) -> Value {
         Operation::Status(_) => "PaymentStatus",
         Operation::BasketStatus => "BasketStatusShown",
         Operation::Transactions => "Transactions",
+        Operation::CreateCustomer => "CustomerTakenOn",
+        Operation::CreateAccount | Operation::SetBalance => "SandboxAccount",
+        Operation::Book => "Booked",
         Operation::Deletion(_) => "",
     };
     let success = match operation {
@@ -98,7 +109,10 @@ fn responses(operation: Operation) -> Value {
     responses.insert(success.0.to_owned(), success.1);
     let mut refusals = vec![
         ("400", "A header, parameter, Digest or body that breaks a rule"),
-        ("401", "A certificate or signature that does not hold, or an unknown PSU"),
+        (
+            "401",
+            "A certificate or signature that does not hold, an unknown PSU, or a consent that is too old",
+        ),
         ("403", "An agreement that is not the PSU's"),
         ("413", "A body beyond 1 MiB"),
     ];
@@ -107,6 +121,9 @@ fn responses(operation: Operation) -> Value {
         Operation::Deletion(_) => {
             refusals.extend([("404", "An unknown payment"), ("409", "A payment with status PDNG")]);
         }
+        Operation::CreateCustomer => refusals.push(("409", "A number that another customer has")),
+        Operation::CreateAccount => refusals.push(("404", "An unknown customer")),
+        Operation::Book | Operation::SetBalance => refusals.push(("404", "An unknown account")),
         Operation::Transaction | Operation::Transactions => refusals.extend([
             ("404", "An unknown account or transaction"),
             ("429", "More than four calls of a day without PSU-IP-Address"),

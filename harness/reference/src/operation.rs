@@ -5,7 +5,8 @@ use std::fmt;
 use axum::http::Method;
 
 /// The two payment products, which differ in whether a basket may hold them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Product {
     Ncbct,
     Periodic,
@@ -48,6 +49,14 @@ pub(crate) enum Operation {
     BasketStatus,
     /// The booked transactions of an account.
     Transactions,
+    /// A new customer of the sandbox.
+    CreateCustomer,
+    /// A new account of a customer.
+    CreateAccount,
+    /// A booked transaction of an account.
+    Book,
+    /// Another balance of an account.
+    SetBalance,
 }
 
 impl Operation {
@@ -56,7 +65,7 @@ impl Operation {
         [Self::Basket, Self::Ncbct, Self::Periodic, Self::Customers, Self::Transaction];
 
     /// The operations that it only mentions.
-    pub(crate) const MENTIONED: [Self; 8] = [
+    pub(crate) const MENTIONED: [Self; 12] = [
         Self::Payment(Product::Ncbct),
         Self::Payment(Product::Periodic),
         Self::Status(Product::Ncbct),
@@ -65,6 +74,10 @@ impl Operation {
         Self::Deletion(Product::Periodic),
         Self::BasketStatus,
         Self::Transactions,
+        Self::CreateCustomer,
+        Self::CreateAccount,
+        Self::Book,
+        Self::SetBalance,
     ];
 
     /// The word that clause ids use for this operation.
@@ -80,6 +93,10 @@ impl Operation {
             Self::Deletion(_) => "deletion",
             Self::BasketStatus => "basket-status",
             Self::Transactions => "transactions",
+            Self::CreateCustomer => "create-customer",
+            Self::CreateAccount => "create-account",
+            Self::Book => "book",
+            Self::SetBalance => "set-balance",
         }
     }
 
@@ -90,7 +107,10 @@ impl Operation {
             Self::Basket => "/v1/signing-baskets".to_owned(),
             Self::Ncbct => Product::Ncbct.path().to_owned(),
             Self::Periodic => Product::Periodic.path().to_owned(),
-            Self::Customers => "/v1/sandbox/customers".to_owned(),
+            Self::Customers | Self::CreateCustomer => "/v1/sandbox/customers".to_owned(),
+            Self::CreateAccount => "/v1/sandbox/customers/{customerId}/accounts".to_owned(),
+            Self::Book => "/v1/sandbox/accounts/{id}/transactions".to_owned(),
+            Self::SetBalance => "/v1/sandbox/accounts/{id}/balance".to_owned(),
             Self::Transaction => "/v1/accounts/{id}/transactions/{transactionId}".to_owned(),
             Self::Payment(product) | Self::Deletion(product) => format!("{}/{{paymentId}}", product.path()),
             Self::Status(product) => format!("{}/{{paymentId}}/status", product.path()),
@@ -99,10 +119,16 @@ impl Operation {
         }
     }
 
-    /// The method: POST creates with a JSON body, GET reads.
+    /// The method: POST creates and PUT replaces with a JSON body, GET reads.
     pub(crate) fn method(self) -> Method {
         match self {
-            Self::Basket | Self::Ncbct | Self::Periodic => Method::POST,
+            Self::Basket
+            | Self::Ncbct
+            | Self::Periodic
+            | Self::CreateCustomer
+            | Self::CreateAccount
+            | Self::Book => Method::POST,
+            Self::SetBalance => Method::PUT,
             Self::Deletion(_) => Method::DELETE,
             _ => Method::GET,
         }
@@ -111,6 +137,11 @@ impl Operation {
     /// Whether the operation is a creation with a JSON body.
     pub(crate) fn creates(self) -> bool {
         self.method() == Method::POST
+    }
+
+    /// Whether the operation has a JSON body.
+    pub(crate) fn has_body(self) -> bool {
+        self.creates() || self.method() == Method::PUT
     }
 
     /// Whether the operation creates a payment.

@@ -1,4 +1,4 @@
-//! The five operations. Each takes a request whose headers, digest and signature are in order.
+//! The operations. Each takes a request whose headers, digest and signature are in order.
 
 mod basket;
 mod customers;
@@ -6,6 +6,7 @@ mod ncbct;
 mod payment;
 mod periodic;
 mod query;
+mod sandbox;
 mod transaction;
 
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -57,7 +58,7 @@ pub(crate) fn perform(
     let query = query::check(request.uri, operation, rules)?;
     check_freshness(context, fields)?;
     // The basket has a body but no Digest in the document's table; one that is sent is checked all the same.
-    if operation.creates()
+    if operation.has_body()
         && let Some(value) = fields.text(Header::Digest)
     {
         digest::check(&value, request.body, operation, rules)?;
@@ -72,9 +73,12 @@ pub(crate) fn perform(
     }
 
     if operation == Operation::Customers {
-        return Ok((StatusCode::OK, customers::list(&query)));
+        return Ok((StatusCode::OK, customers::list(&context.state, &query)));
     }
-    let psu_context = psu::identify(fields, operation, rules)?;
+    if sandbox::is_of_it(operation) {
+        return test_data(context, operation, request);
+    }
+    let psu_context = psu::identify(&context.state, fields, operation, rules)?;
     if !operation.creates() {
         return read(context, operation, request.path_parameters, fields, psu_context);
     }
@@ -88,13 +92,13 @@ pub(crate) fn perform(
     let created = match operation {
         Operation::Ncbct => {
             let due = ncbct::check(&body, rules)?;
-            payment::create(&context.state, Product::Ncbct, due, members, rules)?
+            payment::create(context, Product::Ncbct, due, members)?
         }
         Operation::Periodic => {
             let due = periodic::check(&body, rules)?;
-            payment::create(&context.state, Product::Periodic, due, members, rules)?
+            payment::create(context, Product::Periodic, due, members)?
         }
-        _ => basket::create(&body, &context.state, rules)?,
+        _ => basket::create(&body, &context.state, context.clock.today(), rules)?,
     };
     Ok((StatusCode::CREATED, created))
 }
@@ -110,6 +114,25 @@ fn read_object(body: &[u8], rules: Rules) -> Result<Map<String, Value>, json::Js
         return members.map(json::without_nulls);
     }
     members
+}
+
+/// Makes test data.
+fn test_data(
+    context: &Context,
+    operation: Operation,
+    request: &Request<'_>,
+) -> Result<(StatusCode, Value), Refusal> {
+    let members = json::object(request.body)
+        .map_err(|error| Refusal::format(format!("{operation}.body"), error.to_string()).at(""))?;
+    let body = Object::root(&members, operation.id());
+    let id = request.path_parameters.first();
+    let made = match operation {
+        Operation::CreateAccount => sandbox::create_account(context, id, &body)?,
+        Operation::Book => sandbox::book(context, id, members)?,
+        Operation::SetBalance => return Ok((StatusCode::OK, sandbox::set_balance(context, id, &body)?)),
+        _ => sandbox::create_customer(context, &body)?,
+    };
+    Ok((StatusCode::CREATED, made))
 }
 
 /// What some banks want of a request besides: that it was not sent before, and not long ago.
@@ -152,16 +175,16 @@ fn read(
     fields: Fields<'_>,
     psu_context: Option<psu::Context>,
 ) -> Result<(StatusCode, Value), Refusal> {
-    let state = &context.state;
+    let (state, today) = (&context.state, context.clock.today());
     let id = path_parameters.first();
     let answer = match operation {
-        Operation::Payment(product) => payment::details(state, product, id)?,
-        Operation::Status(product) => payment::status(state, product, id)?,
+        Operation::Payment(product) => payment::details(state, product, id, today)?,
+        Operation::Status(product) => payment::status(state, product, id, today)?,
         Operation::Deletion(product) => {
-            payment::delete(state, product, id, context.rules)?;
+            payment::delete(state, product, id, today, context.rules)?;
             return Ok((StatusCode::NO_CONTENT, Value::Null));
         }
-        Operation::BasketStatus => basket::status(state, id)?,
+        Operation::BasketStatus => basket::status(state, id, today)?,
         Operation::Transactions => transaction::list(context, path_parameters, fields, psu_context)?,
         _ => transaction::details(context, path_parameters, fields, psu_context)?,
     };

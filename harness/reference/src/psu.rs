@@ -6,7 +6,7 @@ use crate::header::{Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 use crate::rules::{Breach, Rules};
-use crate::seed::{self, Psu};
+use crate::state::State;
 
 /// The role in which the PSU acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +19,16 @@ pub(crate) enum Context {
 /// it asks for one. PSU-ID counts where both identities are sent, and X-PSU-IDENTITY only on payment creation, which alone
 /// has it.
 pub(crate) fn identify(
+    state: &State,
     fields: Fields<'_>,
     operation: Operation,
     rules: Rules,
 ) -> Result<Option<Context>, Refusal> {
     let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
-    let psu = match (fields.text(Header::PsuId), identity) {
+    let is_corporate = match (fields.text(Header::PsuId), identity) {
         (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
-        (Some(id), _) => Some(known(seed::psu_by_id(&id), Header::PsuId)?),
-        (None, Some(identity)) => Some(known(seed::psu_by_identity(&identity), Header::XPsuIdentity)?),
+        (Some(id), _) => Some(known(state.psu_by_id(&id), Header::PsuId)?),
+        (None, Some(identity)) => Some(known(state.psu_by_identity(&identity), Header::XPsuIdentity)?),
         (None, None) => None,
     };
     let context = match fields.text(Header::PsuContext).as_deref() {
@@ -35,13 +36,14 @@ pub(crate) fn identify(
         Some(_) => Some(Context::Private),
         None => None,
     };
-    if context == Some(Context::Corporate) || psu.is_some_and(|psu| psu.is_corporate) {
-        check_agreement(fields, rules)?;
+    if context == Some(Context::Corporate) || is_corporate == Some(true) {
+        check_agreement(state, fields, rules)?;
     }
     Ok(context)
 }
 
-fn known(psu: Option<&'static Psu>, header: Header) -> Result<&'static Psu, Refusal> {
+/// Whether the PSU is a corporate user, where there is such a PSU.
+fn known(psu: Option<bool>, header: Header) -> Result<bool, Refusal> {
     psu.ok_or_else(|| {
         let says = "expected a PSU of this bank, found an unknown one";
         let rule = format!("header.{}.known", header.name());
@@ -50,7 +52,7 @@ fn known(psu: Option<&'static Psu>, header: Header) -> Result<&'static Psu, Refu
 }
 
 /// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors).
-fn check_agreement(fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
+fn check_agreement(state: &State, fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
     let name = Header::PsuCorporateId.name();
     let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
     if agreement.is_empty() && rules.broken_by(Breach::NoAgreement) {
@@ -61,7 +63,7 @@ fn check_agreement(fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
         let rule = "error.corporate-id-missing";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
     }
-    if agreement != seed::CORPORATE_ID {
+    if !state.has_agreement(&agreement) {
         let says = "expected an agreement of this bank, found an unknown one";
         let rule = "header.psu-corporate-id.known";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));
@@ -74,32 +76,36 @@ mod tests {
     use axum::http::HeaderMap;
 
     use super::*;
-    use crate::seed::{CORPORATE_ID, CORPORATE_PSU, PRIVATE_PSU};
+    use crate::seed::{CORPORATE_ID, CORPORATE_PSU, PRIVATE_PSU, Seed};
+
+    fn bank() -> State {
+        State::new(0, &Seed::built_in(), chrono::NaiveDate::default())
+    }
 
     fn answer(headers: &[(&'static str, &str)]) -> Result<Option<Context>, (u16, Code)> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        identify(Fields(&map), Operation::Ncbct, Rules::kept())
+        identify(&bank(), Fields(&map), Operation::Ncbct, Rules::kept())
             .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
     #[test]
     fn known_and_unknown_psus() {
         assert_eq!(answer(&[]), Ok(None));
-        assert_eq!(answer(&[("psu-id", PRIVATE_PSU.id)]), Ok(None));
-        assert_eq!(answer(&[("psu-id", &PRIVATE_PSU.id.to_uppercase())]), Ok(None));
-        assert_eq!(answer(&[("x-psu-identity", PRIVATE_PSU.identity)]), Ok(None));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU)]), Ok(None));
+        assert_eq!(answer(&[("psu-id", &PRIVATE_PSU.to_uppercase())]), Ok(None));
+        assert_eq!(answer(&[("x-psu-identity", "01819000391")]), Ok(None));
         let unknown = Err((401, Code::PsuCredentialsInvalid));
         assert_eq!(answer(&[("psu-id", "00000000-0000-4000-8000-000000000000")]), unknown);
         assert_eq!(answer(&[("x-psu-identity", "00000000000")]), unknown);
-        let both = [("psu-id", PRIVATE_PSU.id), ("x-psu-identity", "00000000000")];
+        let both = [("psu-id", PRIVATE_PSU), ("x-psu-identity", "00000000000")];
         assert_eq!(answer(&both), Ok(None), "PSU-ID counts");
         let mut map = HeaderMap::new();
         map.insert("x-psu-identity", "00000000000".parse().unwrap());
         assert!(
-            identify(Fields(&map), Operation::Transaction, Rules::kept()).is_ok(),
+            identify(&bank(), Fields(&map), Operation::Transaction, Rules::kept()).is_ok(),
             "not a header of that operation"
         );
     }
@@ -107,24 +113,24 @@ mod tests {
     #[test]
     fn corporate_users_name_their_agreement() {
         let missing = Err((400, Code::BadRequest));
-        assert_eq!(answer(&[("psu-id", PRIVATE_PSU.id), ("psu-context", "CORPORATE")]), missing);
-        assert_eq!(answer(&[("psu-id", CORPORATE_PSU.id)]), missing);
-        assert_eq!(answer(&[("psu-id", CORPORATE_PSU.id), ("psu-corporate-id", "")]), missing);
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU), ("psu-context", "CORPORATE")]), missing);
+        assert_eq!(answer(&[("psu-id", CORPORATE_PSU)]), missing);
+        assert_eq!(answer(&[("psu-id", CORPORATE_PSU), ("psu-corporate-id", "")]), missing);
         assert_eq!(
-            answer(&[("psu-id", CORPORATE_PSU.id), ("psu-corporate-id", "another")]),
+            answer(&[("psu-id", CORPORATE_PSU), ("psu-corporate-id", "another")]),
             Err((403, Code::Forbidden))
         );
         let named =
-            [("psu-id", CORPORATE_PSU.id), ("psu-corporate-id", CORPORATE_ID), ("psu-context", "CORPORATE")];
+            [("psu-id", CORPORATE_PSU), ("psu-corporate-id", CORPORATE_ID), ("psu-context", "CORPORATE")];
         assert_eq!(answer(&named), Ok(Some(Context::Corporate)));
     }
 
     #[test]
     fn private_users_need_none() {
         assert_eq!(
-            answer(&[("psu-id", PRIVATE_PSU.id), ("psu-context", "PRIVATE")]),
+            answer(&[("psu-id", PRIVATE_PSU), ("psu-context", "PRIVATE")]),
             Ok(Some(Context::Private))
         );
-        assert_eq!(answer(&[("psu-id", PRIVATE_PSU.id), ("psu-corporate-id", "another")]), Ok(None));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU), ("psu-corporate-id", "another")]), Ok(None));
     }
 }

@@ -264,6 +264,11 @@ impl Rules {
         Self { effects: entry.map_or(&[], |entry| &entry.effects) }
     }
 
+    /// The whole document, in this bank's usual way.
+    pub(crate) fn plain() -> Self {
+        Self { effects: &[] }
+    }
+
     /// The rule that this bank breaks, if it is one with a branch of its own.
     pub(crate) fn breach(self) -> Option<Breach> {
         match self.effects {
@@ -341,7 +346,7 @@ impl Rules {
 #[cfg(test)]
 impl Rules {
     pub(crate) fn kept() -> Self {
-        Self { effects: &[] }
+        Self::plain()
     }
 
     pub(crate) fn broken(breach: Breach) -> Self {

@@ -1,209 +1,359 @@
-//! What the bank knows when it starts: PSUs, accounts and sandbox customers, all made up. The booked transactions
-//! are in `seed/transactions.rs`.
-//!
-//! Person numbers carry their month plus 80 and organisation numbers begin with 3, as synthetic test numbers do.
-//! Account numbers have the structure and check digits of Norwegian ones, with 0000 in place of a bank's number.
+//! What the bank knows when it starts: PSUs, customers, accounts, booked transactions and earlier payments. A user can give a file
+//! of their own; `seed.json` is the one that is built in, and all of it is made up.
 
-mod transactions;
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::currency::Currency;
+use crate::money;
 use crate::operation::Product;
 use crate::state::Status;
-pub(crate) use transactions::{Transaction, transactions};
+
+/// What a bank knows when it starts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Seed {
+    pub(crate) psus: Vec<Psu>,
+    pub(crate) customers: Vec<Customer>,
+    pub(crate) accounts: Vec<Account>,
+    #[serde(default)]
+    pub(crate) transactions: Vec<Transaction>,
+    #[serde(default)]
+    pub(crate) payments: Vec<EarlierPayment>,
+}
 
 /// A PSU who can be named in a request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Psu {
     /// PSU-ID, a UUID.
-    pub(crate) id: &'static str,
+    #[serde(rename = "psuId")]
+    pub(crate) id: String,
     /// National identity number, for X-PSU-IDENTITY.
-    pub(crate) identity: &'static str,
+    pub(crate) identity: String,
     /// Whether this PSU is a corporate user, who always acts under an agreement.
+    #[serde(default)]
     pub(crate) is_corporate: bool,
+}
+
+/// A customer of the sandbox (the document, section Resources > Sandbox customer).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Customer {
+    #[serde(rename = "customerId")]
+    pub(crate) id: String,
+    /// What the customer signs in with: a person number or an organisation number.
+    #[serde(rename = "customerNumber")]
+    pub(crate) number: String,
+    #[serde(rename = "customerType")]
+    pub(crate) kind: CustomerType,
+    #[serde(rename = "customerName")]
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) agreements: Vec<Agreement>,
+    #[serde(default)]
+    pub(crate) card_accounts: Vec<String>,
+}
+
+/// Private or corporate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum CustomerType {
+    Private,
+    Corporate,
+}
+
+impl CustomerType {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Private => "PRIVATE",
+            Self::Corporate => "CORPORATE",
+        }
+    }
+}
+
+/// An agreement of a corporate customer; its id is a value of PSU-Corporate-ID.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Agreement {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) engagements: Vec<String>,
 }
 
 /// An account with the bank.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Account {
     /// The `{id}` of account paths.
-    pub(crate) resource_id: &'static str,
-    pub(crate) iban: &'static str,
-    pub(crate) bban: &'static str,
-    pub(crate) currency: Currency,
-    /// Whether its owner is the corporate customer.
-    pub(crate) is_corporate: bool,
-    /// What may be paid from it, in minor units; without limit if nothing is said.
-    pub(crate) available: Option<u128>,
+    pub(crate) resource_id: String,
+    /// Id of its customer.
+    pub(crate) owner: String,
+    pub(crate) iban: String,
+    pub(crate) bban: String,
+    pub(crate) currency: String,
+    /// What is on it, as a decimal; without it any amount can be paid.
+    pub(crate) balance: Option<String>,
+    /// How many days before the bank opens the PSU consented to reading it, with SCA.
+    #[serde(default)]
+    pub(crate) consent_days: u32,
+}
+
+impl Account {
+    /// The currency; kroner for one that [`Seed::read`] would have refused.
+    pub(crate) fn currency(&self) -> Currency {
+        Currency::listed(&self.currency).unwrap_or(Currency::NOK)
+    }
+
+    /// The balance in minor units, if it is limited.
+    pub(crate) fn minor_units(&self) -> Option<u128> {
+        self.balance.as_deref().map(|text| money::minor_units(text, self.currency()).unwrap_or_default())
+    }
+}
+
+/// A booked transaction of an account.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Transaction {
+    /// Resource id of the account.
+    pub(crate) account: String,
+    /// What `transactionsDetails` holds when every member may be shown.
+    pub(crate) details: Map<String, Value>,
+}
+
+impl Transaction {
+    pub(crate) fn id(&self) -> &str {
+        self.details.get("transactionId").and_then(Value::as_str).unwrap_or_default()
+    }
 }
 
 /// A payment that was made before the bank opened.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct EarlierPayment {
-    pub(crate) id: &'static str,
+    pub(crate) payment_id: String,
     pub(crate) product: Product,
     pub(crate) status: Status,
 }
 
-/// A customer of the sandbox, as the customer list shows it.
-pub(crate) struct Customer {
-    pub(crate) id: &'static str,
-    /// What the customer signs in with: a person number or an organisation number.
-    pub(crate) number: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) agreements: &'static [Agreement],
-    pub(crate) accounts: &'static [&'static str],
-    pub(crate) card_accounts: &'static [&'static str],
+/// Why a text is no seed.
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    /// No JSON of this form; line and column are said.
+    #[error("expected seed data, found: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Parts that do not fit together.
+    #[error("{place}: expected {expected}, found {found:?}")]
+    Content {
+        /// Where, as a JSON pointer.
+        place: String,
+        /// What should be there.
+        expected: &'static str,
+        /// What is there.
+        found: String,
+    },
 }
 
-/// An agreement of a corporate customer.
-pub(crate) struct Agreement {
-    pub(crate) id: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) engagements: &'static [&'static str],
+impl Seed {
+    /// Reads a file of seed data, in the form of the built-in one.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no JSON of that form, an account without its customer or with another currency than those of the document, a
+    /// transaction without its account or an id, and ids that come twice.
+    pub fn read(json: &str) -> Result<Self, SeedError> {
+        let seed: Self = serde_json::from_str(json)?;
+        let wrong = |place: String, expected, found: &str| {
+            Err(SeedError::Content { place, expected, found: found.to_owned() })
+        };
+        let mut ids = BTreeSet::new();
+        let mut own = |kind: &'static str, id: &str| ids.insert((kind, id.to_owned()));
+        for (index, psu) in seed.psus.iter().enumerate() {
+            if !own("psu", &psu.id.to_ascii_lowercase()) {
+                return wrong(format!("/psus/{index}/psuId"), "an id that no other has", &psu.id);
+            }
+        }
+        for (index, customer) in seed.customers.iter().enumerate() {
+            if !own("customer", &customer.id) {
+                let place = format!("/customers/{index}/customerId");
+                return wrong(place, "an id that no other has", &customer.id);
+            }
+        }
+        for (index, account) in seed.accounts.iter().enumerate() {
+            let place = |member: &str| format!("/accounts/{index}/{member}");
+            if !seed.customers.iter().any(|customer| customer.id == account.owner) {
+                return wrong(place("owner"), "the id of a customer", &account.owner);
+            }
+            let Some(currency) = Currency::listed(&account.currency) else {
+                return wrong(place("currency"), "a currency of the document", &account.currency);
+            };
+            if let Some(balance) = &account.balance
+                && money::minor_units(balance, currency).is_none()
+            {
+                return wrong(place("balance"), "a decimal with the digits of its currency", balance);
+            }
+            if !own("account", &account.resource_id) {
+                return wrong(place("resourceId"), "an id that no other has", &account.resource_id);
+            }
+        }
+        for (index, transaction) in seed.transactions.iter().enumerate() {
+            let place = |member: &str| format!("/transactions/{index}/{member}");
+            if !seed.accounts.iter().any(|account| account.resource_id == transaction.account) {
+                return wrong(place("account"), "the resource id of an account", &transaction.account);
+            }
+            let id = format!("{}/{}", transaction.account, transaction.id());
+            if transaction.id().is_empty() || !own("transaction", &id) {
+                let expected = "an id that no other transaction of the account has";
+                return wrong(place("details/transactionId"), expected, transaction.id());
+            }
+        }
+        for (index, payment) in seed.payments.iter().enumerate() {
+            if !own("payment", &payment.payment_id) {
+                let place = format!("/payments/{index}/paymentId");
+                return wrong(place, "an id that no other has", &payment.payment_id);
+            }
+        }
+        Ok(seed)
+    }
+
+    /// The data that is built in.
+    pub fn built_in() -> Arc<Self> {
+        // A test reads it.
+        static BUILT_IN: LazyLock<Arc<Seed>> = LazyLock::new(|| {
+            Arc::new(Seed::read(include_str!("../seed.json")).unwrap_or(Seed {
+                psus: vec![],
+                customers: vec![],
+                accounts: vec![],
+                transactions: vec![],
+                payments: vec![],
+            }))
+        });
+        Arc::clone(&BUILT_IN)
+    }
 }
 
-pub(crate) const PRIVATE_PSU: Psu =
-    Psu { id: "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", identity: "01819000391", is_corporate: false };
+/// The digits of a new Norwegian account number, with 0000 in place of a bank's number: the eleventh makes the weighted sum of the
+/// ten before it a multiple of 11, and a number that would need 10 there does not exist.
+pub(crate) fn bban(number: u64) -> Option<String> {
+    let digits = format!("0000{:06}", number % 1_000_000);
+    let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
+    let sum: u32 =
+        digits.chars().filter_map(|digit| digit.to_digit(10)).zip(weights).map(|(a, b)| a * b).sum();
+    let last = (11 - sum % 11) % 11;
+    (last < 10).then(|| format!("{digits}{last}"))
+}
 
-pub(crate) const CORPORATE_PSU: Psu =
-    Psu { id: "7b1e4d2a-9c80-4f36-a5d4-1f0e2d3c4b5a", identity: "12848500257", is_corporate: true };
+/// The iban of a Norwegian account number (ISO 13616-1: N is 23, O is 24, and the remainder by 97 is 1).
+pub(crate) fn iban(bban: &str) -> String {
+    let remainder = format!("{bban}232400")
+        .bytes()
+        .fold(0, |remainder, digit| (remainder * 10 + u32::from(digit - b'0')) % 97);
+    format!("NO{:02}{bban}", 98 - remainder)
+}
 
-/// The agreement under which the corporate PSU acts: the value of PSU-Corporate-ID.
+#[cfg(test)]
+pub(crate) const PRIVATE_PSU: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
+#[cfg(test)]
+pub(crate) const CORPORATE_PSU: &str = "7b1e4d2a-9c80-4f36-a5d4-1f0e2d3c4b5a";
+#[cfg(test)]
 pub(crate) const CORPORATE_ID: &str = "AGR-310000019";
-
-pub(crate) const PRIVATE_ACCOUNT: Account = Account {
-    resource_id: "acc-private-0001",
-    iban: "NO1400004200179",
-    bban: "00004200179",
-    currency: Currency::NOK,
-    is_corporate: false,
-    available: None,
-};
-
-/// The account from which nothing can be paid.
-pub(crate) const EMPTY_ACCOUNT: Account = Account {
-    resource_id: "acc-private-0002",
-    iban: "NO8900004200187",
-    bban: "00004200187",
-    currency: Currency::NOK,
-    is_corporate: false,
-    available: Some(0),
-};
-
-/// The account with every kind of booked transaction.
-pub(crate) const CORPORATE_ACCOUNT: Account = Account {
-    resource_id: "acc-corporate-0001",
-    iban: "NO1100004200330",
-    bban: "00004200330",
-    currency: Currency::NOK,
-    is_corporate: true,
-    available: None,
-};
-
-/// Payments in the two statuses that this bank itself never gives.
-pub(crate) const EARLIER_PAYMENTS: [EarlierPayment; 2] = [
-    EarlierPayment { id: "payment-pending-0001", product: Product::Ncbct, status: Status::Pdng },
-    EarlierPayment { id: "payment-rejected-0001", product: Product::Ncbct, status: Status::Rjct },
-];
-
-/// Every sandbox customer.
-pub(crate) const CUSTOMERS: [Customer; 2] = [
-    Customer {
-        id: "customer-0001",
-        number: PRIVATE_PSU.identity,
-        kind: "PRIVATE",
-        name: "Synthetic Private Customer",
-        agreements: &[],
-        accounts: &[PRIVATE_ACCOUNT.bban, EMPTY_ACCOUNT.bban],
-        card_accounts: &["card-0001"],
-    },
-    Customer {
-        id: "customer-0002",
-        number: "310000019",
-        kind: "CORPORATE",
-        name: "Synthetic Corporate Customer AS",
-        agreements: &[Agreement {
-            id: CORPORATE_ID,
-            name: "Synthetic agreement",
-            engagements: &[CORPORATE_ACCOUNT.bban],
-        }],
-        accounts: &[CORPORATE_ACCOUNT.bban],
-        card_accounts: &[],
-    },
-];
-
-/// The account with this resource id.
-pub(crate) fn account(resource_id: &str) -> Option<&'static Account> {
-    ACCOUNTS.iter().find(|account| account.resource_id == resource_id)
-}
-
-/// The account with this iban or bban.
-pub(crate) fn account_by_number(number: &str) -> Option<&'static Account> {
-    ACCOUNTS.iter().find(|account| account.iban == number || account.bban == number)
-}
-
-/// The PSU with this PSU-ID; the case of a UUID's digits does not count (RFC 9562 section 4).
-pub(crate) fn psu_by_id(id: &str) -> Option<&'static Psu> {
-    PSUS.iter().find(|psu| psu.id.eq_ignore_ascii_case(id))
-}
-
-/// The PSU with this national identity number.
-pub(crate) fn psu_by_identity(identity: &str) -> Option<&'static Psu> {
-    PSUS.iter().find(|psu| psu.identity == identity)
-}
-
-static PSUS: [Psu; 2] = [PRIVATE_PSU, CORPORATE_PSU];
-static ACCOUNTS: [Account; 3] = [PRIVATE_ACCOUNT, EMPTY_ACCOUNT, CORPORATE_ACCOUNT];
+#[cfg(test)]
+pub(crate) const PRIVATE_ACCOUNT: &str = "acc-private-0001";
+#[cfg(test)]
+pub(crate) const CORPORATE_ACCOUNT: &str = "acc-corporate-0001";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The digit that makes the weighted sum of the digits before it a multiple of 11.
-    fn check_digit(digits: &str, weights: &[u32]) -> u32 {
-        let sum: u32 =
-            digits.chars().zip(weights).map(|(digit, weight)| digit.to_digit(10).unwrap() * weight).sum();
-        (11 - sum % 11) % 11
+    fn built_in() -> Seed {
+        Seed::read(include_str!("../seed.json")).unwrap()
     }
 
     fn ends_with_check_digit(number: &str, weights: &[u32]) -> bool {
         let (digits, last) = number.split_at(number.len() - 1);
-        last == check_digit(digits, weights).to_string()
+        let sum: u32 =
+            digits.chars().zip(weights).map(|(digit, weight)| digit.to_digit(10).unwrap() * weight).sum();
+        last == ((11 - sum % 11) % 11).to_string()
     }
 
     #[test]
     fn the_readme_names_the_seed_data() {
         let readme = include_str!("../README.md");
-        let psus = PSUS.iter().flat_map(|psu| [psu.id, psu.identity]);
-        let accounts = ACCOUNTS.iter().flat_map(|account| [account.resource_id, account.iban, account.bban]);
-        let customers = CUSTOMERS.iter().flat_map(|customer| [customer.id, customer.number]);
-        let booked = transactions().into_iter().map(|booked| booked.id);
-        let payments = EARLIER_PAYMENTS.iter().map(|payment| payment.id);
-        for id in psus.chain(accounts).chain(customers).chain(booked).chain(payments).chain([CORPORATE_ID]) {
+        let seed = built_in();
+        let mut ids: Vec<&str> = Vec::new();
+        ids.extend(seed.psus.iter().flat_map(|psu| [&*psu.id, &psu.identity]));
+        ids.extend(
+            seed.accounts.iter().flat_map(|account| [&*account.resource_id, &account.iban, &account.bban]),
+        );
+        ids.extend(seed.customers.iter().flat_map(|known| [&*known.id, &known.number]));
+        ids.extend(seed.transactions.iter().map(Transaction::id));
+        ids.extend(seed.payments.iter().map(|payment| &*payment.payment_id));
+        ids.push(CORPORATE_ID);
+        for id in ids {
             assert!(readme.contains(&format!("`{id}`")), "{id}");
         }
     }
 
     #[test]
     fn account_numbers_are_well_formed() {
-        for account in &ACCOUNTS {
-            assert_eq!(account.bban.len(), 11);
+        for account in built_in().accounts {
             assert!(account.bban.starts_with("0000"), "where a bank's number would be");
-            assert!(ends_with_check_digit(account.bban, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]));
-            assert_eq!(&account.iban[4..], account.bban);
-            // ISO 13616: the country's letters become numbers (N = 23, O = 24), and the remainder by 97 is 1.
-            let moved = format!("{}2324{}", account.bban, &account.iban[2..4]);
-            assert_eq!(moved.parse::<u64>().unwrap() % 97, 1, "{}", account.iban);
+            assert_eq!(bban(account.bban[4..10].parse().unwrap()), Some(account.bban.clone()));
+            assert_eq!(iban(&account.bban), account.iban);
         }
+        let none = (0..100).filter(|number| bban(*number).is_none()).count();
+        assert!((1..20).contains(&none), "{none} of a hundred numbers do not exist");
     }
 
     #[test]
     fn person_and_organisation_numbers_are_synthetic() {
-        for psu in &PSUS {
+        let seed = built_in();
+        for psu in &seed.psus {
             assert!(psu.identity[2..4].parse::<u32>().unwrap() > 80);
             assert!(ends_with_check_digit(&psu.identity[..10], &[3, 7, 6, 1, 8, 9, 4, 5, 2]));
-            assert!(ends_with_check_digit(psu.identity, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]));
+            assert!(ends_with_check_digit(&psu.identity, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]));
         }
-        let organisation = CUSTOMERS[1].number;
+        let organisation = &seed.customers[1].number;
         assert!(organisation.starts_with('3'));
         assert!(ends_with_check_digit(organisation, &[3, 2, 7, 6, 5, 4, 3, 2]));
+    }
+
+    #[test]
+    fn data_that_do_not_fit_together_are_refused_with_their_place() {
+        let changed = |from: &str, to: &str| {
+            let text = include_str!("../seed.json");
+            assert!(text.contains(from), "{from}");
+            Seed::read(&text.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        for (from, to, expected) in [
+            (
+                "\"owner\": \"customer-0001\"",
+                "\"owner\": \"nobody\"",
+                "/accounts/0/owner: expected the id of a customer",
+            ),
+            ("\"balance\": \"0.00\"", "\"balance\": \"0.001\"", "/accounts/1/balance: expected a decimal"),
+            ("\"currency\": \"NOK\"", "\"currency\": \"XXY\"", "/accounts/0/currency: expected a currency"),
+            (
+                "\"account\": \"acc-private-0001\"",
+                "\"account\": \"x\"",
+                "/transactions/0/account: expected the resource",
+            ),
+            (
+                "20250211-0000001",
+                "20250212!0000002=",
+                "/transactions/1/details/transactionId: expected an id",
+            ),
+            ("payment-rejected-0001", "payment-pending-0001", "/payments/1/paymentId: expected an id"),
+            ("\"psus\"", "\"persons\"", "unknown field `persons`"),
+        ] {
+            let error = changed(from, to);
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(Seed::read("{").unwrap_err().to_string().contains("line 1 column 1"));
     }
 }

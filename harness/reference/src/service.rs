@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
+use chrono::DateTime;
 use http_body_util::LengthLimitError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::operation::Operation;
 use crate::operations::{self, Context};
@@ -37,6 +38,9 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         router = router.route(&operation.route(), route(operation));
     }
     router = router.route("/openapi.json", get(description));
+    if service.context.clock.is_controlled() {
+        router = router.route("/clock", get(clock).put(set_clock));
+    }
     router.fallback(unknown_path).method_not_allowed_fallback(wrong_method).with_state(service)
 }
 
@@ -134,6 +138,23 @@ fn base(headers: &HeaderMap) -> String {
 /// The description of this interface.
 async fn description(headers: HeaderMap) -> axum::Json<Value> {
     axum::Json(openapi::description(&base(&headers)))
+}
+
+/// The bank's time. Not part of the interface, unsigned, and only there where a clock may be moved.
+async fn clock(State(service): State<Arc<Service>>) -> axum::Json<Value> {
+    axum::Json(json!({ "now": service.context.clock.now().to_rfc3339() }))
+}
+
+/// Moves the bank's time: `{"now": "2030-01-31T12:00:00Z"}`.
+async fn set_clock(State(service): State<Arc<Service>>, headers: HeaderMap, body: Bytes) -> Response {
+    let wanted: Option<Value> = serde_json::from_slice(&body).ok();
+    let instant = wanted.as_ref().and_then(|body| DateTime::parse_from_rfc3339(body["now"].as_str()?).ok());
+    let Some(instant) = instant else {
+        let says = "expected {\"now\": \"2030-01-31T12:00:00Z\"}, an instant as RFC 3339 has it";
+        return refuse(&service, &headers, &Refusal::format("clock.form", says).at("/now"));
+    };
+    service.context.clock.set(instant.to_utc());
+    clock(State(service)).await.into_response()
 }
 
 async fn unknown_path(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {

@@ -1,21 +1,28 @@
 //! What the bank remembers between requests, in memory.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDate;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::currency::Currency;
 use crate::operation::Product;
-use crate::seed::{self, Transaction};
+use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
 
 /// The statuses of payments that this bank uses (the document, section States and transitions).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Status {
     /// Received.
     Rcvd,
+    /// Accepted: a series that has begun.
+    Actc,
     /// Pending: under way, and no longer to be deleted.
     Pdng,
+    /// Settled.
+    Acsc,
     /// Rejected.
     Rjct,
     /// Cancelled.
@@ -26,7 +33,9 @@ impl Status {
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Rcvd => "RCVD",
+            Self::Actc => "ACTC",
             Self::Pdng => "PDNG",
+            Self::Acsc => "ACSC",
             Self::Rjct => "RJCT",
             Self::Canc => "CANC",
         }
@@ -37,25 +46,43 @@ impl Status {
 #[derive(Clone, Debug)]
 pub(crate) struct Payment {
     pub(crate) product: Product,
+    /// The status that it was given; what has become of a received one is [`Payment::status_on`].
     pub(crate) status: Status,
     /// Whether the debtor account could pay it.
     pub(crate) funds_available: bool,
     /// The members it was made with.
     pub(crate) members: Map<String, Value>,
+    /// The day from which on it is executed, if it was made while the bank was open.
+    pub(crate) from: Option<NaiveDate>,
+    /// What it takes from an account with a balance: resource id and minor units.
+    pub(crate) takes: Option<(String, u128)>,
 }
 
 impl Payment {
+    /// A received payment is under way a day after the day of its execution, and settled a day later; a received series has begun
+    /// then.
+    pub(crate) fn status_on(&self, today: NaiveDate) -> Status {
+        let days = self.from.map_or(0, |from| (today - from).num_days());
+        match (self.status, self.product) {
+            (Status::Rcvd, Product::Ncbct) if days >= 2 => Status::Acsc,
+            (Status::Rcvd, Product::Ncbct) if days == 1 => Status::Pdng,
+            (Status::Rcvd, Product::Periodic) if days >= 1 => Status::Actc,
+            (status, _) => status,
+        }
+    }
+
     /// A payment that the bank has received.
     #[cfg(test)]
     pub(crate) fn received(product: Product) -> Self {
-        Self { product, status: Status::Rcvd, funds_available: true, members: Map::new() }
+        let members = Map::new();
+        Self { product, status: Status::Rcvd, funds_available: true, members, from: None, takes: None }
     }
 }
 
-/// Payments, baskets, transactions and the calls counted for the daily limit.
+/// Everything that the bank knows, from its seed on.
 pub(crate) struct State {
     seed: u64,
-    transactions: Vec<Transaction>,
+    opened: NaiveDate,
     memory: Mutex<Memory>,
 }
 
@@ -67,19 +94,161 @@ struct Memory {
     payments: HashMap<String, Payment>,
     /// The payments of each basket.
     baskets: HashMap<String, Vec<String>>,
-    unattended_calls: HashMap<&'static str, (NaiveDate, u32)>,
+    unattended_calls: HashMap<String, (NaiveDate, u32)>,
+    psus: Vec<Psu>,
+    customers: Vec<Arc<Customer>>,
+    accounts: Vec<Arc<Account>>,
+    transactions: Vec<Arc<Transaction>>,
 }
 
 impl State {
-    /// A bank that has just opened. Its ids follow from `seed` and from how many it has given out.
-    pub(crate) fn new(seed: u64) -> Self {
-        let earlier = seed::EARLIER_PAYMENTS.iter().map(|payment| {
+    /// A bank that opens on this day. Its ids follow from `seed` and from how many it has given out.
+    pub(crate) fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
+        let earlier = data.payments.iter().map(|payment| {
             let (product, status) = (payment.product, payment.status);
             let funds_available = status != Status::Rjct;
-            (payment.id.to_owned(), Payment { product, status, funds_available, members: Map::new() })
+            let members = Map::new();
+            let earlier = Payment { product, status, funds_available, members, from: None, takes: None };
+            (payment.payment_id.clone(), earlier)
         });
-        let memory = Memory { payments: earlier.collect(), ..Memory::default() };
-        Self { seed, transactions: seed::transactions(), memory: Mutex::new(memory) }
+        let memory = Memory {
+            payments: earlier.collect(),
+            psus: data.psus.clone(),
+            customers: data.customers.iter().cloned().map(Arc::new).collect(),
+            accounts: data.accounts.iter().cloned().map(Arc::new).collect(),
+            transactions: data.transactions.iter().cloned().map(Arc::new).collect(),
+            ..Memory::default()
+        };
+        Self { seed, opened, memory: Mutex::new(memory) }
+    }
+
+    /// Whether the PSU with this PSU-ID is a corporate user, or nothing if there is none; the case of a UUID's digits does not count
+    /// (RFC 9562 section 4).
+    pub(crate) fn psu_by_id(&self, id: &str) -> Option<bool> {
+        let memory = self.memory();
+        memory.psus.iter().find(|psu| psu.id.eq_ignore_ascii_case(id)).map(|psu| psu.is_corporate)
+    }
+
+    /// Whether the PSU with this national identity number is a corporate user.
+    pub(crate) fn psu_by_identity(&self, identity: &str) -> Option<bool> {
+        self.memory().psus.iter().find(|psu| psu.identity == identity).map(|psu| psu.is_corporate)
+    }
+
+    /// Whether some customer has the agreement.
+    pub(crate) fn has_agreement(&self, id: &str) -> bool {
+        let memory = self.memory();
+        memory.customers.iter().any(|customer| customer.agreements.iter().any(|agreement| agreement.id == id))
+    }
+
+    /// All customers, each with its accounts.
+    pub(crate) fn customers(&self) -> Vec<(Arc<Customer>, Vec<Arc<Account>>)> {
+        let memory = self.memory();
+        let of = |customer: &Customer| {
+            memory.accounts.iter().filter(|account| account.owner == customer.id).cloned().collect()
+        };
+        memory.customers.iter().map(|customer| (Arc::clone(customer), of(customer))).collect()
+    }
+
+    /// Remembers a customer, whose PSU signs in with the same number, and gives both their ids, and ids to its agreements. A number
+    /// that another customer has is none.
+    pub(crate) fn create_customer(&self, mut customer: Customer) -> Option<(Arc<Customer>, String)> {
+        let mut memory = self.memory();
+        if memory.customers.iter().any(|known| known.number == customer.number) {
+            return None;
+        }
+        customer.id = memory.next_id(self.seed);
+        for agreement in &mut customer.agreements {
+            agreement.id = memory.next_id(self.seed);
+        }
+        let psu_id = memory.next_id(self.seed);
+        memory.psus.push(Psu {
+            id: psu_id.clone(),
+            identity: customer.number.clone(),
+            is_corporate: customer.kind == CustomerType::Corporate,
+        });
+        let customer = Arc::new(customer);
+        memory.customers.push(Arc::clone(&customer));
+        Some((customer, psu_id))
+    }
+
+    /// Opens an account for a customer, with the next number that exists. Nothing if there is no such customer.
+    pub(crate) fn create_account(
+        &self,
+        owner: &str,
+        currency: Currency,
+        balance: Option<String>,
+    ) -> Option<Arc<Account>> {
+        let mut memory = self.memory();
+        memory.customers.iter().find(|customer| customer.id == owner)?;
+        let is_new = |bban: &String| memory.accounts.iter().all(|account| account.bban != *bban);
+        let bban = (500_000..).find_map(|number| seed::bban(number).filter(is_new))?;
+        let account = Arc::new(Account {
+            resource_id: memory.next_id(self.seed),
+            owner: owner.to_owned(),
+            iban: seed::iban(&bban),
+            bban,
+            currency: currency.code().to_owned(),
+            balance,
+            consent_days: 0,
+        });
+        memory.accounts.push(Arc::clone(&account));
+        Some(account)
+    }
+
+    /// Gives an account another balance. Nothing if there is no such account.
+    pub(crate) fn set_balance(&self, resource_id: &str, balance: String) -> Option<Arc<Account>> {
+        let mut memory = self.memory();
+        let account = memory.accounts.iter_mut().find(|account| account.resource_id == resource_id)?;
+        Arc::make_mut(account).balance = Some(balance);
+        Some(Arc::clone(account))
+    }
+
+    /// Books a transaction, with an id of its own. Nothing if there is no such account.
+    pub(crate) fn book(&self, resource_id: &str, mut details: Map<String, Value>) -> Option<String> {
+        let mut memory = self.memory();
+        memory.accounts.iter().find(|account| account.resource_id == resource_id)?;
+        let id = memory.next_id(self.seed);
+        details.insert("transactionId".to_owned(), id.clone().into());
+        memory.transactions.push(Arc::new(Transaction { account: resource_id.to_owned(), details }));
+        Some(id)
+    }
+
+    /// The account with this resource id.
+    pub(crate) fn account(&self, resource_id: &str) -> Option<Arc<Account>> {
+        self.memory().accounts.iter().find(|account| account.resource_id == resource_id).cloned()
+    }
+
+    /// Whether the account belongs to a corporate customer.
+    pub(crate) fn is_corporate(&self, account: &Account) -> bool {
+        let memory = self.memory();
+        let owner = memory.customers.iter().find(|customer| customer.id == account.owner);
+        owner.is_some_and(|owner| owner.kind == CustomerType::Corporate)
+    }
+
+    /// How many days ago the PSU consented, with SCA, to reading the account.
+    pub(crate) fn consent_age(&self, account: &Account, today: NaiveDate) -> i64 {
+        (today - self.opened).num_days() + i64::from(account.consent_days)
+    }
+
+    /// The account with this iban or bban, and what payments have left on it, in minor units, if its balance is limited.
+    pub(crate) fn account_by_number(&self, number: &str) -> Option<(Arc<Account>, Option<u128>)> {
+        let memory = self.memory();
+        let account =
+            memory.accounts.iter().find(|account| account.iban == number || account.bban == number)?;
+        let left = account.minor_units().map(|balance| {
+            let takes = |payment: &Payment| match (&payment.takes, payment.status) {
+                (_, Status::Rjct | Status::Canc) | (None, _) => 0,
+                (Some((id, units)), _) => {
+                    if *id == account.resource_id {
+                        *units
+                    } else {
+                        0
+                    }
+                }
+            };
+            balance.saturating_sub(memory.payments.values().map(takes).sum())
+        });
+        Some((Arc::clone(account), left))
     }
 
     /// Remembers a new payment, and returns its id.
@@ -113,30 +282,41 @@ impl State {
         self.memory().payments.get(payment_id).map(|payment| payment.product)
     }
 
-    /// "Worst case over all payments in it": rejected if one of them is, otherwise received, since the document gives the
-    /// other statuses no order. Nothing if there is no such basket.
-    pub(crate) fn basket_status(&self, id: &str) -> Option<Status> {
+    /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or further, otherwise
+    /// received; the document gives the statuses no order. Nothing if there is no such basket.
+    pub(crate) fn basket_status(&self, id: &str, today: NaiveDate) -> Option<Status> {
         let memory = self.memory();
         let payments = memory.baskets.get(id)?;
-        let rejected =
-            |id: &String| memory.payments.get(id).is_some_and(|known| known.status == Status::Rjct);
-        Some(if payments.iter().any(rejected) { Status::Rjct } else { Status::Rcvd })
+        let statuses: Vec<Status> = payments
+            .iter()
+            .filter_map(|id| memory.payments.get(id).map(|payment| payment.status_on(today)))
+            .collect();
+        let is_under_way = |status: &Status| matches!(status, Status::Pdng | Status::Acsc | Status::Actc);
+        Some(if statuses.contains(&Status::Rjct) {
+            Status::Rjct
+        } else if !statuses.is_empty() && statuses.iter().all(is_under_way) {
+            Status::Actc
+        } else {
+            Status::Rcvd
+        })
     }
 
-    /// Cancels a payment unless it is pending: the status that it then has, or nothing if there is no such payment.
-    pub(crate) fn cancel(&self, id: &str, product: Product) -> Option<Status> {
+    /// Cancels a payment unless it is under way or settled: the status that it then has, or nothing if there is no such payment.
+    pub(crate) fn cancel(&self, id: &str, product: Product, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
         let payment = memory.payments.get_mut(id).filter(|payment| payment.product == product)?;
-        if payment.status != Status::Pdng {
-            payment.status = Status::Canc;
+        let status = payment.status_on(today);
+        if matches!(status, Status::Pdng | Status::Acsc) {
+            return Some(status);
         }
-        Some(payment.status)
+        payment.status = Status::Canc;
+        Some(Status::Canc)
     }
 
     /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.
-    pub(crate) fn count_unattended_call(&self, account: &'static str, day: NaiveDate) -> u32 {
+    pub(crate) fn count_unattended_call(&self, account: &str, day: NaiveDate) -> u32 {
         let mut memory = self.memory();
-        let (counted_on, calls) = memory.unattended_calls.entry(account).or_insert((day, 0));
+        let (counted_on, calls) = memory.unattended_calls.entry(account.to_owned()).or_insert((day, 0));
         if *counted_on != day {
             (*counted_on, *calls) = (day, 0);
         }
@@ -144,16 +324,15 @@ impl State {
         *calls
     }
 
-    /// The ids and details of the booked transactions of an account.
-    pub(crate) fn transactions(&self, account: &str) -> impl Iterator<Item = (&str, &Value)> {
-        let booked = self.transactions.iter().filter(move |booked| booked.account == account);
-        booked.map(|booked| (booked.id, &booked.details))
+    /// The booked transactions of an account.
+    pub(crate) fn transactions(&self, account: &str) -> Vec<Arc<Transaction>> {
+        self.memory().transactions.iter().filter(|booked| booked.account == account).cloned().collect()
     }
 
-    /// The details of a booked transaction.
-    pub(crate) fn transaction(&self, account: &str, id: &str) -> Option<&Value> {
-        let booked = self.transactions.iter().find(|booked| booked.account == account && booked.id == id)?;
-        Some(&booked.details)
+    /// A booked transaction.
+    pub(crate) fn transaction(&self, account: &str, id: &str) -> Option<Arc<Transaction>> {
+        let memory = self.memory();
+        memory.transactions.iter().find(|booked| booked.account == account && booked.id() == id).cloned()
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -189,10 +368,18 @@ mod tests {
 
     use super::*;
 
+    fn day(day: u32) -> NaiveDate {
+        NaiveDate::from_ymd_opt(2030, 1, day).unwrap()
+    }
+
+    fn bank() -> State {
+        State::new(0, &Seed::built_in(), day(1))
+    }
+
     #[test]
     fn ids_follow_from_the_seed() {
         let ids = |seed| {
-            let state = State::new(seed);
+            let state = State::new(seed, &Seed::built_in(), day(1));
             (0..1000).map(|_| state.create_basket(vec![])).collect::<Vec<_>>()
         };
         assert_eq!(ids(7), ids(7));
@@ -203,7 +390,7 @@ mod tests {
 
     #[test]
     fn payments_are_remembered() {
-        let state = State::new(0);
+        let state = bank();
         let create = |product| state.create_payment(Payment::received(product));
         let (one, two) = (create(Product::Ncbct), create(Product::Periodic));
         assert_eq!(state.product(&one), Some(Product::Ncbct));
@@ -213,31 +400,31 @@ mod tests {
 
     #[test]
     fn a_payment_is_cancelled_unless_it_is_pending() {
-        let state = State::new(0);
+        let state = bank();
         let id = state.create_payment(Payment::received(Product::Ncbct));
-        assert_eq!(state.cancel(&id, Product::Periodic), None, "another product's path");
-        assert_eq!(state.cancel(&id, Product::Ncbct), Some(Status::Canc));
+        assert_eq!(state.cancel(&id, Product::Periodic, day(1)), None, "another product's path");
+        assert_eq!(state.cancel(&id, Product::Ncbct, day(1)), Some(Status::Canc));
         assert_eq!(state.payment(&id).unwrap().status, Status::Canc);
-        assert_eq!(state.cancel("payment-pending-0001", Product::Ncbct), Some(Status::Pdng));
-        assert_eq!(state.cancel("unknown", Product::Ncbct), None);
+        assert_eq!(state.cancel("payment-pending-0001", Product::Ncbct, day(1)), Some(Status::Pdng));
+        assert_eq!(state.cancel("unknown", Product::Ncbct, day(1)), None);
     }
 
     #[test]
     fn a_basket_is_as_bad_as_its_worst_payment() {
-        let state = State::new(0);
+        let state = bank();
         let good = state.create_payment(Payment::received(Product::Ncbct));
         let status = |ids: &[&str]| {
             let basket = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect());
-            state.basket_status(&basket)
+            state.basket_status(&basket, day(1))
         };
         assert_eq!(status(&[&good]), Some(Status::Rcvd));
         assert_eq!(status(&[&good, "payment-rejected-0001"]), Some(Status::Rjct));
-        assert_eq!(state.basket_status("unknown"), None);
+        assert_eq!(state.basket_status("unknown", day(1)), None);
     }
 
     #[test]
     fn calls_are_counted_by_account_and_day() {
-        let state = State::new(0);
+        let state = bank();
         let day = NaiveDate::from_ymd_opt(2025, 3, 1).unwrap();
         assert_eq!((1..=3).map(|_| state.count_unattended_call("a", day)).last(), Some(3));
         assert_eq!(state.count_unattended_call("b", day), 1);

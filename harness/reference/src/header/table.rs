@@ -66,9 +66,13 @@ impl Row {
             Operation::Basket => 0,
             Operation::Ncbct => 1,
             Operation::Periodic => 2,
-            Operation::Customers => 3,
-            // The document gives no column to the operations that it only mentions; they are read here as the one
-            // reading operation with a PSU is.
+            Operation::Customers
+            | Operation::CreateCustomer
+            | Operation::CreateAccount
+            | Operation::Book
+            | Operation::SetBalance => 3,
+            // The document gives no column to the operations that it only mentions; those of test data are like
+            // the list of customers, and the others like the one reading operation with a PSU.
             Operation::Transaction
             | Operation::Payment(_)
             | Operation::Status(_)

@@ -1,6 +1,7 @@
 //! The signing basket (the document, section Endpoints > Create payments signing basket).
 
 use axum::http::StatusCode;
+use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::link;
@@ -15,7 +16,12 @@ const LIMIT: usize = 10;
 
 /// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
 /// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
-pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<Value, Refusal> {
+pub(super) fn create(
+    body: &Object<'_>,
+    state: &State,
+    today: NaiveDate,
+    rules: Rules,
+) -> Result<Value, Refusal> {
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
     let limit = match rules.breach() {
@@ -38,7 +44,7 @@ pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<V
         );
     }
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect());
-    let status = state.basket_status(&id).filter(|_| !rules.broken_by(Breach::BasketStatus));
+    let status = state.basket_status(&id, today).filter(|_| !rules.broken_by(Breach::BasketStatus));
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({
@@ -51,8 +57,8 @@ pub(super) fn create(body: &Object<'_>, state: &State, rules: Rules) -> Result<V
 }
 
 /// The status of a basket.
-pub(super) fn status(state: &State, id: Option<&String>) -> Result<Value, Refusal> {
-    let status = id.and_then(|id| state.basket_status(id)).ok_or_else(|| {
+pub(super) fn status(state: &State, id: Option<&String>, today: NaiveDate) -> Result<Value, Refusal> {
+    let status = id.and_then(|id| state.basket_status(id, today)).ok_or_else(|| {
         let says = "expected a basket of this bank, found an unknown id";
         Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "basket.id.known", says).at("basketId")
     })?;
@@ -84,13 +90,18 @@ fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::Seed;
     use crate::state::Payment;
+
+    fn bank() -> State {
+        State::new(0, &Seed::built_in(), NaiveDate::default())
+    }
 
     /// A bank with payments, and the answer it gives to a basket of these ids.
     fn answer(rules: Rules, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
-        let state = State::new(0);
+        let state = bank();
         let body = json!({ "paymentIds": ids(&state) });
-        create(&Object::root(body.as_object().unwrap(), "basket"), &state, rules)
+        create(&Object::root(body.as_object().unwrap(), "basket"), &state, NaiveDate::default(), rules)
             .map_err(|refusal| (refusal.rule, refusal.code))
     }
 
@@ -140,14 +151,14 @@ mod tests {
 
     #[test]
     fn a_basket_with_a_rejected_payment_is_rejected() {
-        let state = State::new(0);
+        let (state, today) = (bank(), NaiveDate::default());
         let body = json!({ "paymentIds": [ncbct(&state, 1)[0], "payment-rejected-0001"] });
         let basket =
-            create(&Object::root(body.as_object().unwrap(), "basket"), &state, Rules::kept()).unwrap();
+            create(&Object::root(body.as_object().unwrap(), "basket"), &state, today, Rules::kept()).unwrap();
         assert_eq!(basket["transactionStatus"], "RJCT");
         let id = basket["basketId"].as_str().unwrap().to_owned();
-        assert_eq!(status(&state, Some(&id)).unwrap(), json!({ "transactionStatus": "RJCT" }));
-        assert_eq!(status(&state, None).unwrap_err().status, StatusCode::NOT_FOUND);
+        assert_eq!(status(&state, Some(&id), today).unwrap(), json!({ "transactionStatus": "RJCT" }));
+        assert_eq!(status(&state, None, today).unwrap_err().status, StatusCode::NOT_FOUND);
     }
 
     #[test]
@@ -159,9 +170,14 @@ mod tests {
             let (rule, _) = refused(|_| ids).unwrap();
             assert_eq!(rule, "basket.payment-ids.type");
         }
-        let state = State::new(0);
+        let state = bank();
         let empty = json!({});
-        let refusal = create(&Object::root(empty.as_object().unwrap(), "basket"), &state, Rules::kept());
+        let refusal = create(
+            &Object::root(empty.as_object().unwrap(), "basket"),
+            &state,
+            NaiveDate::default(),
+            Rules::kept(),
+        );
         assert_eq!(refusal.unwrap_err().rule, "basket.payment-ids.required");
     }
 }

@@ -1,33 +1,42 @@
 //! The sandbox customers (the document, section Endpoints > Get sandbox customers).
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
-use crate::seed::{self, Agreement, Customer};
+use crate::seed::{Account, Agreement, Customer};
+use crate::state::State;
 
 /// Lists every customer. The arrays are always there; a parameter that is false empties them.
-pub(super) fn list(query: &Flags) -> Value {
+pub(super) fn list(state: &State, query: &Flags) -> Value {
     let with_accounts = query.flag("withAccounts").unwrap_or(true);
     let with_agreements = query.flag("withAgreements").unwrap_or(true);
-    let customers = seed::CUSTOMERS.iter().map(|customer| show(customer, with_accounts, with_agreements));
+    let customers = state.customers().into_iter().map(|(customer, accounts)| {
+        if with_accounts {
+            return show(&customer, &accounts, with_agreements);
+        }
+        let mut shown = show(&customer, &[], with_agreements);
+        shown["cardAccounts"] = json!([]);
+        shown
+    });
     Value::Array(customers.collect())
 }
 
-fn show(customer: &Customer, with_accounts: bool, with_agreements: bool) -> Value {
+/// A customer with these accounts.
+pub(super) fn show(customer: &Customer, accounts: &[Arc<Account>], with_agreements: bool) -> Value {
     let href = format!("{}/{}", Operation::Customers.route(), customer.id);
-    let agreements = if with_agreements { customer.agreements } else { &[] };
-    let (accounts, card_accounts) =
-        if with_accounts { (customer.accounts, customer.card_accounts) } else { (&[][..], &[][..]) };
+    let agreements = if with_agreements { customer.agreements.as_slice() } else { &[] };
     json!({
         "customerId": customer.id,
         "customerNumber": customer.number,
-        "customerType": customer.kind,
+        "customerType": customer.kind.text(),
         "customerName": customer.name,
         "agreements": agreements.iter().map(|agreement| show_agreement(agreement, &href)).collect::<Vec<_>>(),
-        "accounts": accounts,
-        "cardAccounts": card_accounts,
+        "accounts": accounts.iter().map(|account| &*account.bban).collect::<Vec<_>>(),
+        "cardAccounts": customer.card_accounts,
         "_links": { "self": link(&href, &["GET"]) }
     })
 }
@@ -50,10 +59,12 @@ mod tests {
     use super::super::query;
     use super::*;
     use crate::rules::Rules;
+    use crate::seed::Seed;
 
     fn listed(query: &str) -> Value {
+        let bank = State::new(0, &Seed::built_in(), chrono::NaiveDate::default());
         let uri = format!("/v1/sandbox/customers{query}").parse().unwrap();
-        list(&query::check(&uri, Operation::Customers, Rules::kept()).unwrap())
+        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap())
     }
 
     #[test]

@@ -1,17 +1,29 @@
 //! Transaction details (the document, section Endpoints > Get transaction details, and Limits).
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Context;
+use crate::date;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
 use crate::rules::Breach;
-use crate::seed::{self, Account};
+use crate::seed::Account;
 
 /// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
 const UNATTENDED_CALLS: u32 = 4;
+
+/// "Also requires a PSU consent at most 90 days old."
+const UNATTENDED_DAYS: i64 = 90;
+
+/// "SCA renewal period: 180 days."
+const SCA_DAYS: i64 = 180;
+
+/// "History without SCA: 90 days." With SCA, here, is on the day of the consent.
+const HISTORY_DAYS: i64 = 90;
 
 /// Members "corporate context only" at the top level.
 const CORPORATE_MEMBERS: [&str; 4] =
@@ -29,15 +41,10 @@ pub(super) fn details(
 ) -> Result<Value, Refusal> {
     let account = account(context, path_parameters, fields)?;
     let transaction_id = path_parameters.get(1).ok_or_else(unknown_transaction)?;
-    let mut details = context
-        .state
-        .transaction(account.resource_id, transaction_id)
-        .ok_or_else(unknown_transaction)?
-        .clone();
-    if !is_corporate(account, psu_context)
-        && let Some(members) = details.as_object_mut()
-    {
-        members.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
+    let booked = context.state.transaction(&account.resource_id, transaction_id);
+    let mut details = booked.ok_or_else(unknown_transaction)?.details.clone();
+    if !is_corporate(context, &account, psu_context) {
+        details.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
     }
     Ok(json!({ "transactionsDetails": details }))
 }
@@ -50,15 +57,23 @@ pub(super) fn list(
     psu_context: Option<psu::Context>,
 ) -> Result<Value, Refusal> {
     let account = account(context, path_parameters, fields)?;
-    let is_corporate = is_corporate(account, psu_context);
-    let booked = context.state.transactions(account.resource_id).map(|(id, details)| {
-        let mut entry = json!({ "transactionId": id });
+    let is_corporate = is_corporate(context, &account, psu_context);
+    let today = context.clock.today();
+    let is_shown = |details: &Map<String, Value>| {
+        let booked_on = details.get("bookingDate").and_then(Value::as_str);
+        let booked_on = booked_on.and_then(|text| date::parse(text).ok());
+        context.state.consent_age(&account, today) == 0
+            || booked_on.is_none_or(|day| (today - day).num_days() <= HISTORY_DAYS)
+    };
+    let booked = context.state.transactions(&account.resource_id);
+    let booked = booked.iter().filter(|booked| is_shown(&booked.details)).map(|booked| {
+        let mut entry = json!({ "transactionId": booked.id() });
         for name in LISTED_MEMBERS {
-            if let Some(value) = details.get(name) {
+            if let Some(value) = booked.details.get(name) {
                 entry[name] = value.clone();
             }
         }
-        if is_corporate && let Some(value) = details.get("batchIndicator") {
+        if is_corporate && let Some(value) = booked.details.get("batchIndicator") {
             entry["batchIndicator"] = value.clone();
         }
         entry
@@ -71,13 +86,23 @@ fn account(
     context: &Context,
     path_parameters: &[String],
     fields: Fields<'_>,
-) -> Result<&'static Account, Refusal> {
+) -> Result<Arc<Account>, Refusal> {
     let account = path_parameters
         .first()
-        .and_then(|id| seed::account(id))
+        .and_then(|id| context.state.account(id))
         .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
-    if !fields.has(Header::PsuIpAddress) {
-        let calls = context.state.count_unattended_call(account.resource_id, context.clock.today());
+    let is_attended = fields.has(Header::PsuIpAddress);
+    let (age, days) = (
+        context.state.consent_age(&account, context.clock.today()),
+        if is_attended { SCA_DAYS } else { UNATTENDED_DAYS },
+    );
+    if age > days {
+        let says = format!("expected a consent at most {days} days old, found one of {age} days");
+        let rule = if is_attended { "limit.sca-renewal" } else { "limit.consent-without-psu-ip-address" };
+        return Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says));
+    }
+    if !is_attended {
+        let calls = context.state.count_unattended_call(&account.resource_id, context.clock.today());
         let allowed = match context.rules.breach() {
             Some(Breach::UnattendedCalls(other)) => other,
             _ => UNATTENDED_CALLS,
@@ -94,8 +119,8 @@ fn account(
 }
 
 /// In which context an account is shown: the one that is asked for, otherwise that of its owner.
-fn is_corporate(account: &Account, psu_context: Option<psu::Context>) -> bool {
-    psu_context.map_or(account.is_corporate, |asked| asked == psu::Context::Corporate)
+fn is_corporate(context: &Context, account: &Account, psu_context: Option<psu::Context>) -> bool {
+    psu_context.map_or_else(|| context.state.is_corporate(account), |asked| asked == psu::Context::Corporate)
 }
 
 fn unknown_transaction() -> Refusal {
@@ -117,14 +142,14 @@ mod tests {
     use crate::clock::Clock;
     use crate::psu::Context as Asked;
     use crate::rules::Rules;
-    use crate::seed::{CORPORATE_ACCOUNT, PRIVATE_ACCOUNT};
+    use crate::seed::{CORPORATE_ACCOUNT, PRIVATE_ACCOUNT, Seed};
     use crate::state::State;
 
     fn bank(now: DateTime<Utc>) -> Context {
         Context {
             rules: Rules::kept(),
-            clock: Clock::Fixed(now),
-            state: State::new(0),
+            clock: Clock::at(Some(now)),
+            state: State::new(0, &Seed::built_in(), noon().date_naive()),
             certificates: Certificates::default(),
         }
     }
@@ -151,15 +176,45 @@ mod tests {
     #[test]
     fn four_calls_a_day_without_address() {
         let mut bank = bank(noon());
-        let (account, id) = (PRIVATE_ACCOUNT.resource_id, "20250211-0000001");
+        let (account, id) = (PRIVATE_ACCOUNT, "20250211-0000001");
         for _ in 0..4 {
             assert!(read(&bank, account, id, false, None).is_ok());
         }
         assert_eq!(read(&bank, account, id, false, None), Err((429, Code::AccessExceeded)));
         assert!(read(&bank, account, id, true, None).is_ok(), "with an address there is no limit");
-        assert!(read(&bank, CORPORATE_ACCOUNT.resource_id, id, false, None).is_ok(), "another account");
-        bank.clock = Clock::Fixed(noon() + TimeDelta::hours(12));
+        assert!(read(&bank, CORPORATE_ACCOUNT, id, false, None).is_ok(), "another account");
+        bank.clock = Clock::at(Some(noon() + TimeDelta::hours(12)));
         assert!(read(&bank, account, id, false, None).is_ok(), "another day");
+    }
+
+    #[test]
+    fn consents_grow_old() {
+        let mut bank = bank(noon());
+        let (account, id) = (PRIVATE_ACCOUNT, "20250211-0000001");
+        let mut outcomes = |days| {
+            bank.clock = Clock::at(Some(noon() + TimeDelta::days(days)));
+            [true, false].map(|ip| read(&bank, account, id, ip, None).map_err(|(_, code)| code).err())
+        };
+        let expired = Some(Code::ConsentExpired);
+        assert_eq!(outcomes(0), [None, None]);
+        assert_eq!(outcomes(90), [None, None]);
+        assert_eq!(outcomes(91), [None, expired]);
+        assert_eq!(outcomes(180), [None, expired]);
+        assert_eq!(outcomes(181), [expired, expired]);
+    }
+
+    #[test]
+    fn older_history_is_listed_on_the_day_of_the_consent_alone() {
+        let mut bank = bank(noon());
+        let mut listed = |days| {
+            bank.clock = Clock::at(Some(noon() + TimeDelta::days(days)));
+            let mut headers = HeaderMap::new();
+            headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
+            let shown = list(&bank, &[PRIVATE_ACCOUNT.to_owned()], Fields(&headers), None).unwrap();
+            shown["transactions"]["booked"].as_array().unwrap().len()
+        };
+        // Booked 18 and 17 days before noon.
+        assert_eq!([0, 1, 72, 73, 74].map(&mut listed), [2, 2, 2, 1, 0]);
     }
 
     #[test]
@@ -167,14 +222,14 @@ mod tests {
         let bank = bank(noon());
         let unknown = Err((404, Code::ResourceUnknown));
         assert_eq!(read(&bank, "acc-0", "20250211-0000001", true, None), unknown);
-        assert_eq!(read(&bank, PRIVATE_ACCOUNT.resource_id, "0", true, None), unknown);
-        assert_eq!(read(&bank, PRIVATE_ACCOUNT.resource_id, "20250213-0000003", true, None), unknown);
+        assert_eq!(read(&bank, PRIVATE_ACCOUNT, "0", true, None), unknown);
+        assert_eq!(read(&bank, PRIVATE_ACCOUNT, "20250213-0000003", true, None), unknown);
     }
 
     #[test]
     fn the_list_holds_the_ids_that_the_details_are_read_by() {
         let bank = bank(noon());
-        let account = CORPORATE_ACCOUNT.resource_id;
+        let account = CORPORATE_ACCOUNT;
         let shown = list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).unwrap();
         let booked = shown["transactions"]["booked"].as_array().unwrap();
         assert!(booked.iter().any(|entry| entry["batchIndicator"] == true));
@@ -193,8 +248,7 @@ mod tests {
     fn batch_members_are_for_the_corporate_context() {
         let bank = bank(noon());
         let batch = |asked| {
-            read(&bank, CORPORATE_ACCOUNT.resource_id, "20250213-0000003", true, asked).unwrap()
-                ["transactionsDetails"]
+            read(&bank, CORPORATE_ACCOUNT, "20250213-0000003", true, asked).unwrap()["transactionsDetails"]
                 .clone()
         };
         for asked in [None, Some(Asked::Corporate)] {

@@ -70,7 +70,7 @@ const HEADERS: [&str; 12] = [
     "date",
 ];
 
-const MEMBERS: [&str; 14] = [
+const MEMBERS: [&str; 23] = [
     "instructedAmount",
     "creditorName",
     "creditorAccount",
@@ -84,6 +84,15 @@ const MEMBERS: [&str; 14] = [
     "regulatoryReportingCode",
     "paymentIds",
     "purposeCode",
+    "customerNumber",
+    "customerName",
+    "agreements",
+    "currency",
+    "balance",
+    "transactionAmount",
+    "bookingDate",
+    "endToEndId",
+    "debtorName",
     "unknown",
 ];
 
@@ -122,6 +131,15 @@ fn calls(payment: &str, basket: &str) -> Vec<(Call, String, &'static str)> {
     let ncbct = crate::support::NCBCT;
     let at = |path: String| Call::transaction().path(&path);
     let account = "/v1/accounts/acc-corporate-0001/transactions";
+    let customers = crate::support::CUSTOMERS;
+    let sandbox = |method, path, body| Call::sandbox(method, &format!("/v1/sandbox/{path}"), body);
+    let at_customer = format!("{customers}/{{customerId}}/accounts");
+    let at_account = |path| format!("/v1/sandbox/accounts/{{id}}/{path}");
+    let customer =
+        json!({ "customerNumber": "310000027", "customerType": "CORPORATE", "customerName": "Synthetic" });
+    let new_account = json!({ "currency": "NOK" });
+    let transaction = json!({ "transactionAmount": { "amount": "1.00", "currency": "NOK" } });
+    let balance = json!({ "balance": "1000000.00" });
     vec![
         (Call::basket(&[payment.to_owned()]), crate::support::BASKET.to_owned(), "post"),
         (Call::ncbct(), ncbct.to_owned(), "post"),
@@ -133,6 +151,14 @@ fn calls(payment: &str, basket: &str) -> Vec<(Call, String, &'static str)> {
         (at(format!("{ncbct}/{payment}/status")), format!("{ncbct}/{{paymentId}}/status"), "get"),
         (at(format!("{ncbct}/{payment}")).method("DELETE"), format!("{ncbct}/{{paymentId}}"), "delete"),
         (at(format!("{basket}/status")), "/v1/signing-baskets/{basketId}/status".to_owned(), "get"),
+        (Call::sandbox("POST", customers, &customer), customers.to_owned(), "post"),
+        (sandbox("POST", "customers/customer-0001/accounts", &new_account), at_customer, "post"),
+        (
+            sandbox("POST", "accounts/acc-corporate-0001/transactions", &transaction),
+            at_account("transactions"),
+            "post",
+        ),
+        (sandbox("PUT", "accounts/acc-corporate-0001/balance", &balance), at_account("balance"), "put"),
     ]
 }
 

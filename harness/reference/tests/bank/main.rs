@@ -5,6 +5,7 @@ mod faults;
 mod http;
 mod operations;
 mod refusals;
+mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

@@ -34,7 +34,7 @@ pub(crate) fn noon() -> DateTime<Utc> {
 /// A bank that obeys the document, or breaks it in this way.
 pub(crate) async fn bank(fault: Option<&str>) -> Bank {
     let fault = fault.map(|name| name.parse().unwrap());
-    start(Config { fault, now: Clock::Fixed(noon()), ..Config::default() }).await.unwrap()
+    start(Config { fault, now: Clock::at(Some(noon())), ..Config::default() }).await.unwrap()
 }
 
 /// A request that the bank accepts, until the test changes it.
@@ -73,6 +73,11 @@ impl Call {
 
     pub(crate) fn get(path: &str) -> Self {
         Self::of("GET", path, None)
+    }
+
+    /// A request for test data, which has the headers of the customer list.
+    pub(crate) fn sandbox(method: &'static str, path: &str, body: &Value) -> Self {
+        Self::customers().method(method).path(path).bytes(body.to_string().into_bytes())
     }
 
     fn post(path: &str, body: &Value) -> Self {
