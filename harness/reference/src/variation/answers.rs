@@ -141,6 +141,24 @@ fn declared() -> Vec<Entry> {
             "What is created is answered with 200.",
         ),
         status(
+            "basket.success-status/accepted",
+            Form::Creates(202),
+            UNDECLARED,
+            "What is created is answered with 202.",
+        ),
+        status(
+            "customers.success-status/non-authoritative",
+            Form::Reads(203),
+            UNDECLARED,
+            "What is read is answered with 203.",
+        ),
+        status(
+            "transaction.success-status/partial",
+            Form::Reads(206),
+            UNDECLARED,
+            "What is read is answered with 206.",
+        ),
+        status(
             "payment.success-status/ok-declared",
             Form::Creates(200),
             &[("payment.success-status", "200"), ("basket.success-status", "200")],
@@ -162,7 +180,7 @@ fn declared() -> Vec<Entry> {
 }
 
 /// Refusals by a rule, and by all whose ids begin so, that have another status and code.
-const CODES: [(&str, &str, StatusCode, Code, &str); 8] = [
+const CODES: [(&str, &str, StatusCode, Code, &str); 14] = [
     (
         "header.required.code/format-error",
         "header.",
@@ -211,6 +229,48 @@ const CODES: [(&str, &str, StatusCode, Code, &str); 8] = [
         StatusCode::FORBIDDEN,
         Code::Forbidden,
         "The fifth call of a day is answered with 403.",
+    ),
+    (
+        "transaction.path.unknown/bad-request",
+        "transaction.",
+        StatusCode::BAD_REQUEST,
+        Code::FormatError,
+        "An unknown transaction is answered with 400.",
+    ),
+    (
+        "error.corporate-id.code/header-required",
+        "error.corporate-id-missing",
+        StatusCode::BAD_REQUEST,
+        Code::HttpHeaderRequired,
+        "A corporate user without PSU-Corporate-ID is refused with HTTP_HEADER_REQUIRED.",
+    ),
+    (
+        "error.kid.code/unauthorized",
+        "signature.key-id",
+        StatusCode::UNAUTHORIZED,
+        Code::Forbidden,
+        "A wrong keyId is answered with 401 and FORBIDDEN.",
+    ),
+    (
+        "periodic.months.duplicate.code/unprocessable",
+        "periodic.months.duplicate",
+        StatusCode::UNPROCESSABLE_ENTITY,
+        Code::BadRequest,
+        "Duplicate months are answered with 422.",
+    ),
+    (
+        "status.pdng.deletion-path/no-such-method",
+        "payment.deletion",
+        StatusCode::METHOD_NOT_ALLOWED,
+        Code::BadRequest,
+        "The deletion of a pending payment is answered with 405.",
+    ),
+    (
+        "limit.without-psu-ip.code/bad-request",
+        "limit",
+        StatusCode::BAD_REQUEST,
+        Code::AccessExceeded,
+        "The fifth call of a day is answered with 400.",
     ),
     (
         "transaction.path.unknown/forbidden",

@@ -1,6 +1,6 @@
 //! What the document leaves open in certificates, digests and signatures.
 
-use crate::rules::{Effect, Entry, Variance as V};
+use crate::rules::{Breach, DigestBreach, Effect, Entry, Variance as V};
 
 #[rustfmt::skip]
 const VARIATIONS: [(&str, V, &str); 16] = [
@@ -27,6 +27,11 @@ pub(super) fn variations() -> Vec<Entry> {
         .into_iter()
         .map(|(name, variance, says)| Entry::new(name, vec![Effect::Variance(variance)], says))
         .collect();
+    all.push(Entry::breach(
+        "digest.whitespace/rewritten",
+        Breach::Digest(DigestBreach::Rewritten),
+        "A Digest is that of the JSON as the bank would write it.",
+    ));
     all.push(Entry {
         choices: &[("key-id.serial", "any")],
         ..Entry::new(
