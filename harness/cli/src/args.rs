@@ -72,6 +72,9 @@ pub(crate) struct Run {
     /// Stop at the first violation
     #[arg(long)]
     pub(crate) fail_fast: bool,
+    /// Read a target whose payments are real: send it nothing that could make one
+    #[arg(long, requires = "target")]
+    pub(crate) allow_production: bool,
     /// Print nothing but failures and the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,

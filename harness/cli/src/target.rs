@@ -19,11 +19,12 @@ pub(crate) struct Target {
 pub(crate) async fn open(args: &Run) -> Result<Target, Failure> {
     let Some(target) = &args.target else { return built_in(args).await };
     let arguments = vec!["--target".to_owned(), target.clone()];
-    let profile = if target.contains("://") {
+    let mut profile = if target.contains("://") {
         Profile::of_url(target).map_err(Failure::input)?
     } else {
         Profile::read(Path::new(target)).map_err(Failure::input)?
     };
+    profile.aim(args.allow_production).map_err(Failure::input)?;
     reach(&profile).await?;
     Ok(Target { profile, bank: None, arguments })
 }

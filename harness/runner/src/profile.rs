@@ -45,6 +45,22 @@ pub struct Profile {
     pub authorities: Option<String>,
     /// Longest time that one exchange may take.
     pub deadline: Duration,
+    /// Whether payments are real there, so that nothing may be sent that could make one.
+    pub is_production: bool,
+    /// What the profile says of the kind of target: `sandbox` or `production`.
+    pub environment: Option<Environment>,
+    /// The base URL, written a second time by whoever wants a production target to be read.
+    pub confirm_production: Option<String>,
+}
+
+/// The kind of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Environment {
+    /// A test system: what is made there is worth nothing.
+    Sandbox,
+    /// Payments are real.
+    Production,
 }
 
 /// Whether a target offers a capability.
@@ -121,6 +137,8 @@ struct File {
     signing: Signing,
     authorities: Option<PathBuf>,
     deadline_ms: Option<u64>,
+    environment: Option<Environment>,
+    confirm_production: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -176,6 +194,9 @@ impl Profile {
             certificate,
             authorities: file.authorities.as_ref().map(at_home).transpose()?,
             deadline: Duration::from_millis(file.deadline_ms.unwrap_or(10_000).max(1)),
+            is_production: false,
+            environment: file.environment,
+            confirm_production: file.confirm_production,
         })
     }
 }
@@ -276,6 +297,36 @@ fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item
 }
 
 impl Profile {
+    /// Takes aim. Payments are real side effects: they are made on this machine, or where the profile says that the target is a
+    /// sandbox. Anything else is only read, and that only if the caller allows it and the profile confirms the address.
+    ///
+    /// An error is one sentence that names the key to change; nothing may be sent then.
+    pub fn aim(&mut self, allow_production: bool) -> Result<(), String> {
+        let (host, _) = self.host();
+        if self.is_loopback() || self.environment == Some(Environment::Sandbox) {
+            return Ok(());
+        }
+        if !allow_production {
+            return Err(format!(
+                "{host} is not this machine, and nothing says that its payments are worth nothing: nothing was sent. For a test \
+                 system, say `environment = \"sandbox\"` in its profile; to read a production system, give --allow-production"
+            ));
+        }
+        if self.environment != Some(Environment::Production) {
+            return Err(format!(
+                "--allow-production reads {host} only if its profile says `environment = \"production\"`: nothing was sent"
+            ));
+        }
+        if self.confirm_production.as_deref().map(|text| text.trim_end_matches('/')) != Some(&self.base_url) {
+            return Err(format!(
+                "--allow-production reads {host} only if its profile says `confirm-production = \"{}\"`: nothing was sent",
+                self.base_url
+            ));
+        }
+        self.is_production = true;
+        Ok(())
+    }
+
     /// Host and port of the base URL.
     pub fn host(&self) -> (String, u16) {
         let url = reqwest::Url::parse(&self.base_url).ok();
@@ -317,6 +368,32 @@ mod tests {
     }
 
     #[test]
+    fn only_sandboxes_and_this_machine_are_aimed_at() {
+        let aimed = |lines: &str, allow| {
+            let mut profile = Profile::parse("bank.toml", lines, None).unwrap();
+            profile.aim(allow).map(|()| profile.is_production)
+        };
+        for here in ["127.0.0.1:1", "localhost", "[::1]:8080"] {
+            assert_eq!(aimed(&format!("base-url = \"http://{here}\""), false), Ok(false));
+        }
+        let bank = "base-url = \"https://bank.example/xs2a/\"\n";
+        let with = |more: &str| format!("{bank}{more}");
+        assert_eq!(aimed(&with("environment = \"sandbox\""), false), Ok(false));
+        for (more, allow, key) in [
+            ("", false, "`environment = \"sandbox\"`"),
+            ("environment = \"production\"", false, "--allow-production"),
+            ("", true, "`environment = \"production\"`"),
+            ("environment = \"production\"", true, "`confirm-production = \"https://bank.example/xs2a\"`"),
+            ("environment = \"production\"\nconfirm-production = \"yes\"", true, "`confirm-production = "),
+        ] {
+            let error = aimed(&with(more), allow).unwrap_err();
+            assert!(error.contains(key) && error.contains("nothing was sent"), "{more}: {error}");
+        }
+        let confirmed = "environment = \"production\"\nconfirm-production = \"https://bank.example/xs2a\"";
+        assert_eq!(aimed(&with(confirmed), true), Ok(true));
+    }
+
+    #[test]
     fn each_mistake_names_itself_and_the_near_name() {
         let cases = [
             (
@@ -330,6 +407,7 @@ mod tests {
             ("base-url = \"http://a?b\"", "has a query"),
             ("base-url = \"http://a\"\n[psu.privat]\nid = \"x\"", "did you mean `psu.private.id`?"),
             ("base-url = \"http://a\"\n[capabilities]\nbaskets = true", "did you mean `basket`?"),
+            ("base-url = \"http://a\"\nenvironment = \"test\"", "expected `sandbox` or `production`"),
             ("base-url = \"http://a\"\n[signing]\nkey = \"k.pem\"", "wants both"),
             (
                 "base-url = \"http://a\"\n[signing]\nkey = \"none.pem\"\ncertificate = \"none.pem\"",

@@ -308,6 +308,10 @@ impl Session {
 
     /// Whether the target offers what the case needs.
     async fn offered(&self, case: &Case) -> Result<(), Stop> {
+        if self.profile.is_production && !case.only_reads() {
+            let reason = "it could make a payment, and the target is a production system, which is only read";
+            return Err(Stop::not_applicable(reason.to_owned()));
+        }
         for need in &case.needs {
             let line = capability::find(&capability::CAPABILITIES, need).map_or("", |offer| offer.line);
             match self.profile.capabilities.get(need.as_str()).copied().unwrap_or(Offered::No) {
@@ -337,6 +341,9 @@ impl Session {
         };
         let ask = async {
             let baseline = self.suite.baselines().get(if need == "sandbox" { "customers" } else { need })?;
+            if self.profile.is_production && baseline.request.method != "GET" {
+                return None;
+            }
             let kept = [("payment.id".to_owned(), Value::from("none"))].into();
             let request = self.filler(need, "ask", &kept).fill(&baseline.request).ok()?;
             self.exchanges.fetch_add(1, Ordering::Relaxed);

@@ -58,6 +58,13 @@ pub struct Case {
     pub needs: Vec<String>,
 }
 
+impl Case {
+    /// Whether it sends nothing that could make anything: its only request is a GET.
+    pub fn only_reads(&self) -> bool {
+        self.before.is_empty() && self.request.method == "GET"
+    }
+}
+
 /// A request that prepares the judged one.
 #[derive(Debug, Clone)]
 pub struct Preparation {
