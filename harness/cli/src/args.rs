@@ -75,6 +75,9 @@ pub(crate) struct Run {
     /// Read a target whose payments are real: send it nothing that could make one
     #[arg(long, requires = "target")]
     pub(crate) allow_production: bool,
+    /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) waivers: Option<PathBuf>,
     /// Print nothing but failures and the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -254,6 +254,7 @@ async fn run(
         skip: args.skip.clone(),
         arguments: bank.arguments(),
         fault: bank.fault().map(|fault| fault.name().to_owned()),
+        waivers: vec![],
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
     Ok(())

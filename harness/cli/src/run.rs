@@ -13,7 +13,7 @@ use xs2aspec_report::{
     progress::{Mode, Progress},
     terminal,
 };
-use xs2aspec_runner::{Options, Session};
+use xs2aspec_runner::{Options, Session, waiver};
 
 use crate::{Failure, args::Run, target};
 
@@ -21,6 +21,8 @@ use crate::{Failure, args::Run, target};
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
+    let waivers =
+        args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
     let target = target::open(args).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
@@ -33,6 +35,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         skip: args.skip.clone(),
         arguments: target.arguments,
         fault: args.fault.clone(),
+        waivers,
     };
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;

@@ -121,7 +121,7 @@ fn agree(ran: &Ran) {
             Verdict::Pass | Verdict::Observed => "plain",
             Verdict::Fail => "failure",
             Verdict::Inconclusive | Verdict::Error => "error",
-            Verdict::NotApplicable => "skipped",
+            Verdict::NotApplicable | Verdict::Waived => "skipped",
         };
         assert_eq!(cases[&verdict.case].0, expected, "{}", verdict.case);
     }

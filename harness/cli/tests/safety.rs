@@ -72,6 +72,7 @@ async fn a_production_system_is_only_read() {
         skip: vec![],
         arguments: vec![],
         fault: None,
+        waivers: vec![],
     };
     let (mut methods, mut judged, mut left) = (Vec::new(), 0, 0);
     xs2aspec_runner::run(Arc::new(session), &plan, &options, |event| match event {

@@ -4,7 +4,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use crate::{ledger::Counts, verdict::CaseVerdict, verdict::Strength};
+use crate::{ledger::Counts, verdict::CaseVerdict, verdict::Strength, waiver::WaiverSeen};
 
 /// One line of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,6 +192,9 @@ pub struct RunFinished {
     /// Whether the run stopped early (`--fail-fast`, an interrupt), so that selected cases have no verdict.
     #[serde(default)]
     pub stopped_early: bool,
+    /// The waivers of the run, and what has come of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<WaiverSeen>,
     /// The exit code, as [`crate::Exit`] defines it.
     pub exit: u8,
 }

@@ -1,14 +1,14 @@
 //! The exit codes of the command, as a documented type.
 
-use crate::ledger::Ledger;
+use crate::{ledger::Ledger, waiver::WaiverSeen};
 
 /// What the exit code of a run says. One ledger decides it, the same that the reports are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Exit {
-    /// Every selected case was judged, and nothing that the document demands is broken.
+    /// Every selected case was judged, and nothing that the document demands is broken, but for what is waived.
     Conforms = 0,
-    /// At least one violation.
+    /// At least one violation, or a waiver that does not hold (any more).
     Violation = 1,
     /// The command line, the profile, a case or a clause is wrong; nothing was sent.
     BadInput = 2,
@@ -30,11 +30,16 @@ impl Exit {
             Self::Violation
         } else if counts.error > 0 || ledger.demanded_inconclusive() > 0 {
             Self::CouldNotTell
-        } else if counts.pass + counts.observed == 0 {
+        } else if counts.pass + counts.observed + counts.waived == 0 {
             Self::NothingRan
         } else {
             Self::Conforms
         }
+    }
+
+    /// The code of a run with these waivers as well: one that does not hold is a violation of what was agreed.
+    pub fn with(ledger: &Ledger, waivers: &[WaiverSeen]) -> Self {
+        if waivers.iter().any(WaiverSeen::is_red) { Self::Violation } else { Self::of(ledger) }
     }
 
     /// The number.
@@ -96,6 +101,8 @@ mod tests {
         assert_eq!(exit(&[(Pass, Stated)]), Exit::Conforms);
         assert_eq!(exit(&[(Verdict::Observed, Strength::Observed)]), Exit::Conforms);
         assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Strength::Observed)]), Exit::Conforms);
+        assert_eq!(exit(&[(Waived, Stated)]), Exit::Conforms);
+        assert_eq!(exit(&[(Waived, Stated), (Fail, Stated)]), Exit::Violation);
         assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Derived)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Strength::Observed)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Stated), (Fail, Choice)]), Exit::Violation);

@@ -14,6 +14,9 @@ pub struct Counts {
     pub pass: usize,
     /// `fail`
     pub fail: usize,
+    /// `waived`
+    #[serde(default)]
+    pub waived: usize,
     /// `inconclusive`
     pub inconclusive: usize,
     /// `not-applicable`
@@ -44,6 +47,7 @@ impl Counts {
         match verdict {
             Verdict::Pass => &mut self.pass,
             Verdict::Fail => &mut self.fail,
+            Verdict::Waived => &mut self.waived,
             Verdict::Inconclusive => &mut self.inconclusive,
             Verdict::NotApplicable => &mut self.not_applicable,
             Verdict::Observed => &mut self.observed,

@@ -6,6 +6,7 @@
 //! - [`event`]: the events in the order in which a run writes them.
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
+//! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`.
 
 pub mod event;
@@ -13,6 +14,7 @@ pub mod exit;
 pub mod file;
 pub mod ledger;
 pub mod verdict;
+pub mod waiver;
 
 pub use event::{
     Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, RunFinished, RunStarted,
@@ -21,3 +23,4 @@ pub use exit::Exit;
 pub use file::{ReadError, Writer, read};
 pub use ledger::{Counts, Ledger};
 pub use verdict::{CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
+pub use waiver::{WaiverSeen, WaiverState};

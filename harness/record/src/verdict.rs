@@ -10,6 +10,8 @@ pub enum Verdict {
     Pass,
     /// The target broke a stated or derived clause, or a choice that its profile declares.
     Fail,
+    /// The target broke a clause, as a waiver says.
+    Waived,
     /// Could not be told: the control was refused, the set-up failed, or the target asked to come back later.
     Inconclusive,
     /// The target does not claim the capability that the case needs.
@@ -22,14 +24,22 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order in which reports list them.
-    pub const ALL: [Self; 6] =
-        [Self::Pass, Self::Fail, Self::Inconclusive, Self::NotApplicable, Self::Observed, Self::Error];
+    pub const ALL: [Self; 7] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Waived,
+        Self::Inconclusive,
+        Self::NotApplicable,
+        Self::Observed,
+        Self::Error,
+    ];
 
     /// The word used in every report and in the record.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
+            Self::Waived => "waived",
             Self::Inconclusive => "inconclusive",
             Self::NotApplicable => "not-applicable",
             Self::Observed => "observed",
@@ -140,13 +150,13 @@ pub struct CaseVerdict {
     pub expected: String,
     /// How many checks were evaluated; at least 1 unless the case could not be judged.
     pub checks: u32,
-    /// Every mismatch, together. Empty unless the verdict is `fail`.
+    /// Every mismatch, together. Empty unless the verdict is `fail` or `waived`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// What the target did where the document leaves it free.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
-    /// Why the verdict is `inconclusive`, `not-applicable` or `error`; for these it is always present.
+    /// Why the verdict is `waived`, `inconclusive`, `not-applicable` or `error`; for these it is always present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The control, where the case has one.

@@ -76,6 +76,7 @@ fn said(verdict: &CaseVerdict) -> Option<String> {
     let about = match verdict.verdict {
         Verdict::Pass | Verdict::Fail => return None,
         Verdict::Observed => return verdict.reason.as_deref().map(short),
+        Verdict::Waived => "a violation",
         Verdict::Inconclusive => "could not tell",
         Verdict::NotApplicable => "does not apply",
         Verdict::Error => "could not judge",

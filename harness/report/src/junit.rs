@@ -58,7 +58,7 @@ impl Tally {
             tests: counts.total(),
             failures: counts.fail,
             errors: counts.inconclusive + counts.error,
-            skipped: counts.not_applicable,
+            skipped: counts.not_applicable + counts.waived,
             micros,
             unfinished: false,
         }
@@ -164,7 +164,7 @@ fn case(writer: &mut Writer<impl Write>, run: &Run<'_>, verdict: &CaseVerdict) -
 fn outcome(writer: &mut Writer<impl Write>, run: &Run<'_>, verdict: &CaseVerdict) -> io::Result<()> {
     let (element, kind, message) = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => return Ok(()),
-        Verdict::NotApplicable => {
+        Verdict::NotApplicable | Verdict::Waived => {
             let message = short(run::reason(verdict));
             writer.create_element("skipped").with_attribute(("message", message.as_str())).write_empty()?;
             return Ok(());

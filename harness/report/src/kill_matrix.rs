@@ -72,7 +72,7 @@ impl Row {
                 Verdict::Inconclusive | Verdict::Error => {
                     row.unjudged.insert(verdict.case.clone(), verdict.reason.clone().unwrap_or_default());
                 }
-                Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
+                Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
             }
         }
         row

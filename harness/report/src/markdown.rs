@@ -26,7 +26,9 @@ pub fn summary(run: &Run<'_>) -> String {
     sheet.table("operation", operations, ledger.counts());
     sheet.table("strength", strengths, ledger.counts());
     sheet.list("Failing cases", run.with(Verdict::Fail).map(failing));
+    sheet.list("Waivers", run.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))));
     for (title, word) in [
+        ("Waived, by reason", Verdict::Waived),
         ("Inconclusive, by reason", Verdict::Inconclusive),
         ("Errors, by reason", Verdict::Error),
         ("Not applicable, by reason", Verdict::NotApplicable),
@@ -176,20 +178,20 @@ mod tests {
         - document SHA-256 `d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0`
         - suite SHA-256 `5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e`
 
-        | operation | pass | fail | inconclusive | not-applicable | observed | error | total |
-        |---|--:|--:|--:|--:|--:|--:|--:|
-        | `basket` | 2 | 0 | 0 | 0 | 0 | 0 | 2 |
-        | `customers` | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
-        | `ncbct` | 0 | 0 | 0 | 0 | 0 | 1 | 1 |
-        | `periodic` | 1 | 1 | 1 | 0 | 1 | 0 | 4 |
-        | `transaction` | 1 | 0 | 0 | 0 | 0 | 0 | 1 |
-        | all | 4 | 1 | 1 | 1 | 1 | 1 | 9 |
+        | operation | pass | fail | waived | inconclusive | not-applicable | observed | error | total |
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|
+        | `basket` | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
+        | `customers` | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
+        | `ncbct` | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |
+        | `periodic` | 1 | 1 | 0 | 1 | 0 | 1 | 0 | 4 |
+        | `transaction` | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
+        | all | 4 | 1 | 0 | 1 | 1 | 1 | 1 | 9 |
 
-        | strength | pass | fail | inconclusive | not-applicable | observed | error | total |
-        |---|--:|--:|--:|--:|--:|--:|--:|
-        | `stated` | 4 | 1 | 1 | 1 | 0 | 1 | 8 |
-        | `choice` | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
-        | all | 4 | 1 | 1 | 1 | 1 | 1 | 9 |
+        | strength | pass | fail | waived | inconclusive | not-applicable | observed | error | total |
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|
+        | `stated` | 4 | 1 | 0 | 1 | 1 | 0 | 1 | 8 |
+        | `choice` | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
+        | all | 4 | 1 | 0 | 1 | 1 | 1 | 1 | 9 |
 
         ### Failing cases
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use xs2aspec_record::{
     CaseVerdict, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Role, RunFinished, RunStarted,
-    Strength, Verdict,
+    Strength, Verdict, WaiverSeen,
 };
 
 /// A run, as its record tells it. Verdicts come in the order of case ids, whatever the order in which cases ended.
@@ -180,15 +180,23 @@ impl<'a> Run<'a> {
 
     /// What the run comes to. A run that is not complete never conforms: the missing cases could not be judged.
     pub fn exit(&self) -> Exit {
-        match Exit::of(&self.ledger) {
+        match Exit::with(&self.ledger, self.waivers()) {
             Exit::Conforms if !self.complete() => Exit::CouldNotTell,
             exit => exit,
         }
     }
 
+    /// The waivers of the run, and what has come of them.
+    pub fn waivers(&self) -> &'a [WaiverSeen] {
+        self.finish.map_or(&[], |finish| &finish.waivers)
+    }
+
     /// The verdict on the whole run, in one sentence; it says so if the run is not complete.
     pub fn conclusion(&self) -> String {
         let exit = Exit::of(&self.ledger);
+        if self.complete() && exit != Exit::Violation && self.exit() == Exit::Violation {
+            return "does not conform: a waiver does not hold".to_owned();
+        }
         if self.complete() {
             return exit.sentence().to_owned();
         }

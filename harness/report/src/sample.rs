@@ -134,6 +134,7 @@ impl Sample {
         let counts: Counts = ledger.counts();
         let mut events = self.killed();
         events.push(Event::RunFinished(RunFinished {
+            waivers: vec![],
             counts,
             exchanges: self.exchanges.len() as u64 + 2,
             micros: 2_500_000,

@@ -1,6 +1,6 @@
 //! What the terminal shows when a run is over: the cases that need attention, and a closing summary.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
@@ -15,6 +15,9 @@ pub const WHOLE: usize = 20;
 
 /// Cases that could not be judged, up to which each is shown as a block. More of them are grouped by reason.
 pub const FEW: usize = 5;
+
+/// Entries for a file of waivers that are shown.
+const ENTRIES: usize = 5;
 
 /// Reasons that are listed.
 const REASONS: usize = 20;
@@ -77,7 +80,32 @@ pub fn closing(run: &Run<'_>) -> String {
     let mut shown = table("operation", operations, ledger.counts());
     shown.push('\n');
     shown.push_str(&table("strength", strengths, ledger.counts()));
+    shown.push_str(&waivers(run));
     let _ = writeln!(shown, "\n{}\n{} (exit {})", amounts(run), run.conclusion(), run.exit().code());
+    shown
+}
+
+/// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one. Nothing in a run without
+/// waivers.
+fn waivers(run: &Run<'_>) -> String {
+    let mut shown = String::new();
+    let (red, others): (Vec<_>, Vec<_>) = run.waivers().iter().partition(|waiver| waiver.is_red());
+    for waiver in red.iter().chain(&others) {
+        let word = if waiver.is_red() { "WAIVER" } else { "waiver" };
+        let _ = write!(shown, "\n{word}  {}", short(&waiver.says()));
+    }
+    if shown.is_empty() {
+        return shown;
+    }
+    shown.push('\n');
+    let broken: BTreeSet<&str> = run.with(Verdict::Fail).map(|verdict| verdict.clause.as_str()).collect();
+    for clause in broken.iter().take(ENTRIES) {
+        let _ = write!(
+            shown,
+            "\n[[waiver]]\ncases = \"{}\"\nowner = \"\"\nreason = \"\"\nticket = \"\"\nexpires = \"\"\n",
+            harmless(clause)
+        );
+    }
     shown
 }
 
@@ -153,18 +181,18 @@ mod tests {
     #[test]
     fn the_closing_summary() {
         insta::assert_snapshot!(closing(&Run::of(&sample::mixed()).unwrap()), @"
-        operation    pass  fail  inconclusive  not-applicable  observed  error  total
-        basket          2     0             0               0         0      0      2
-        customers       0     0             0               1         0      0      1
-        ncbct           0     0             0               0         0      1      1
-        periodic        1     1             1               0         1      0      4
-        transaction     1     0             0               0         0      0      1
-        all             4     1             1               1         1      1      9
+        operation    pass  fail  waived  inconclusive  not-applicable  observed  error  total
+        basket          2     0       0             0               0         0      0      2
+        customers       0     0       0             0               1         0      0      1
+        ncbct           0     0       0             0               0         0      1      1
+        periodic        1     1       0             1               0         1      0      4
+        transaction     1     0       0             0               0         0      0      1
+        all             4     1       0             1               1         1      1      9
 
-        strength  pass  fail  inconclusive  not-applicable  observed  error  total
-        stated       4     1             1               1         0      1      8
-        choice       0     0             0               0         1      0      1
-        all          4     1             1               1         1      1      9
+        strength  pass  fail  waived  inconclusive  not-applicable  observed  error  total
+        stated       4     1       0             1               1         0      1      8
+        choice       0     0       0             0               0         1      0      1
+        all          4     1       0             1               1         1      1      9
 
         9 cases, 10 exchanges, 2.500 s, 3.6 cases per second
         does not conform: at least one clause is broken (exit 1)
@@ -176,13 +204,13 @@ mod tests {
         let mut sample = Sample::new(300);
         sample.verdict("periodic.months/one", Verdict::Pass);
         insta::assert_snapshot!(closing(&Run::of(&sample.killed()).unwrap()), @"
-        operation  pass  fail  inconclusive  not-applicable  observed  error  total
-        periodic      1     0             0               0         0      0      1
-        all           1     0             0               0         0      0      1
+        operation  pass  fail  waived  inconclusive  not-applicable  observed  error  total
+        periodic      1     0       0             0               0         0      0      1
+        all           1     0       0             0               0         0      0      1
 
-        strength  pass  fail  inconclusive  not-applicable  observed  error  total
-        stated       1     0             0               0         0      0      1
-        all          1     0             0               0         0      0      1
+        strength  pass  fail  waived  inconclusive  not-applicable  observed  error  total
+        stated       1     0       0             0               0         0      0      1
+        all          1     0       0             0               0         0      0      1
 
         1 case, 1 exchange
         the run did not finish, 1 of 300 selected cases have a verdict; the others could not be told (exit 3)

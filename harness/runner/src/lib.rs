@@ -15,6 +15,7 @@ pub mod response;
 pub mod run;
 pub mod seal;
 pub mod session;
+pub mod waiver;
 
 pub use profile::{Profile, ProfileError};
 pub use run::{Options, run};

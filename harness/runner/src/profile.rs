@@ -166,12 +166,12 @@ impl Profile {
 
     /// Reads a profile. Paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, ProfileError> {
-        Self::parse(&path.display().to_string(), &read(path)?, path.parent())
+        Self::parse(&path.display().to_string(), &text(path)?, path.parent())
     }
 
     fn parse(name: &str, text: &str, folder: Option<&Path>) -> Result<Self, ProfileError> {
         let file: File = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
-        let at_home = |path: &PathBuf| read(&folder.unwrap_or(Path::new("")).join(path));
+        let at_home = |path: &PathBuf| self::text(&folder.unwrap_or(Path::new("")).join(path));
         let (key, certificate) = match (&file.signing.key, &file.signing.certificate) {
             (Some(key), Some(certificate)) => (at_home(key)?, at_home(certificate)?),
             (None, None) => (TEST_KEY.to_owned(), TEST_CERTIFICATE.to_owned()),
@@ -201,7 +201,8 @@ impl Profile {
     }
 }
 
-fn read(path: &Path) -> Result<String, ProfileError> {
+/// The text of a file.
+pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
     std::fs::read_to_string(path)
         .map_err(|source| ProfileError::File { file: path.display().to_string(), source })
 }
@@ -210,7 +211,7 @@ fn value(file: &str, message: impl Into<String>) -> ProfileError {
     ProfileError::Value { file: file.to_owned(), message: message.into() }
 }
 
-fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
+pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
     let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
     let mut message = error.message().lines().next().unwrap_or_default().to_owned();
     // The parser lists what it knows between backquotes; the near name is among them.

@@ -11,7 +11,10 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::{Case, Clause, Depth, Plan, tree};
 
-use crate::session::{Done, Session};
+use crate::{
+    session::{Done, Session},
+    waiver::{Waiver, Waivers},
+};
 
 /// How a run goes about its work.
 #[derive(Debug, Clone)]
@@ -30,6 +33,8 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// Fault of the built-in bank, for the record.
     pub fault: Option<String>,
+    /// Violations that are agreed on.
+    pub waivers: Vec<Waiver>,
 }
 
 /// Runs the plan and hands every event to `sink` in the order of the record.
@@ -43,6 +48,7 @@ pub async fn run(
     sink(&Event::RunStarted(started(&session, plan, options)));
     introduce(&session, plan, &mut sink);
     let mut ledger = Ledger::default();
+    let mut waivers = Waivers::new(options.waivers.clone(), session.now().date_naive());
     let mut stopped_early = false;
     let mut waiting = plan.controls.iter().map(|case| (case, Role::Control));
     let mut waiting = waiting.by_ref().chain(plan.selected.iter().map(|case| (case, Role::Selected)));
@@ -58,19 +64,21 @@ pub async fn run(
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let Some((done, role)) = landed else { continue };
-        let verdict = report(&session, &done, role, &mut ledger, &mut sink);
+        let verdict = report(&session, &done, role, &mut ledger, &mut waivers, &mut sink);
         if options.fail_fast && role == Role::Selected && verdict == Verdict::Fail {
             stopped_early = waiting.next().is_some() || !flying.is_empty();
             flying.abort_all();
             break;
         }
     }
+    let waivers = waivers.seen(session.suite());
     let finished = RunFinished {
         counts: ledger.counts(),
         exchanges: session.exchanges(),
         micros: micros(start.elapsed()),
         stopped_early,
-        exit: Exit::of(&ledger).code(),
+        exit: Exit::with(&ledger, &waivers).code(),
+        waivers,
     };
     sink(&Event::RunFinished(finished.clone()));
     finished
@@ -81,6 +89,7 @@ fn report(
     done: &Done,
     role: Role,
     ledger: &mut Ledger,
+    waivers: &mut Waivers,
     sink: &mut impl FnMut(&Event),
 ) -> Verdict {
     for exchange in &done.exchanges {
@@ -88,6 +97,7 @@ fn report(
     }
     let mut verdict = done.verdict.clone();
     verdict.role = role;
+    waivers.apply(session.suite(), &mut verdict);
     if let Some(clause) = session.suite().clauses().get(&verdict.clause) {
         ledger.add(&verdict, strength(clause).0);
     }

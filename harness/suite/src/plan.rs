@@ -104,7 +104,9 @@ fn at_depth<'a>(
     (selected, left_out)
 }
 
-fn matches(pattern: &str, case: &Case) -> bool {
+/// Whether a pattern is meant for a case: an area, a clause id, a case id, a beginning of an id that ends before `.` or `/`, or a text
+/// in which `*` stands for any characters.
+pub fn matches(pattern: &str, case: &Case) -> bool {
     if pattern.contains('*') {
         return glob(pattern, &case.id) || glob(pattern, &case.clause) || glob(pattern, &case.area);
     }

@@ -1,0 +1,86 @@
+//! What has come of a waiver in a run.
+
+use serde::{Deserialize, Serialize};
+
+/// A waiver, and what the run says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaiverSeen {
+    /// Clause, case or area that it waives.
+    pub pattern: String,
+    /// Who answers for it.
+    pub owner: String,
+    /// Why.
+    pub reason: String,
+    /// Where it is worked on.
+    pub ticket: String,
+    /// The last day on which it holds, `2030-01-31`.
+    pub expires: String,
+    /// File and line.
+    pub place: String,
+    /// What has come of it.
+    pub state: WaiverState,
+    /// Cases that it waived; where it is `passing`, those that it need not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<String>,
+    /// The nearest id, where it is `unmatched`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
+}
+
+/// What has come of a waiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaiverState {
+    /// Each of its cases that was judged failed.
+    InForce,
+    /// None of its cases was judged in this run.
+    NotAsked,
+    /// Its last day is over.
+    Expired,
+    /// A case of it passes.
+    Passing,
+    /// No case has such an id.
+    Unmatched,
+}
+
+impl WaiverSeen {
+    /// Whether it must be changed before a run can conform.
+    pub fn is_red(&self) -> bool {
+        matches!(self.state, WaiverState::Expired | WaiverState::Passing | WaiverState::Unmatched)
+    }
+
+    /// The waiver and what has come of it, in one line; a red one says what to do.
+    pub fn says(&self) -> String {
+        let Self { pattern, owner, ticket, expires, place, .. } = self;
+        let cases = || match self.cases.len() {
+            0..=3 => self.cases.join(", "),
+            more => format!("{} and {} more", self.cases[..3].join(", "), more - 3),
+        };
+        match self.state {
+            WaiverState::InForce => {
+                format!(
+                    "{place}: `{pattern}` waives {} until {expires} ({owner}, {ticket}): {}",
+                    cases(),
+                    self.reason
+                )
+            }
+            WaiverState::NotAsked => format!("{place}: `{pattern}`: none of its cases was judged"),
+            WaiverState::Expired => {
+                format!(
+                    "{place}: `{pattern}` has expired on {expires}; delete it, or agree on another day with {owner}"
+                )
+            }
+            WaiverState::Passing => {
+                format!(
+                    "{place}: `{pattern}` waives what does not fail: {}; delete it, or name fewer cases",
+                    cases()
+                )
+            }
+            WaiverState::Unmatched => {
+                let near =
+                    self.near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                format!("{place}: `{pattern}` is no case, clause or area{near}")
+            }
+        }
+    }
+}

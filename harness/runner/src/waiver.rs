@@ -1,0 +1,181 @@
+//! Waivers: violations that are known and agreed on, for a time. A waived case still runs, and must fail.
+
+use std::{collections::BTreeMap, path::Path};
+
+use chrono::NaiveDate;
+use serde::Deserialize;
+use xs2aspec_record::{CaseVerdict, Role, Verdict, WaiverSeen, WaiverState};
+use xs2aspec_suite::{Suite, plan, problem};
+
+use crate::profile::{self, ProfileError};
+
+/// One waiver of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver {
+    /// Clause, case or area, as `--only` has it.
+    pub cases: String,
+    /// Who answers for it.
+    pub owner: String,
+    /// Why the violation is accepted.
+    pub reason: String,
+    /// Where it is worked on.
+    pub ticket: String,
+    /// The last day on which it holds.
+    pub expires: NaiveDate,
+    /// File and line: `waivers.toml:3`.
+    pub place: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    waiver: Vec<toml::Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    cases: String,
+    owner: String,
+    reason: String,
+    ticket: String,
+    expires: String,
+}
+
+/// Reads a file of waivers.
+///
+/// # Errors
+///
+/// A file that cannot be read, an unknown or missing key, an empty text, or a date that is none; with file and line.
+pub fn read(path: &Path) -> Result<Vec<Waiver>, ProfileError> {
+    parse(&path.display().to_string(), &profile::text(path)?)
+}
+
+fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {
+    let file: File = toml::from_str(text).map_err(|error| profile::syntax(name, text, &error))?;
+    let of = |entry: toml::Spanned<Entry>| {
+        let line = text[..entry.span().start.min(text.len())].matches('\n').count() + 1;
+        let Entry { cases, owner, reason, ticket, expires } = entry.into_inner();
+        let wrong =
+            |message: String| ProfileError::Syntax { file: name.to_owned(), line, column: 1, message };
+        for (key, value) in [("cases", &cases), ("owner", &owner), ("reason", &reason), ("ticket", &ticket)] {
+            if value.trim().is_empty() {
+                return Err(wrong(format!(
+                    "`{key}` says nothing; a waiver is somebody's, for a reason, with a ticket"
+                )));
+            }
+        }
+        let expires = expires
+            .parse()
+            .map_err(|_| wrong(format!("`expires` is a day such as \"2027-01-31\", found \"{expires}\"")))?;
+        Ok(Waiver { cases, owner, reason, ticket, expires, place: format!("{name}:{line}") })
+    };
+    file.waiver.into_iter().map(of).collect()
+}
+
+/// The waivers of a run, and what has come of them.
+#[derive(Debug, Default)]
+pub struct Waivers {
+    waivers: Vec<Waiver>,
+    today: NaiveDate,
+    /// Cases by the number of the waiver: those that it waived, and those that it need not.
+    waived: BTreeMap<usize, Vec<String>>,
+    passed: BTreeMap<usize, Vec<String>>,
+}
+
+impl Waivers {
+    /// Waivers on this day.
+    pub fn new(waivers: Vec<Waiver>, today: NaiveDate) -> Self {
+        Self { waivers, today, ..Self::default() }
+    }
+
+    /// Turns the failure of a waived case into that, and keeps a case that no longer fails in mind.
+    pub(crate) fn apply(&mut self, suite: &Suite, verdict: &mut CaseVerdict) {
+        if verdict.role != Role::Selected {
+            return;
+        }
+        let Some(case) = suite.case(&verdict.case) else { return };
+        let matching = self.waivers.iter().enumerate().filter(|(_, waiver)| waiver.expires >= self.today);
+        let Some((number, waiver)) =
+            matching.into_iter().find(|(_, waiver)| plan::matches(&waiver.cases, case))
+        else {
+            return;
+        };
+        match verdict.verdict {
+            Verdict::Fail => {
+                let Waiver { owner, reason, ticket, expires, .. } = waiver;
+                verdict.verdict = Verdict::Waived;
+                verdict.reason = Some(format!("waived until {expires} by {owner} ({ticket}): {reason}"));
+                self.waived.entry(number).or_default().push(verdict.case.clone());
+            }
+            Verdict::Pass => self.passed.entry(number).or_default().push(verdict.case.clone()),
+            _ => {}
+        }
+    }
+
+    /// What has come of each waiver.
+    pub(crate) fn seen(&self, suite: &Suite) -> Vec<WaiverSeen> {
+        let of = |(number, waiver): (usize, &Waiver)| {
+            let waived = self.waived.get(&number).cloned().unwrap_or_default();
+            let passed = self.passed.get(&number).cloned().unwrap_or_default();
+            let is_known = suite.cases().iter().any(|case| plan::matches(&waiver.cases, case));
+            let (state, cases) = if waiver.expires < self.today {
+                (WaiverState::Expired, vec![])
+            } else if !is_known {
+                (WaiverState::Unmatched, vec![])
+            } else if !passed.is_empty() {
+                (WaiverState::Passing, passed)
+            } else if waived.is_empty() {
+                (WaiverState::NotAsked, vec![])
+            } else {
+                (WaiverState::InForce, waived)
+            };
+            let near = || {
+                let ids = suite.cases().iter().flat_map(|case| [case.clause.as_str(), &case.id]);
+                problem::nearest(&waiver.cases, ids).map(str::to_owned)
+            };
+            WaiverSeen {
+                pattern: waiver.cases.clone(),
+                owner: waiver.owner.clone(),
+                reason: waiver.reason.clone(),
+                ticket: waiver.ticket.clone(),
+                expires: waiver.expires.to_string(),
+                place: waiver.place.clone(),
+                near: if state == WaiverState::Unmatched { near() } else { None },
+                state,
+                cases,
+            }
+        };
+        self.waivers.iter().enumerate().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "[[waiver]]\ncases = \"basket.mix\"\nowner = \"payments\"\nreason = \"next release\"\nticket = \"T-1\"\nexpires = \"2030-01-31\"\n";
+
+    #[test]
+    fn a_waiver_has_an_owner_a_reason_a_ticket_and_an_end() {
+        let waiver = &parse("waivers.toml", &format!("# known\n\n{ONE}")).unwrap()[0];
+        assert_eq!((waiver.cases.as_str(), waiver.place.as_str()), ("basket.mix", "waivers.toml:3"));
+        assert_eq!(waiver.expires.to_string(), "2030-01-31");
+        for (from, to, expected) in [
+            ("ticket = \"T-1\"\n", "", "waivers.toml:1:1: missing field `ticket`"),
+            ("owner", "ower", "waivers.toml:3:1: unknown field `ower`; did you mean `owner`?"),
+            ("\"payments\"", "\" \"", "waivers.toml:1:1: `owner` says nothing"),
+            (
+                "2030-01-31",
+                "soon",
+                "waivers.toml:1:1: `expires` is a day such as \"2027-01-31\", found \"soon\"",
+            ),
+            ("[[waiver]]", "[[waivers]]", "waivers.toml:1:3: unknown field `waivers`"),
+        ] {
+            assert!(ONE.contains(from));
+            let error = parse("waivers.toml", &ONE.replacen(from, to, 1)).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
