@@ -38,7 +38,8 @@ impl Bench {
                 (Profile::reference(&bank.base_url()), Some(bank))
             }
         };
-        let profile = profile.map_err(|error| error.to_string())?;
+        let mut profile = profile.map_err(|error| error.to_string())?;
+        profile.aim(false)?;
         let session =
             Session::new(suite, profile, seed(), chrono::Utc::now()).map_err(|error| error.to_string())?;
         Ok(Self { runtime, session, _bank: bank })
@@ -49,7 +50,7 @@ impl Bench {
         let verdict = &done.verdict;
         match verdict.verdict {
             Verdict::Pass | Verdict::Observed | Verdict::NotApplicable => Ok(()),
-            word @ (Verdict::Fail | Verdict::Inconclusive | Verdict::Error) => {
+            word @ (Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error) => {
                 let reason = verdict.reason.clone().unwrap_or_default();
                 let findings: Vec<String> = verdict
                     .findings
