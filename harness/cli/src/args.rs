@@ -28,6 +28,8 @@ pub(crate) enum Command {
     /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and what is accused
     /// wrongly
     Prove(Prove),
+    /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can run, and what to change
+    Doctor(Doctor),
     /// Lists areas, clauses and cases
     List(List),
     /// Explains a clause, or a case: what it sends, what it expects and why
@@ -87,6 +89,21 @@ pub(crate) struct Run {
     /// Let the built-in bank use one freedom of the document in another way
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// Profile of the target, or its URL
+    #[arg(long, value_name = "FILE|URL")]
+    pub(crate) target: String,
+    /// Which cases a run would have
+    #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
+    pub(crate) depth: Depth,
+    /// Read a target whose payments are real: send it nothing that could make one
+    #[arg(long)]
+    pub(crate) allow_production: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
 }
 
 #[derive(Debug, Clone, clap::Args)]

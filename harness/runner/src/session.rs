@@ -333,6 +333,26 @@ impl Session {
         Ok(())
     }
 
+    /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for a capability.
+    pub async fn cannot_run(&self, case: &Case) -> Option<String> {
+        let mut next = Some(case);
+        while let Some(case) = next {
+            if let Err(stop) = self.offered(case).await {
+                return Some(stop.reason);
+            }
+            let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
+            for name in requests.flat_map(RequestSpec::placeholders) {
+                if let Some(value) =
+                    name.strip_prefix("target.").filter(|value| self.profile.value(value).is_none())
+                {
+                    return Some(not_offered(value));
+                }
+            }
+            next = case.control.as_deref().and_then(|id| self.suite.case(id));
+        }
+        None
+    }
+
     /// Asks the target for a capability by the plain request of its operation; the answer that says it has none.
     async fn ask(&self, need: &str) -> Option<String> {
         let cell = {
@@ -434,10 +454,7 @@ impl Session {
         exchanges: &mut Vec<Exchange>,
     ) -> Result<(Answer, Examined), Stop> {
         let filled = self.filled(case, step, request, kept).map_err(|error| match error {
-            FillError::NotOffered(name) => {
-                let line = capability::find(&capability::VALUES, &name).map_or("", |offer| offer.line);
-                Stop::not_applicable(format!("the target profile has no `{name}`; add {line}"))
-            }
+            FillError::NotOffered(name) => Stop::not_applicable(not_offered(&name)),
             FillError::NotApplicable(why) => Stop::not_applicable(why),
             FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
         })?;
@@ -474,6 +491,12 @@ fn strict(suite: &Suite, profile: &Profile) -> BTreeSet<String> {
 struct Stop {
     verdict: Verdict,
     reason: String,
+}
+
+/// A value that the profile lacks, with the line to add.
+fn not_offered(name: &str) -> String {
+    let line = capability::find(&capability::VALUES, name).map_or("", |offer| offer.line);
+    format!("the target profile has no `{name}`; add {line}")
 }
 
 impl Stop {

@@ -1,7 +1,7 @@
 //! The signing certificate: the value of `TPP-Signature-Certificate`, and the `keyId` that names it (the document, section
 //! Authentication, L274-L275).
 
-use std::fmt::Write;
+use std::{fmt::Write, time::SystemTime};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use x509_cert::der::{Decode, oid::db::rfc5912::RSA_ENCRYPTION};
@@ -120,6 +120,12 @@ impl Certificate {
             SerialForm::LowerHex => self.serial_hex().to_ascii_lowercase(),
         };
         format!("SN={serial},CA={}", self.issuer(form.issuer))
+    }
+
+    /// The first and the last moment of its validity (RFC 5280, section 4.1.2.5).
+    pub fn validity(&self) -> (SystemTime, SystemTime) {
+        let validity = &self.parsed.tbs_certificate.validity;
+        (validity.not_before.to_system_time(), validity.not_after.to_system_time())
     }
 
     /// The public key as an RFC 8017 `RSAPublicKey` in DER; `None` for a certificate of another kind of key.

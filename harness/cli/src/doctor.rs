@@ -1,0 +1,290 @@
+//! `xs2aspec doctor`: before a run, in seconds, whether a target can be asked at all, and which line of its profile to change if not.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use chrono::{DateTime, Utc};
+use tokio::{net::TcpStream, time::timeout};
+use xs2aspec_record::{Body, Exchange, Exit, Response, Verdict};
+use xs2aspec_runner::{Done, Profile, Session};
+use xs2aspec_signing::Certificate;
+
+use crate::{Failure, args::Doctor};
+
+/// The plain request of each operation.
+const PLAIN: [(&str, &str); 5] = [
+    ("customers", "customers.path/plain"),
+    ("ncbct", "ncbct.path/plain"),
+    ("periodic", "periodic.path/plain"),
+    ("basket", "basket.body/plain"),
+    ("transaction", "transaction.path/plain"),
+];
+
+/// Clocks that differ by more are told; signed dates of another minute are refused by some banks.
+const SKEW: i64 = 60;
+
+/// Characters of an answer that are shown.
+const SHOWN: usize = 300;
+
+/// Looks at everything in order, and goes on as long as that says something.
+pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
+    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let mut profile = if args.target.contains("://") {
+        Profile::of_url(&args.target).map_err(Failure::input)?
+    } else {
+        Profile::read(Path::new(&args.target)).map_err(Failure::input)?
+    };
+    println!("target     {} at {}", profile.name, profile.base_url);
+    profile.aim(args.allow_production).map_err(Failure::input)?;
+    println!("aim        {}", aim(&profile));
+    let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
+    let now = Utc::now();
+    let session = Session::new(Arc::clone(&suite), profile, uuid::Uuid::new_v4().as_u64_pair().0, now);
+    let session = session.map_err(Failure::input)?;
+    println!("key        {}", key(&certificate, now));
+    println!("reach      {}", reach(session.profile()).await?);
+
+    let mut skew = None;
+    let (mut accepted, mut refused) = (0, 0);
+    println!("requests");
+    for (operation, id) in PLAIN {
+        let Some(done) = session.case(id).await else { continue };
+        skew = skew.or_else(|| skewed(&done));
+        match done.verdict.verdict {
+            Verdict::Pass => accepted += 1,
+            Verdict::NotApplicable => {}
+            _ => refused += 1,
+        }
+        print!("{}", request(operation, &done));
+    }
+    println!("clock      {}", skew.map_or_else(|| "the target sends no Date".to_owned(), clock));
+
+    let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
+    let mut left_out = BTreeMap::<String, usize>::new();
+    for case in &plan.selected {
+        if let Some(reason) = session.cannot_run(case).await {
+            *left_out.entry(reason).or_default() += 1;
+        }
+    }
+    let out: usize = left_out.values().sum();
+    println!(
+        "cases      {} of {} at depth {} can run",
+        plan.selected.len() - out,
+        plan.selected.len(),
+        args.depth.word()
+    );
+    let mut left_out: Vec<(String, usize)> = left_out.into_iter().collect();
+    left_out.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
+    for (reason, cases) in left_out {
+        println!("  {cases:>6}   not: {reason}");
+    }
+    Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
+}
+
+fn aim(profile: &Profile) -> &'static str {
+    match profile {
+        _ if profile.is_production => "a production system: only what reads is sent",
+        _ if profile.is_loopback() => "this machine",
+        _ => "a sandbox, as the profile says",
+    }
+}
+
+/// The certificate; that the key belongs to it is checked before.
+fn key(certificate: &Certificate, now: DateTime<Utc>) -> String {
+    let day = |time: SystemTime| DateTime::<Utc>::from(time).format("%Y-%m-%d");
+    let (from, until) = certificate.validity();
+    let is_over = SystemTime::from(now) > until;
+    let is_early = SystemTime::from(now) < from;
+    let state = match () {
+        () if is_over => format!("expired on {}: change `[signing] certificate`", day(until)),
+        () if is_early => format!("not valid before {}: change `[signing] certificate`", day(from)),
+        () => format!("valid until {}", day(until)),
+    };
+    format!("belongs to its certificate, serial {}, {state}", certificate.serial_hex())
+}
+
+async fn reach(profile: &Profile) -> Result<String, Failure> {
+    let (host, port) = profile.host();
+    let start = Instant::now();
+    let connected = timeout(profile.deadline, TcpStream::connect((host.as_str(), port))).await;
+    let failed = |why: String| {
+        Failure::unreachable(format!("{host}:{port} cannot be reached: {why}; change `base-url`"))
+    };
+    match connected {
+        Ok(Ok(_)) => Ok(format!("{host}:{port} in {:.1} ms", start.elapsed().as_secs_f64() * 1000.0)),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(_) => Err(failed(format!("no connection within {} ms", profile.deadline.as_millis()))),
+    }
+}
+
+/// The last exchange of a case.
+fn judged(done: &Done) -> Option<&Exchange> {
+    done.exchanges
+        .iter()
+        .find(|exchange| Some(exchange.number) == done.verdict.exchange)
+        .or(done.exchanges.last())
+}
+
+/// By how many seconds the target's clock is ahead of this one (RFC 9110 section 6.6.1).
+fn skewed(done: &Done) -> Option<i64> {
+    let response = judged(done)?.response.as_ref()?;
+    let date = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("date"))?;
+    let date = DateTime::parse_from_rfc2822(&date.1).ok()?;
+    Some((date.to_utc() - Utc::now()).num_seconds())
+}
+
+fn clock(ahead: i64) -> String {
+    if ahead.abs() <= SKEW {
+        return "the target's is this one's".to_owned();
+    }
+    let word = if ahead > 0 { "ahead" } else { "behind" };
+    format!("the target's is {} s {word}: signed dates may be refused", ahead.abs())
+}
+
+/// One request in one to three lines: how it went, what was answered, and what to change.
+fn request(operation: &str, done: &Done) -> String {
+    let verdict = &done.verdict;
+    let exchange = judged(done);
+    let response = exchange.and_then(|exchange| exchange.response.as_ref());
+    let status = response.map(|response| format!("{} in {:.1} ms", response.status, took(exchange)));
+    let mut lines = String::new();
+    let word = match verdict.verdict {
+        Verdict::Pass => "accepted",
+        Verdict::NotApplicable => "not sent",
+        Verdict::Fail => "not accepted, or answered in another way than the document says",
+        _ => "could not be judged",
+    };
+    _ = writeln!(
+        lines,
+        "  {operation:<11} {word}{}",
+        status.map(|status| format!(": {status}")).unwrap_or_default()
+    );
+    if let Some(reason) = &verdict.reason {
+        _ = writeln!(lines, "              {reason}");
+    }
+    if verdict.verdict != Verdict::Fail {
+        return lines;
+    }
+    for finding in verdict.findings.iter().take(3) {
+        _ = writeln!(
+            lines,
+            "              {}: expected {}, got {}",
+            finding.at, finding.expected, finding.actual
+        );
+    }
+    if let Some(response) = response {
+        let body = text(response);
+        if !body.is_empty() {
+            let body: String = body.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
+            _ = writeln!(lines, "              {body}");
+        }
+        if let Some(cause) = cause(operation, response) {
+            _ = writeln!(lines, "              perhaps {cause}");
+        }
+    }
+    lines
+}
+
+fn took(exchange: Option<&Exchange>) -> f64 {
+    Duration::from_micros(exchange.map_or(0, |exchange| exchange.micros)).as_secs_f64() * 1000.0
+}
+
+fn text(response: &Response) -> &str {
+    match &response.body {
+        Some(Body::Text(text) | Body::Base64(text)) => text,
+        None => "",
+    }
+}
+
+/// The likely cause of a refusal, with the key of the profile to change.
+fn cause(operation: &str, response: &Response) -> Option<String> {
+    let said = text(response).to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    let creditor = if operation == "ncbct" { "foreign-creditor" } else { "domestic-creditor" };
+    let cause = match response.status {
+        300..=399 => "the base URL has moved: `base-url`".to_owned(),
+        429 => "too many requests: `--jobs` fewer, or another day".to_owned(),
+        500.. => "the target fails by itself".to_owned(),
+        _ if says(&["psu_credentials", "psu-id", "psu_id"]) => {
+            "the target does not know the PSU: `[psu.private] id`".to_owned()
+        }
+        _ if says(&["accept-fix", "accept_fix"]) => format!("`x-accept-fix = {{ {operation} = \"..\" }}`"),
+        _ if says(&["redirect-uri", "redirect_uri"]) => "`redirect-uri`".to_owned(),
+        _ if says(&["session-id", "session_id"]) => "`session-id`".to_owned(),
+        _ if says(&["kid_", "signature", "certificate", "digest", "keyid"]) => {
+            "the target must know the certificate of `[signing] certificate`, and the key of `[signing] key`"
+                .to_owned()
+        }
+        _ if says(&["debtoraccount"]) => "`[accounts.debtor]`".to_owned(),
+        _ if says(&["creditoraccount", "creditoragent"]) => format!("`[accounts.{creditor}]`"),
+        _ if says(&["consent"]) => {
+            "no consent for `[transaction] account-id`, or for `session-id`".to_owned()
+        }
+        401 | 403 => "the target must know `[signing] certificate`, and allow it this operation".to_owned(),
+        404 | 405 if operation == "transaction" => {
+            "`[transaction] account-id` and `transaction-id`, or the prefix in `base-url`".to_owned()
+        }
+        404 | 405 => format!("`[paths] {operation}`, or the prefix in `base-url`"),
+        _ => return None,
+    };
+    Some(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_is_not_valid_is_told() {
+        let certificate = Certificate::from_pem(xs2aspec_runner::profile::TEST_CERTIFICATE).unwrap();
+        let (from, until) = certificate.validity();
+        let at =
+            |time: SystemTime, days| key(&certificate, DateTime::<Utc>::from(time) + TimeDelta::days(days));
+        assert!(at(from, 1).contains("valid until 2099"));
+        assert!(at(until, 1).contains("expired on 2099-12-31: change `[signing] certificate`"));
+        assert!(at(from, -1).contains("not valid before"));
+    }
+
+    #[test]
+    fn each_refusal_has_its_likely_cause() {
+        let table = [
+            ("ncbct", 401, r#"{"tppMessages":[{"code":"PSU_CREDENTIALS_INVALID"}]}"#, "`[psu.private] id`"),
+            ("ncbct", 400, r#"{"path":"X-Accept-Fix"}"#, "`x-accept-fix = { ncbct = "),
+            ("basket", 400, "TPP-Redirect-URI is not registered", "`redirect-uri`"),
+            ("basket", 400, "no such TPP-Session-ID", "`session-id`"),
+            ("ncbct", 401, "KID_MISSING", "`[signing] certificate`"),
+            ("periodic", 400, "Digest does not fit", "`[signing] key`"),
+            ("periodic", 400, r#"{"path":"/debtorAccount/iban"}"#, "`[accounts.debtor]`"),
+            ("periodic", 400, r#"{"path":"/creditorAccount"}"#, "`[accounts.domestic-creditor]`"),
+            ("ncbct", 400, r#"{"path":"/creditorAgent"}"#, "`[accounts.foreign-creditor]`"),
+            ("transaction", 401, "CONSENT_UNKNOWN", "`[transaction] account-id`"),
+            ("transaction", 404, "", "`[transaction] account-id`"),
+            ("basket", 404, "", "`[paths] basket`"),
+            ("customers", 404, "<html>", "`base-url`"),
+            ("ncbct", 403, "", "`[signing] certificate`"),
+            ("ncbct", 302, "", "`base-url`"),
+            ("ncbct", 429, "", "`--jobs`"),
+            ("ncbct", 503, "", "fails by itself"),
+        ];
+        for (operation, status, body, expected) in table {
+            let response = Response { status, headers: vec![], body: Some(Body::Text(body.to_owned())) };
+            let found = cause(operation, &response).unwrap();
+            assert!(found.contains(expected), "{operation} {status} {body}: {found}");
+        }
+        let plain = Response { status: 400, headers: vec![], body: None };
+        assert_eq!(cause("ncbct", &plain), None);
+    }
+
+    #[test]
+    fn clocks_that_differ_are_told() {
+        assert_eq!(clock(-60), "the target's is this one's");
+        assert!(clock(61).contains("61 s ahead") && clock(-3600).contains("3600 s behind"));
+    }
+}

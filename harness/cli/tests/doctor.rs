@@ -1,0 +1,88 @@
+//! What the doctor says of a target that can be asked, and of those that cannot.
+
+use std::{fs, process::Command};
+
+use tempfile::TempDir;
+use xs2aspec_reference::{Bank, Config, start};
+
+const REFERENCE: &str = include_str!("../../../fixtures/targets/reference.toml");
+
+async fn bank() -> Bank {
+    start(Config::default()).await.unwrap()
+}
+
+/// Asks the doctor of a profile, with its exit code.
+async fn doctor(profile: String) -> (Option<i32>, String) {
+    tokio::task::spawn_blocking(move || {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("bank.toml");
+        fs::write(&file, profile).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+            .args(["doctor", "--target"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), said)
+    })
+    .await
+    .unwrap()
+}
+
+fn at(url: &str) -> String {
+    REFERENCE.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {url:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_in_order_is_ready() {
+    let bank = bank().await;
+    let (exit, said) = doctor(at(&bank.base_url())).await;
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!(said.matches(" accepted: 20").count(), 5, "{said}");
+    assert!(said.contains("clock      the target's is this one's") && said.contains(" can run"), "{said}");
+    assert!(!said.contains("not:"), "the profile offers everything: {said}");
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_mistake_of_a_profile_names_the_key_to_change() {
+    let bank = bank().await;
+    let right = at(&bank.base_url());
+    for (from, to, exit, expected) in [
+        (
+            "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
+            "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e70",
+            3,
+            "`[psu.private] id`",
+        ),
+        ("https://tpp.example/return", "return", 3, "`redirect-uri`"),
+        ("\"acc-private-0001\"", "\"none\"", 3, "`[transaction] account-id`"),
+        ("currency = \"NOK\"", "currency = \"XXY\"", 3, "`[accounts.debtor]`"),
+        ("currency = \"EUR\"", "currency = \"euro\"", 3, "`[accounts.foreign-creditor]`"),
+        ("[psu.private]", "[psu.privat]", 2, "did you mean `psu.private.id`?"),
+        ("session-id", "sesion-id", 2, "did you mean `session-id`?"),
+        ("name =", "signing = { key = \"k.pem\" }\nname =", 2, "wants both `key` and `certificate`"),
+        ("name =", "deadline-ms = \"long\"\nname =", 2, "bank.toml:3:"),
+        ("name =", "authorities = \"none.pem\"\nname =", 2, "none.pem: cannot be read"),
+        ("name =", "paths = { basket = \"/v1/none\" }\nname =", 3, "`[paths] basket`"),
+    ] {
+        assert!(right.contains(from), "{from}");
+        let (found, said) = doctor(right.replacen(from, to, 1)).await;
+        assert_eq!(found, Some(exit), "{to}: {said}");
+        assert!(said.contains(expected), "{to}: {said}");
+    }
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_that_is_not_there_is_told_in_a_line() {
+    let bank = bank().await;
+    let url = bank.base_url();
+    bank.shutdown().await.unwrap();
+    let (exit, said) = doctor(at(&url)).await;
+    assert_eq!(exit, Some(3));
+    assert!(said.contains("cannot be reached") && said.contains("change `base-url`"), "{said}");
+    let (exit, said) = doctor(at("https://bank.example")).await;
+    assert_eq!(exit, Some(2));
+    assert!(said.contains("nothing was sent"), "{said}");
+}
