@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Prove(Prove),
     /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can run, and what to change
     Doctor(Doctor),
+    /// Prints a line that sends the request of a case from a shell, freshly signed; requests that prepare it are sent
+    Curl(Curl),
     /// Lists areas, clauses and cases
     List(List),
     /// Explains a clause, or a case: what it sends, what it expects and why
@@ -89,6 +91,27 @@ pub(crate) struct Run {
     /// Let the built-in bank use one freedom of the document in another way
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Curl {
+    /// Id of the case
+    #[arg(value_name = "CASE")]
+    pub(crate) case: String,
+    /// Profile of the target, or its URL
+    #[arg(long, value_name = "FILE|URL")]
+    pub(crate) target: String,
+    /// Seed of all fresh identifiers; by default another one each time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The clock, RFC 3339; by default the machine's
+    #[arg(long, value_name = "TIME")]
+    pub(crate) now: Option<DateTime<Utc>>,
+    /// Read a target whose payments are real: send it nothing that could make one
+    #[arg(long)]
+    pub(crate) allow_production: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
 }
 
 #[derive(Debug, clap::Args)]

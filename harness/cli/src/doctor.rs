@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    path::Path,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -14,7 +13,7 @@ use xs2aspec_record::{Body, Exchange, Exit, Response, Verdict};
 use xs2aspec_runner::{Done, Profile, Session};
 use xs2aspec_signing::Certificate;
 
-use crate::{Failure, args::Doctor};
+use crate::{Failure, args::Doctor, target};
 
 /// The plain request of each operation.
 const PLAIN: [(&str, &str); 5] = [
@@ -34,11 +33,7 @@ const SHOWN: usize = 300;
 /// Looks at everything in order, and goes on as long as that says something.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
-    let mut profile = if args.target.contains("://") {
-        Profile::of_url(&args.target).map_err(Failure::input)?
-    } else {
-        Profile::read(Path::new(&args.target)).map_err(Failure::input)?
-    };
+    let mut profile = target::profile(&args.target)?;
     println!("target     {} at {}", profile.name, profile.base_url);
     profile.aim(args.allow_production).map_err(Failure::input)?;
     println!("aim        {}", aim(&profile));

@@ -1,6 +1,7 @@
 //! The command `xs2aspec`: checks whether a bank's PSD2 XS2A interface does what its document says.
 
 mod args;
+mod curl;
 mod doctor;
 mod explain;
 mod ledger;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
             Some(Command::Run(run)) => run::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
+            Some(Command::Curl(curl)) => curl::curl(&curl).await,
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,
             Some(Command::List(list)) => ledger::list(&list),
             Some(Command::Explain(explain)) => explain::explain(&explain),

@@ -19,14 +19,19 @@ pub(crate) struct Target {
 pub(crate) async fn open(args: &Run) -> Result<Target, Failure> {
     let Some(target) = &args.target else { return built_in(args).await };
     let arguments = vec!["--target".to_owned(), target.clone()];
-    let mut profile = if target.contains("://") {
-        Profile::of_url(target).map_err(Failure::input)?
-    } else {
-        Profile::read(Path::new(target)).map_err(Failure::input)?
-    };
+    let mut profile = profile(target)?;
     profile.aim(args.allow_production).map_err(Failure::input)?;
     reach(&profile).await?;
     Ok(Target { profile, bank: None, arguments })
+}
+
+/// The profile of a target that is named by its file or by its URL.
+pub(crate) fn profile(target: &str) -> Result<Profile, Failure> {
+    if target.contains("://") {
+        Profile::of_url(target).map_err(Failure::input)
+    } else {
+        Profile::read(Path::new(target)).map_err(Failure::input)
+    }
 }
 
 async fn built_in(args: &Run) -> Result<Target, Failure> {

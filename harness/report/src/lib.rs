@@ -17,7 +17,7 @@ pub mod progress;
 pub mod run;
 #[cfg(test)]
 mod sample;
-mod shell;
+pub mod shell;
 pub mod terminal;
 pub mod text;
 

@@ -1,6 +1,8 @@
-//! Arguments as a shell takes them, for the line that runs a case again.
+//! Lines for a shell: the one that runs a case again, and the one that sends its request.
 
 use std::fmt::Write as _;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use crate::text;
 
@@ -32,6 +34,45 @@ pub(crate) fn quoted(argument: &str) -> String {
     quoted
 }
 
+/// Longest body that stands in the line as it is, in bytes; longer ones would be more than a system takes as an argument.
+const MOST_PLAIN: usize = 64 * 1024;
+
+/// A line that sends a request with curl, as it is: these header fields and no others, these bytes as body, no redirect followed.
+/// It holds what the headers hold, which is never a private key.
+pub fn curl(method: &str, url: &str, headers: &[(String, String)], body: &[u8]) -> String {
+    let has = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    let mut words =
+        vec!["curl", "--http1.1", "--globoff", "--path-as-is", "--silent", "--show-error", "--include"]
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
+    words.extend(["--request".to_owned(), quoted(method), quoted(url)]);
+    for (name, value) in headers {
+        // A header without a value is written with a semicolon; with a colon it would be left out.
+        let field = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        words.extend(["--header".to_owned(), quoted(&field)]);
+    }
+    // What curl adds by itself is taken away.
+    for name in ["User-Agent", "Accept", "Content-Type", "Expect"] {
+        if !has(name) && (!body.is_empty() || !matches!(name, "Content-Type" | "Expect")) {
+            words.extend(["--header".to_owned(), quoted(&format!("{name}:"))]);
+        }
+    }
+    if body.is_empty() {
+        return words.join(" ");
+    }
+    match std::str::from_utf8(body).ok().filter(|text| text.len() <= MOST_PLAIN && !text.contains('\0')) {
+        Some(text) => {
+            words.extend(["--data-raw".to_owned(), quoted(text)]);
+            words.join(" ")
+        }
+        None => {
+            words.push("--data-binary @-".to_owned());
+            format!("printf %s {} | base64 --decode | {}", BASE64_STANDARD.encode(body), words.join(" "))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +91,21 @@ mod tests {
         ] {
             assert_eq!(quoted(argument), shown);
         }
+    }
+
+    #[test]
+    fn a_line_for_curl_has_the_headers_and_nothing_else() {
+        let headers = [("PSU-ID".to_owned(), "a b".to_owned()), ("X-Empty".to_owned(), String::new())];
+        let line = curl("GET", "http://127.0.0.1/v1?a=b&c", &headers, b"");
+        let end = "--request GET 'http://127.0.0.1/v1?a=b&c' --header 'PSU-ID: a b' --header 'X-Empty;' --header User-Agent: --header Accept:";
+        assert!(line.ends_with(end), "{line}");
+        let line = curl("POST", "http://127.0.0.1", &headers, b"{\"a\":\"it's\"}");
+        assert!(
+            line.ends_with(r#"--header Content-Type: --header Expect: --data-raw '{"a":"it'\''s"}'"#),
+            "{line}"
+        );
+        let line = curl("POST", "http://127.0.0.1", &headers, b"\xff\0");
+        assert!(line.starts_with("printf %s /wA= | base64 --decode | curl "), "{line}");
     }
 
     #[test]

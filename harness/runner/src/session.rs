@@ -246,8 +246,37 @@ impl Session {
     ) -> Result<(Outcome, String), Stop> {
         self.offered(case).await?;
         let refused_control = self.control(case, verdict).await?;
+        let (kept, checks, findings) = self.set_up(case, exchanges).await?;
+        let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, exchanges).await?;
+        verdict.exchange = exchanges.last().map(|exchange| exchange.number);
+        examined.checks += checks;
+        examined.findings.splice(0..0, findings);
+        let seen = (examined.outcome, examined.words.clone());
+        if let Some(words) = refused_control.filter(|_| examined.outcome != Outcome::Accepted) {
+            let control = case.control.as_deref().unwrap_or_default();
+            let reason = format!("it was refused ({}), as its control {control} was: {words}", seen.1);
+            return Err(Stop::inconclusive(reason));
+        }
+        let choice = self.choice(&case.clause);
+        let operation = operation_of(&case.request);
+        let judged =
+            judge::judge((&case.clause, operation), &case.expect, choice, &answer, examined, &self.profile);
+        verdict.verdict = judged.verdict;
+        verdict.checks = judged.checks;
+        verdict.findings = merged(judged.findings);
+        verdict.observations.extend(judged.observations);
+        verdict.reason = judged.reason;
+        Ok(seen)
+    }
+
+    /// Sends the requests that prepare a case. What they leave, how many checks were evaluated on their answers, and what those break.
+    async fn set_up(
+        &self,
+        case: &Case,
+        exchanges: &mut Vec<Exchange>,
+    ) -> Result<(BTreeMap<String, Value>, u32, Vec<Finding>), Stop> {
         let mut kept = BTreeMap::new();
-        let mut set_up = (0, Vec::new());
+        let (mut checks, mut findings) = (0, Vec::new());
         for step in &case.before {
             let mut values = BTreeMap::<String, Vec<Value>>::new();
             for number in 0..step.times.unwrap_or(1) {
@@ -267,8 +296,8 @@ impl Session {
                     })?;
                     values.entry(format!("{}.{key}", step.name)).or_default().push(value);
                 }
-                set_up.0 += examined.checks;
-                set_up.1.extend(examined.findings);
+                checks += examined.checks;
+                findings.extend(examined.findings);
             }
             for (key, mut list) in values {
                 let value =
@@ -276,26 +305,19 @@ impl Session {
                 kept.insert(key, value);
             }
         }
-        let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, exchanges).await?;
-        verdict.exchange = exchanges.last().map(|exchange| exchange.number);
-        examined.checks += set_up.0;
-        examined.findings.splice(0..0, set_up.1);
-        let seen = (examined.outcome, examined.words.clone());
-        if let Some(words) = refused_control.filter(|_| examined.outcome != Outcome::Accepted) {
-            let control = case.control.as_deref().unwrap_or_default();
-            let reason = format!("it was refused ({}), as its control {control} was: {words}", seen.1);
-            return Err(Stop::inconclusive(reason));
-        }
-        let choice = self.choice(&case.clause);
-        let operation = operation_of(&case.request);
-        let judged =
-            judge::judge((&case.clause, operation), &case.expect, choice, &answer, examined, &self.profile);
-        verdict.verdict = judged.verdict;
-        verdict.checks = judged.checks;
-        verdict.findings = merged(judged.findings);
-        verdict.observations.extend(judged.observations);
-        verdict.reason = judged.reason;
-        Ok(seen)
+        Ok((kept, checks, findings))
+    }
+
+    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent. An error says why
+    /// there is none.
+    pub async fn ready(&self, case: &Case) -> Result<Filled, String> {
+        let why = |stop: Stop| stop.reason;
+        self.offered(case).await.map_err(why)?;
+        let (kept, ..) = self.set_up(case, &mut Vec::new()).await.map_err(why)?;
+        self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
+            FillError::NotOffered(name) => not_offered(&name),
+            other => other.to_string(),
+        })
     }
 
     /// What the profile declares for a clause that is a choice.
