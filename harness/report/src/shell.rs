@@ -61,16 +61,13 @@ pub fn curl(method: &str, url: &str, headers: &[(String, String)], body: &[u8]) 
     if body.is_empty() {
         return words.join(" ");
     }
-    match std::str::from_utf8(body).ok().filter(|text| text.len() <= MOST_PLAIN && !text.contains('\0')) {
-        Some(text) => {
-            words.extend(["--data-raw".to_owned(), quoted(text)]);
-            words.join(" ")
-        }
-        None => {
-            words.push("--data-binary @-".to_owned());
-            format!("printf %s {} | base64 --decode | {}", BASE64_STANDARD.encode(body), words.join(" "))
-        }
+    let plain = |text: &&str| text.len() <= MOST_PLAIN && !text.contains('\0');
+    if let Some(text) = std::str::from_utf8(body).ok().filter(plain) {
+        words.extend(["--data-raw".to_owned(), quoted(text)]);
+        return words.join(" ");
     }
+    words.push("--data-binary @-".to_owned());
+    format!("printf %s {} | base64 --decode | {}", BASE64_STANDARD.encode(body), words.join(" "))
 }
 
 #[cfg(test)]
