@@ -24,8 +24,10 @@ pub(crate) fn verify(
 ) -> Result<(), Refusal> {
     let broken = |breach| rules.broken_by(Breach::Signature(breach));
     let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
-    if rules.varied_by(Variance::OnlyDer) && certificate.starts_with("LS0t") {
-        let says = "expected a certificate in base64 of DER, found another form";
+    // `-----BEGIN` in base64.
+    let is_pem = certificate.starts_with("LS0tLS1CRUdJTi");
+    if rules.varied_by(Variance::OnlyDer) && is_pem || rules.varied_by(Variance::OnlyPem) && !is_pem {
+        let says = "expected a certificate in the one form that this bank takes, found another";
         return Err(refuse("certificate.form", says).at(Header::TppSignatureCertificate.name()));
     }
     let certificate = match certificates.read(&certificate) {
@@ -123,6 +125,7 @@ fn check_variant(header: &[u8], text: &str, fields: Fields<'_>, rules: Rules) ->
     let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
     let listed: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
     let serial = text.split_once("SN=").and_then(|(_, rest)| rest.split(',').next()).unwrap_or_default();
+    let issuer = text.split_once("CA=").map(|(_, rest)| rest).unwrap_or_default();
     let place = |name: &String| SIGNED_WHEN_PRESENT.iter().position(|known| known == name);
     let word = String::from_utf8_lossy(header);
     let unusual = [
@@ -136,6 +139,8 @@ fn check_variant(header: &[u8], text: &str, fields: Fields<'_>, rules: Rules) ->
             word.starts_with("=?")
                 && !["=?utf-8?", "=?iso-8859-1?"].iter().any(|known| word.starts_with(known)),
         ),
+        (Variance::SerialSmall, serial.bytes().any(|byte| byte.is_ascii_uppercase())),
+        (Variance::IssuerForward, issuer.starts_with("CN=")),
         (
             Variance::SerialAsShown,
             serial.starts_with('0') || serial.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'A'..=b'F')),

@@ -247,8 +247,14 @@ pub(crate) enum Variance {
     WordAsShown,
     /// Certificates are base64 of DER alone.
     OnlyDer,
+    /// Certificates are base64 of PEM alone.
+    OnlyPem,
     /// The serial number in keyId has to be in capital letters and without leading zeros.
     SerialAsShown,
+    /// The serial number in keyId has to be in small letters.
+    SerialSmall,
+    /// The issuer in keyId has to end with its common name.
+    IssuerForward,
     /// The issuer in keyId has to be written as the certificate shows it (RFC 4514), character for character.
     IssuerAsShown,
 }

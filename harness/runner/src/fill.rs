@@ -323,6 +323,7 @@ fn write_json(value: &Value, pointer: &str, again: &BTreeMap<&str, Vec<(String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seal::Forms;
     use serde_json::json;
 
     #[test]
@@ -364,7 +365,7 @@ mod tests {
             exact: false,
         };
         let filler = Filler {
-            seal: &Seal::new(&profile.key, &profile.certificate).unwrap(),
+            seal: &Seal::new(&profile.key, &profile.certificate, Forms::default()).unwrap(),
             profile: &profile,
             seed: 1,
             now: DateTime::UNIX_EPOCH,

@@ -1,9 +1,11 @@
 //! Digests and signs requests for one target, as a case wants it.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, Parameter, Signer, Wrap,
-    certificate::NameForm,
+    certificate::{NameForm, SerialForm},
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
     signature_header,
@@ -20,18 +22,80 @@ const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.
 pub struct Seal {
     own: Signer,
     other: Signer,
+    forms: Forms,
 }
 
-/// Why there is no seal: key and certificate cannot be read, or do not belong together.
+/// How certificates are named and sent where the document leaves that to the bank, and its profile declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Forms {
+    /// How keyId names a certificate.
+    pub key_id: KeyIdForm,
+    /// Whether the header has the base64 of PEM and not of DER.
+    pub pem: bool,
+}
+
+impl Forms {
+    /// The forms that the choices of a profile declare: `key-id.serial`, `key-id.issuer` and `certificate.form`.
+    pub fn of(choices: &BTreeMap<String, String>) -> Result<Self, SealError> {
+        let mut forms = Self::default();
+        let declared = |key: &str| choices.get(key).map(String::as_str);
+        let unknown = |key: &'static str, found: &str, known: &'static str| {
+            Err(SealError::Form { key, found: found.to_owned(), known })
+        };
+        forms.key_id.serial = match declared("key-id.serial") {
+            None | Some("upper" | "any" | "fail" | "upper, no leading zeros, no separators") => {
+                SerialForm::UpperHex
+            }
+            Some("lower") => SerialForm::LowerHex,
+            Some(other) => return unknown("key-id.serial", other, "`upper`, `lower` and `any`"),
+        };
+        forms.key_id.issuer = match declared("key-id.issuer") {
+            None | Some("RFC 4514" | "fail") => NameForm::Rfc4514,
+            Some("RFC 4514, spaced") => NameForm::Rfc4514Spaced,
+            Some("forward") => NameForm::Forward,
+            Some("forward, spaced") => NameForm::ForwardSpaced,
+            Some(other) => {
+                let known = "`RFC 4514`, `RFC 4514, spaced`, `forward` and `forward, spaced`";
+                return unknown("key-id.issuer", other, known);
+            }
+        };
+        forms.pem = match declared("certificate.form") {
+            None | Some("base64 of DER" | "fail" | "base64 of DER, one line") => false,
+            Some("base64 of PEM") => true,
+            Some(other) => return unknown("certificate.form", other, "`base64 of DER` and `base64 of PEM`"),
+        };
+        Ok(forms)
+    }
+}
+
+/// Why there is no seal.
 #[derive(Debug, thiserror::Error)]
-#[error("`[signing]` of the target profile: {0}")]
-pub struct SealError(#[from] SignerError);
+pub enum SealError {
+    /// Key and certificate cannot be read, or do not belong together.
+    #[error("`[signing]` of the target profile: {0}")]
+    Signer(#[from] SignerError),
+    /// A form that is not known.
+    #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
+    Form {
+        /// The key.
+        key: &'static str,
+        /// What it says.
+        found: String,
+        /// What it may say.
+        known: &'static str,
+    },
+}
 
 impl Seal {
     /// A seal from PEM texts.
-    pub fn new(key: &str, certificate: &str) -> Result<Self, SealError> {
+    pub fn new(key: &str, certificate: &str, forms: Forms) -> Result<Self, SealError> {
         let own = Signer::from_pem(key, certificate)?;
-        Ok(Self { own, other: Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)? })
+        Ok(Self { own, other: Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?, forms })
+    }
+
+    /// How it names and sends certificates.
+    pub fn forms(&self) -> Forms {
+        self.forms
     }
 
     /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM, `serial` and `issuer` as in
@@ -39,10 +103,10 @@ impl Seal {
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
-            "" => Some(certificate.header_value()),
-            "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
-            "serial" => Some(certificate.serial_hex()),
-            "issuer" => Some(certificate.issuer(NameForm::default())),
+            "" if !self.forms.pem => Some(certificate.header_value()),
+            "" | "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
+            "serial" => Some(certificate.serial(self.forms.key_id.serial)),
+            "issuer" => Some(certificate.issuer(self.forms.key_id.issuer)),
             _ => None,
         }
     }
@@ -89,7 +153,7 @@ impl Seal {
         };
         let key_id = signing.key_id.as_ref().map_or_else(
             // The key need not be the certificate's.
-            || self.signer(signing.certificate).certificate().key_id(KeyIdForm::default()),
+            || self.signer(signing.certificate).certificate().key_id(self.forms.key_id),
             |key_id| key_id.as_str().map_or_else(|| key_id.to_string(), str::to_owned),
         );
         Options {
@@ -149,7 +213,7 @@ mod tests {
     use crate::profile::{TEST_CERTIFICATE, TEST_KEY};
 
     fn seal() -> Seal {
-        Seal::new(TEST_KEY, TEST_CERTIFICATE).unwrap()
+        Seal::new(TEST_KEY, TEST_CERTIFICATE, Forms::default()).unwrap()
     }
 
     fn signed(signing: Value) -> String {
@@ -227,5 +291,32 @@ mod tests {
         let read = Certificate::from_pem(&pem).unwrap();
         assert_eq!(Some(read.header_value()), seal.certificate(None, ""));
         assert_eq!(seal.certificate(None, "subject"), None);
+    }
+
+    #[test]
+    fn a_profile_declares_the_forms_and_an_unknown_one_names_those_that_are_known() {
+        let forms = |choices: &[(&str, &str)]| {
+            Forms::of(&choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+        };
+        assert_eq!(forms(&[("payment.success-status", "201")]).unwrap(), Forms::default());
+        let declared = forms(&[
+            ("key-id.serial", "lower"),
+            ("key-id.issuer", "forward, spaced"),
+            ("certificate.form", "base64 of PEM"),
+        ]);
+        let own = Seal::new(TEST_KEY, TEST_CERTIFICATE, declared.unwrap()).unwrap();
+        let usual = seal();
+        let part = |seal: &Seal, part| seal.certificate(None, part).unwrap();
+        assert_eq!(part(&own, "serial"), part(&usual, "serial").to_lowercase());
+        assert!(part(&own, "issuer").contains(", ") && part(&usual, "issuer") != part(&own, "issuer"));
+        assert_eq!(part(&own, ""), part(&usual, "pem"));
+        for (key, known) in [
+            ("key-id.serial", "`lower`"),
+            ("key-id.issuer", "`forward`"),
+            ("certificate.form", "`base64 of PEM`"),
+        ] {
+            let error = forms(&[(key, "synthetic")]).unwrap_err().to_string();
+            assert!(error.contains(key) && error.contains(known) && error.contains("`synthetic`"), "{error}");
+        }
     }
 }

@@ -25,7 +25,7 @@ use crate::{
     mask::Masker,
     profile::{Offered, Profile},
     response::{Operation, ResponseRules},
-    seal::{Seal, SealError},
+    seal::{Forms, Seal, SealError},
 };
 
 /// Why a session cannot begin. Exit code 2.
@@ -112,7 +112,7 @@ impl Session {
         }
         Ok(Self {
             strict: strict(&suite, &profile),
-            seal: Arc::new(Seal::new(&profile.key, &profile.certificate)?),
+            seal: Arc::new(Seal::new(&profile.key, &profile.certificate, Forms::of(&profile.choices)?)?),
             exchanger: Exchanger::new(&profile)?,
             masker: Masker::new(&profile, seed),
             rules: Arc::new(ResponseRules::new()),
@@ -128,7 +128,7 @@ impl Session {
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
-    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges. The profiles of all that share
+    /// key and certificate of `profile` are the same, and only verdicts are kept, no exchanges. The profiles of all that share
     /// `requests` differ in their base URL and choices alone. A target that is `inside` this process is asked there.
     pub fn beside(
         &self,
@@ -136,6 +136,12 @@ impl Session {
         requests: &Arc<Requests>,
         inside: Option<Inside>,
     ) -> Result<Self, SessionError> {
+        let forms = Forms::of(&profile.choices)?;
+        let (seal, requests) = if forms == self.seal.forms() {
+            (Arc::clone(&self.seal), Arc::clone(requests))
+        } else {
+            (Arc::new(Seal::new(&profile.key, &profile.certificate, forms)?), Arc::default())
+        };
         let exchanger = match inside {
             Some(inside) => Exchanger::inside(&profile, inside)?,
             None => Exchanger::new(&profile)?,
@@ -143,10 +149,10 @@ impl Session {
         Ok(Self {
             exchanger,
             suite: Arc::clone(&self.suite),
-            seal: Arc::clone(&self.seal),
+            seal,
             rules: Arc::clone(&self.rules),
             strict: strict(&self.suite, &profile),
-            beside: Some(Arc::clone(requests)),
+            beside: Some(requests),
             masker: Masker::new(&profile, self.seed),
             exchanges: AtomicU64::new(0),
             done: Mutex::default(),

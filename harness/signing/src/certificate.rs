@@ -41,6 +41,12 @@ pub enum NameForm {
     /// (sections 2.1 to 2.4).
     #[default]
     Rfc4514,
+    /// The same with a blank after each comma.
+    Rfc4514Spaced,
+    /// The first RDN first, as it stands in the certificate; otherwise as RFC 4514 has it.
+    Forward,
+    /// The same with a blank after each comma.
+    ForwardSpaced,
 }
 
 /// Why a certificate cannot be read.
@@ -103,11 +109,23 @@ impl Certificate {
         if significant.is_empty() { "0".to_owned() } else { significant.to_owned() }
     }
 
+    /// The serial number as keyId has it.
+    pub fn serial(&self, form: SerialForm) -> String {
+        match form {
+            SerialForm::UpperHex => self.serial_hex(),
+            SerialForm::LowerHex => self.serial_hex().to_ascii_lowercase(),
+        }
+    }
+
     /// The distinguished name of the issuing authority.
     pub fn issuer(&self, form: NameForm) -> String {
-        match form {
-            NameForm::Rfc4514 => self.parsed.tbs_certificate.issuer.to_string(),
-        }
+        let parts = self.parsed.tbs_certificate.issuer.0.iter().map(ToString::to_string);
+        let parts: Vec<String> = match form {
+            NameForm::Rfc4514 | NameForm::Rfc4514Spaced => parts.rev().collect(),
+            NameForm::Forward | NameForm::ForwardSpaced => parts.collect(),
+        };
+        let blank = matches!(form, NameForm::Rfc4514Spaced | NameForm::ForwardSpaced);
+        parts.join(if blank { ", " } else { "," })
     }
 
     /// The `keyId` of this certificate: `SN=<hex serial>,CA=<issuer>` (the document, L275).
@@ -115,11 +133,7 @@ impl Certificate {
     /// A name with `"` or `\` in it comes out as the form writes it; the draft has no rule for these inside a quoted parameter
     /// (readings, row 63).
     pub fn key_id(&self, form: KeyIdForm) -> String {
-        let serial = match form.serial {
-            SerialForm::UpperHex => self.serial_hex(),
-            SerialForm::LowerHex => self.serial_hex().to_ascii_lowercase(),
-        };
-        format!("SN={serial},CA={}", self.issuer(form.issuer))
+        format!("SN={},CA={}", self.serial(form.serial), self.issuer(form.issuer))
     }
 
     /// The first and the last moment of its validity (RFC 5280, section 4.1.2.5).
@@ -226,6 +240,20 @@ mod tests {
         assert!(matches!(Certificate::from_pem(damaged), Err(CertificateError::Pem(_))));
         let foreign = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         assert!(matches!(Certificate::from_pem(foreign), Err(CertificateError::Der(_))));
+    }
+
+    #[test]
+    fn a_name_has_four_forms() {
+        let certificate = Certificate::from_pem(PEM).unwrap();
+        let name = certificate.parsed.tbs_certificate.issuer.to_string();
+        let forms = [NameForm::Rfc4514, NameForm::Rfc4514Spaced, NameForm::Forward, NameForm::ForwardSpaced];
+        let [plain, spaced, forward, forward_spaced] = forms.map(|form| certificate.issuer(form));
+        assert_eq!(plain, name);
+        assert!(plain.contains(',') && !plain.contains(", "), "{plain}");
+        assert_eq!(spaced.replace(", ", ","), plain);
+        let backwards: Vec<&str> = forward.rsplit(',').collect();
+        assert_eq!(backwards.join(","), plain);
+        assert_eq!(forward_spaced.replace(", ", ","), forward);
     }
 
     #[test]

@@ -40,6 +40,30 @@ pub(super) fn variations() -> Vec<Entry> {
             "The serial number in keyId is compared as a number, as the profile says.",
         )
     });
+    let only: [(&str, &'static [(&'static str, &'static str)], V, &str); 3] = [
+        (
+            "signature.key-id.serial/small-declared",
+            &[("key-id.serial", "lower")],
+            V::SerialSmall,
+            "The serial number in keyId has small letters alone, as the profile says.",
+        ),
+        (
+            "signature.key-id.issuer/forward-declared",
+            &[("key-id.issuer", "forward")],
+            V::IssuerForward,
+            "The issuer in keyId ends with its common name, as the profile says.",
+        ),
+        (
+            "certificate.form/only-pem-declared",
+            &[("certificate.form", "base64 of PEM")],
+            V::OnlyPem,
+            "A certificate is base64 of PEM, never of DER, as the profile says.",
+        ),
+    ];
+    all.extend(only.map(|(name, choices, variance, says)| Entry {
+        choices,
+        ..Entry::new(name, vec![Effect::Variance(variance)], says)
+    }));
     all.push(Entry {
         choices: &[("certificate.form", "base64 of PEM")],
         ..Entry::new(
