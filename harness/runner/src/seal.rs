@@ -1,6 +1,6 @@
 //! Digests and signs requests for one target, as a case wants it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_signing::{
@@ -20,8 +20,8 @@ const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.
 /// The signing key and certificate of a TPP, and those of another.
 #[derive(Debug)]
 pub struct Seal {
-    own: Signer,
-    other: Signer,
+    own: Arc<Signer>,
+    other: Arc<Signer>,
     forms: Forms,
 }
 
@@ -89,8 +89,14 @@ pub enum SealError {
 impl Seal {
     /// A seal from PEM texts.
     pub fn new(key: &str, certificate: &str, forms: Forms) -> Result<Self, SealError> {
-        let own = Signer::from_pem(key, certificate)?;
-        Ok(Self { own, other: Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?, forms })
+        let own = Arc::new(Signer::from_pem(key, certificate)?);
+        Ok(Self { own, other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?), forms })
+    }
+
+    /// The same keys and certificates in other forms; what was signed is known to both.
+    #[must_use]
+    pub fn in_forms(&self, forms: Forms) -> Self {
+        Self { own: Arc::clone(&self.own), other: Arc::clone(&self.other), forms }
     }
 
     /// How it names and sends certificates.

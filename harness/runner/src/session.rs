@@ -128,7 +128,7 @@ impl Session {
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
-    /// key and certificate of `profile` are the same, and only verdicts are kept, no exchanges. The profiles of all that share
+    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges. The profiles of all that share
     /// `requests` differ in their base URL and choices alone. A target that is `inside` this process is asked there.
     pub fn beside(
         &self,
@@ -140,7 +140,7 @@ impl Session {
         let (seal, requests) = if forms == self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
         } else {
-            (Arc::new(Seal::new(&profile.key, &profile.certificate, forms)?), Arc::default())
+            (Arc::new(self.seal.in_forms(forms)), Arc::default())
         };
         let exchanger = match inside {
             Some(inside) => Exchanger::inside(&profile, inside)?,

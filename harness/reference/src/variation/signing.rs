@@ -22,6 +22,9 @@ const VARIATIONS: [(&str, V, &str); 16] = [
     ("signature.key-id.issuer/as-shown", V::IssuerAsShown, "The issuer in keyId is written as the certificate shows it."),
 ];
 
+/// Keys and values of choices that a profile declares.
+type Choices = &'static [(&'static str, &'static str)];
+
 pub(super) fn variations() -> Vec<Entry> {
     let mut all: Vec<Entry> = VARIATIONS
         .into_iter()
@@ -40,7 +43,7 @@ pub(super) fn variations() -> Vec<Entry> {
             "The serial number in keyId is compared as a number, as the profile says.",
         )
     });
-    let only: [(&str, &'static [(&'static str, &'static str)], V, &str); 3] = [
+    let only: [(&str, Choices, V, &str); 3] = [
         (
             "signature.key-id.serial/small-declared",
             &[("key-id.serial", "lower")],
