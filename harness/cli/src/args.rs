@@ -28,6 +28,8 @@ pub(crate) enum Command {
     /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and what is accused
     /// wrongly
     Prove(Prove),
+    /// Writes a commented profile of a target to start from
+    Init(Init),
     /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can run, and what to change
     Doctor(Doctor),
     /// Prints a line that sends the request of a case from a shell, freshly signed; requests that prepare it are sent
@@ -91,6 +93,13 @@ pub(crate) struct Run {
     /// Let the built-in bank use one freedom of the document in another way
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Init {
+    /// File to write; one that is there is left alone
+    #[arg(value_name = "FILE", default_value = "bank.toml")]
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

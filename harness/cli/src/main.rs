@@ -34,6 +34,7 @@ fn main() -> ExitCode {
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
+            Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,
             Some(Command::List(list)) => ledger::list(&list),
             Some(Command::Explain(explain)) => explain::explain(&explain),

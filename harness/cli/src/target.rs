@@ -1,12 +1,16 @@
 //! The target of a run: a bank somewhere, or the built-in one.
 
-use std::path::Path;
+use std::{fs::File, io::Write as _, path::Path};
 
 use tokio::net::TcpStream;
+use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Config, Fault, Variation};
-use xs2aspec_runner::Profile;
+use xs2aspec_runner::{Profile, profile};
 
-use crate::{Failure, args::Run};
+use crate::{
+    Failure,
+    args::{Init, Run},
+};
 
 /// The target, and the built-in bank behind it if it is that.
 pub(crate) struct Target {
@@ -19,7 +23,7 @@ pub(crate) struct Target {
 pub(crate) async fn open(args: &Run) -> Result<Target, Failure> {
     let Some(target) = &args.target else { return built_in(args).await };
     let arguments = vec!["--target".to_owned(), target.clone()];
-    let mut profile = profile(target)?;
+    let mut profile = self::profile(target)?;
     profile.aim(args.allow_production).map_err(Failure::input)?;
     reach(&profile).await?;
     Ok(Target { profile, bank: None, arguments })
@@ -32,6 +36,15 @@ pub(crate) fn profile(target: &str) -> Result<Profile, Failure> {
     } else {
         Profile::read(Path::new(target)).map_err(Failure::input)
     }
+}
+
+/// Writes the profile to start from.
+pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
+    let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", args.file.display()));
+    let mut file = File::create_new(&args.file).map_err(wrong)?;
+    file.write_all(profile::TEMPLATE.as_bytes()).map_err(wrong)?;
+    println!("{}: fill it in, and ask `xs2aspec doctor --target {0}`", args.file.display());
+    Ok(Exit::Conforms)
 }
 
 async fn built_in(args: &Run) -> Result<Target, Failure> {

@@ -75,6 +75,23 @@ async fn each_mistake_of_a_profile_names_the_key_to_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("bank.toml");
+    let init = || Command::new(env!("CARGO_BIN_EXE_xs2aspec")).arg("init").arg(&file).output().unwrap();
+    assert_eq!(init().status.code(), Some(0));
+    let bank = bank().await;
+    let text = fs::read_to_string(&file).unwrap().replace("http://127.0.0.1:8080", &bank.base_url());
+    let (exit, said) = doctor(text).await;
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains("can run"), "{said}");
+    let again = init();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("bank.toml: File exists"));
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_target_that_is_not_there_is_told_in_a_line() {
     let bank = bank().await;
     let url = bank.base_url();

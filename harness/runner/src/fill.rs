@@ -93,6 +93,11 @@ impl Filler<'_> {
                 headers[at].1 = headers[at].1.replace("${signature}", &signature);
             }
         }
+        for (name, value) in &self.profile.headers {
+            if !headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                headers.push((name.clone(), value.clone()));
+            }
+        }
         // The client behind the plain path adds an Accept header where there is none.
         // It also gives up a body that the server will not read to its end; the other path reads the answer all the same.
         let exact = spec.exact || spec.header("accept").is_none() || body.len() > MOST_POOLED;

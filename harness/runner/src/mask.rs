@@ -13,6 +13,8 @@ const WHOLE: [&str; 2] = ["signature", "tpp-signature-certificate"];
 pub struct Masker {
     seed: u64,
     secrets: Vec<(String, String)>,
+    /// Header fields that are masked whole because the profile adds them, by name in lower case.
+    added: Vec<String>,
 }
 
 impl std::fmt::Debug for Masker {
@@ -39,7 +41,8 @@ impl Masker {
             .collect();
         // A BBAN stands inside its IBAN: the longer one first.
         secrets.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
-        Self { seed, secrets }
+        let added = profile.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
+        Self { seed, secrets, added }
     }
 
     /// The text without secrets.
@@ -75,7 +78,7 @@ impl Masker {
     fn headers(&self, headers: &[(String, String)]) -> Vec<Header> {
         let value = |name: &str, value: &str| {
             let name = name.to_ascii_lowercase();
-            if value.is_empty() || !WHOLE.contains(&name.as_str()) {
+            if value.is_empty() || !(WHOLE.contains(&name.as_str()) || self.added.contains(&name)) {
                 return self.text(value);
             }
             pseudonym(self.seed, &name, value)

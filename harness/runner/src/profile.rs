@@ -17,6 +17,8 @@ pub const TEST_CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert
 
 /// What a plain URL is taken to offer: the values that any bank can be given, none of those that it must have prepared.
 const ANY_BANK: &str = include_str!("../../../fixtures/targets/any-bank.toml");
+/// A commented profile to start from; what it says without comments fits the reference bank on port 8080.
+pub const TEMPLATE: &str = include_str!("../../../fixtures/targets/template.toml");
 /// The profile of the built-in reference bank.
 const REFERENCE: &str = include_str!("../../../fixtures/targets/reference.toml");
 
@@ -43,6 +45,10 @@ pub struct Profile {
     pub certificate: String,
     /// Certificates of the only authorities that the target's TLS certificate may come from, PEM; the system's where absent.
     pub authorities: Option<String>,
+    /// Certificate and key that are shown in the TLS handshake where the target asks for them, PEM.
+    pub client_certificate: Option<(String, String)>,
+    /// Header fields that each request has besides, unsigned: what a gateway in front of the bank wants. Masked like secrets.
+    pub headers: BTreeMap<String, String>,
     /// Longest time that one exchange may take.
     pub deadline: Duration,
     /// Whether payments are real there, so that nothing may be sent that could make one.
@@ -136,11 +142,24 @@ struct File {
     #[serde(default)]
     signing: Signing,
     authorities: Option<PathBuf>,
+    #[serde(default)]
+    tls: Signing,
+    #[serde(default)]
+    headers: BTreeMap<String, Secret>,
     deadline_ms: Option<u64>,
     environment: Option<Environment>,
     confirm_production: Option<String>,
 }
 
+/// A text, or the name of the environment variable that holds it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Secret {
+    Text(String),
+    Variable { env: String },
+}
+
+/// Files of a key and its certificate.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Signing {
@@ -172,16 +191,14 @@ impl Profile {
     fn parse(name: &str, text: &str, folder: Option<&Path>) -> Result<Self, ProfileError> {
         let file: File = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         let at_home = |path: &PathBuf| self::text(&folder.unwrap_or(Path::new("")).join(path));
-        let (key, certificate) = match (&file.signing.key, &file.signing.certificate) {
-            (Some(key), Some(certificate)) => (at_home(key)?, at_home(certificate)?),
-            (None, None) => (TEST_KEY.to_owned(), TEST_CERTIFICATE.to_owned()),
-            _ => {
-                return Err(value(
-                    name,
-                    "`[signing]` wants both `key` and `certificate`, or neither for the test key",
-                ));
-            }
+        let pair = |table: &str, files: &Signing| match (&files.key, &files.certificate) {
+            (Some(key), Some(certificate)) => Ok(Some((at_home(key)?, at_home(certificate)?))),
+            (None, None) => Ok(None),
+            _ => Err(value(name, format!("`[{table}]` wants both `key` and `certificate`, or neither"))),
         };
+        let (key, certificate) =
+            pair("signing", &file.signing)?.unwrap_or((TEST_KEY.to_owned(), TEST_CERTIFICATE.to_owned()));
+        let client_certificate = pair("tls", &file.tls)?.map(|(key, certificate)| (certificate, key));
         Ok(Self {
             name: file.name.clone().unwrap_or_else(|| file.base_url.clone()),
             base_url: checked_url(name, &file.base_url)?,
@@ -193,6 +210,8 @@ impl Profile {
             key,
             certificate,
             authorities: file.authorities.as_ref().map(at_home).transpose()?,
+            client_certificate,
+            headers: headers(name, &file)?,
             deadline: Duration::from_millis(file.deadline_ms.unwrap_or(10_000).max(1)),
             is_production: false,
             environment: file.environment,
@@ -272,6 +291,29 @@ fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileEr
         values.insert(key, text);
     }
     Ok(values)
+}
+
+/// The further header fields, with the values of environment variables.
+fn headers(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileError> {
+    let of = |(header, secret): (&String, &Secret)| {
+        let text = match secret {
+            Secret::Text(text) => text.clone(),
+            Secret::Variable { env } => std::env::var(env).map_err(|_| {
+                value(
+                    name,
+                    format!("`[headers] {header}` is in the environment variable `{env}`, which is not set"),
+                )
+            })?,
+        };
+        let fits = reqwest::header::HeaderName::from_bytes(header.as_bytes()).is_ok()
+            && reqwest::header::HeaderValue::from_str(&text).is_ok();
+        if fits {
+            Ok((header.clone(), text))
+        } else {
+            Err(value(name, format!("`[headers] {header}` is no header field (RFC 9110 section 5)")))
+        }
+    };
+    file.headers.iter().map(of).collect()
 }
 
 fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, ProfileError> {
@@ -366,6 +408,20 @@ mod tests {
             ("http://127.0.0.1:1/prefix", Offered::Ask)
         );
         assert!(any.value("transaction.account-id").is_none());
+        let template = Profile::parse("template.toml", TEMPLATE, None).unwrap();
+        assert_eq!(template.environment, Some(Environment::Sandbox));
+        // Each line that is commented out is one that a profile may have.
+        let lines = TEMPLATE.lines().map(|line| match line.strip_prefix("# ") {
+            Some(rest) if rest.starts_with('[') || rest.contains(" = ") => rest,
+            _ => line,
+        });
+        let whole = lines.collect::<Vec<_>>().join("\n").replace("{ env = \"BANK_API_KEY\" }", "\"key\"");
+        let missing = Profile::parse("template.toml", &whole, None).unwrap_err().to_string();
+        assert!(missing.contains("signing.key.pem: cannot be read"), "{missing}");
+        for offer in &capability::VALUES {
+            let (table, key) = offer.name.rsplit_once('.').unwrap_or(("", offer.name));
+            assert!(whole.contains(table) && whole.contains(key), "the template lacks {}", offer.name);
+        }
     }
 
     #[test]
@@ -414,6 +470,12 @@ mod tests {
                 "base-url = \"http://a\"\n[signing]\nkey = \"none.pem\"\ncertificate = \"none.pem\"",
                 "none.pem: cannot be read",
             ),
+            ("base-url = \"http://a\"\n[tls]\ncertificate = \"c.pem\"", "`[tls]` wants both"),
+            (
+                "base-url = \"http://a\"\n[headers]\nX-Key = { env = \"XS2ASPEC_NOT_SET\" }",
+                "which is not set",
+            ),
+            ("base-url = \"http://a\"\n[headers]\n\"X Key\" = \"a\"", "is no header field"),
         ];
         for (text, expected) in cases {
             assert!(error(text).contains(expected), "{text}\n{}", error(text));

@@ -84,7 +84,7 @@ impl Exchanger {
 
     /// An exchanger for this target.
     pub fn new(profile: &Profile) -> Result<Self, ExchangeError> {
-        let tls = tls::client_config(profile.authorities.as_deref())?;
+        let tls = tls::client_config(profile.authorities.as_deref(), profile.client_certificate.as_ref())?;
         Ok(Self {
             inside: None,
             client: client::Client::new(tls.clone(), profile.is_loopback())?,

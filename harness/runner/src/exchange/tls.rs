@@ -2,19 +2,26 @@
 
 use std::sync::Arc;
 
-use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer, pki_types::pem::PemObject};
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::ExchangeError;
 
-/// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are given.
-pub(super) fn client_config(authorities: Option<&str>) -> Result<Arc<ClientConfig>, ExchangeError> {
+/// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are given, and that shows the
+/// client's certificate and key (PEM) where it is asked for them.
+pub(super) fn client_config(
+    authorities: Option<&str>,
+    client: Option<&(String, String)>,
+) -> Result<Arc<ClientConfig>, ExchangeError> {
     let wrong = |error: &dyn std::fmt::Display| ExchangeError::Tls(error.to_string());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| wrong(&error))?;
-    let config = match authorities {
-        None => builder.with_platform_verifier().map_err(|error| wrong(&error))?.with_no_client_auth(),
+    let builder = match authorities {
+        None => builder.with_platform_verifier().map_err(|error| wrong(&error))?,
         Some(pem) => {
             let mut roots = RootCertStore::empty();
             for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
@@ -24,8 +31,14 @@ pub(super) fn client_config(authorities: Option<&str>) -> Result<Arc<ClientConfi
             if roots.is_empty() {
                 return Err(wrong(&"`authorities` holds no certificate"));
             }
-            builder.with_root_certificates(roots).with_no_client_auth()
+            builder.with_root_certificates(roots)
         }
     };
-    Ok(Arc::new(config))
+    let Some((certificates, key)) = client else { return Ok(Arc::new(builder.with_no_client_auth())) };
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates.as_bytes()).collect();
+    let certificates = certificates.map_err(|error| wrong(&format!("`[tls] certificate`: {error:?}")))?;
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
+        .map_err(|error| wrong(&format!("`[tls] key`: {error:?}")))?;
+    let config = builder.with_client_auth_cert(certificates, key);
+    Ok(Arc::new(config.map_err(|error| wrong(&format!("`[tls]`: {error}")))?))
 }
