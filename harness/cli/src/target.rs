@@ -5,7 +5,10 @@ use std::{fs::File, io::Write as _, path::Path};
 use tokio::net::TcpStream;
 use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Config, Fault, Variation};
-use xs2aspec_runner::{Profile, profile};
+use xs2aspec_runner::{
+    Profile,
+    profile::{self, Offered},
+};
 
 use crate::{
     Failure,
@@ -62,10 +65,17 @@ async fn built_in(args: &Run) -> Result<Target, Failure> {
     Ok(Target { profile, bank: Some(bank), arguments })
 }
 
-/// Declares the choices of a built-in bank with a variation in its profile.
+/// Declares in its profile what a built-in bank with a variation has decided.
 pub(crate) fn declare(profile: &mut Profile, variation: Option<Variation>) {
     for (key, value) in variation.into_iter().flat_map(Variation::choices) {
-        if value.is_empty() {
+        if let Some(operation) = key.strip_prefix("paths.") {
+            profile.paths.insert(operation.to_owned(), (*value).to_owned());
+        } else if let Some(capability) = key.strip_prefix("capabilities.") {
+            let offered = if *value == "false" { Offered::No } else { Offered::Ask };
+            profile.capabilities.insert(capability.to_owned(), offered);
+        } else if *key == "prefix" {
+            profile.base_url.push_str(value);
+        } else if value.is_empty() {
             profile.choices.remove(*key);
         } else {
             profile.choices.insert((*key).to_owned(), (*value).to_owned());

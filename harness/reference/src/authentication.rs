@@ -47,6 +47,7 @@ pub(crate) fn verify(
         encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
     check_form(&header, &text, rules)?;
     check_variant(&header, &text, fields, rules)?;
+    let text = if rules.varied_by(Variance::WrappedSignature) { without_word(&text) } else { text };
     let parameters = match Parameters::parse(&text) {
         Ok(parameters) => parameters,
         Err(error) if passes(&error, rules) => return Ok(()),
@@ -98,6 +99,15 @@ pub(crate) fn verify(
         ));
     }
     Ok(())
+}
+
+/// The header with its signature unwrapped, where that alone is an encoded word.
+fn without_word(text: &str) -> String {
+    let parts =
+        text.split_once("signature=\"").and_then(|(before, rest)| Some((before, rest.split_once('"')?)));
+    let Some((before, (value, after))) = parts else { return text.to_owned() };
+    let plain = encoded_word::unwrap(value.as_bytes()).unwrap_or_else(|_| value.to_owned());
+    format!("{before}signature=\"{plain}\"{after}")
 }
 
 /// Forms of the whole header that a fault does not understand, or wants.

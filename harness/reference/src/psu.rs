@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use crate::header::{Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules};
+use crate::rules::{Breach, Rules, Variance};
 use crate::state::State;
 
 /// The role in which the PSU acts.
@@ -25,6 +25,11 @@ pub(crate) fn identify(
     rules: Rules,
 ) -> Result<Option<Context>, Refusal> {
     let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
+    if rules.varied_by(Variance::OneIdentity) && identity.is_some() && fields.has(Header::PsuId) {
+        let name = Header::XPsuIdentity.name();
+        let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
+        return Err(Refusal::format("header.x-psu-identity.both", says).at(name));
+    }
     let is_corporate = match (fields.text(Header::PsuId), identity) {
         (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
         (Some(id), _) => Some(known(state.psu_by_id(&id), Header::PsuId)?),

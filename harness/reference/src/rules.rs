@@ -217,8 +217,12 @@ pub(crate) enum Variance {
     LastOfDuplicates,
     /// `null` is no member at all.
     NullIsAbsent,
-    /// A query parameter that is no boolean is not looked at.
-    AnyFlag,
+    /// This query parameter is not looked at where it is no boolean.
+    AnyFlag(&'static str),
+    /// PSU-ID and X-PSU-IDENTITY together are refused.
+    OneIdentity,
+    /// A signature that is wrapped by itself is read.
+    WrappedSignature,
     /// The arrays of the customer list are full whatever is asked for.
     FullArrays,
     /// A Digest on the basket is not looked at.
@@ -372,7 +376,8 @@ pub(crate) struct Entry {
     /// One sentence about what the bank then does.
     pub(crate) says: String,
     pub(crate) effects: Vec<Effect>,
-    /// What a target profile declares for such a bank: keys of choices, and values, empty where it declares nothing.
+    /// What a target profile declares for such a bank: keys of choices, and values, empty where it declares nothing;
+    /// `paths.OPERATION`, `capabilities.NAME` (`false` or `ask`) and `prefix` (of all paths) are its other tables.
     pub(crate) choices: &'static [(&'static str, &'static str)],
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Plain, Rules};
+use crate::rules::{Form, Plain, Rules};
 use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes near.
@@ -34,12 +34,17 @@ pub(crate) struct Service {
 /// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     let mut router = Router::new();
+    let rules = service.context.rules;
     for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
-        router = router.route(&operation.route(), route(operation));
+        let elsewhere = rules.forms().find_map(|form| form.route(operation));
+        router = router.route(elsewhere.unwrap_or(&operation.route()), route(operation));
     }
     router = router.route("/openapi.json", get(description));
     if service.context.clock.is_controlled() {
         router = router.route("/clock", get(clock).put(set_clock));
+    }
+    if let Some(prefix) = rules.forms().find_map(Form::prefix) {
+        router = Router::new().nest(prefix, router);
     }
     router.fallback(unknown_path).method_not_allowed_fallback(wrong_method).with_state(service)
 }
@@ -64,7 +69,11 @@ async fn serve(
     // A path whose percent-encoding is not UTF-8 names nothing that this bank knows.
     let parameters: Vec<String> =
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
+    let absent = service.context.rules.forms().find_map(|form| form.absent(operation));
     let outcome = match read_body(&parts.headers, body).await {
+        Ok(_) if absent.is_some() => {
+            Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
+        }
         Ok(body) => {
             let request = operations::Request {
                 method: parts.method.as_str(),

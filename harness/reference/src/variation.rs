@@ -37,13 +37,14 @@ impl Variation {
     }
 
     /// What the target profile of such a bank declares: keys of choices, and values; an empty value says that it declares nothing.
+    /// `paths.OPERATION`, `capabilities.NAME` (`false` or `ask`) and `prefix` (of all paths) stand for other tables of a profile.
     pub fn choices(self) -> &'static [(&'static str, &'static str)] {
         self.0.choices
     }
 
-    /// Whether it gives answers another form, which shows only to those who ask over a connection.
+    /// Whether it shows only to those who ask over a connection.
     pub fn is_of_http(self) -> bool {
-        self.0.effects.iter().any(|effect| matches!(effect, Effect::Forms(_)))
+        self.0.effects.iter().any(|effect| matches!(effect, Effect::Forms(form) if form.is_coding()))
     }
 
     pub(crate) fn entry(self) -> &'static Entry {

@@ -37,7 +37,7 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
         match value.parse() {
             Ok(_) if rules.varied_by(Variance::FullArrays) => {}
             Ok(value) => flags.push((*name, value)),
-            Err(_) if rules.varied_by(Variance::AnyFlag) => {}
+            Err(_) if rules.varied_by(Variance::AnyFlag(name)) => {}
             Err(_) => {
                 let says = format!("expected true or false, found {}", excerpt(&value));
                 let rule = format!("{operation}.{}.type", kebab_case(name));

@@ -14,7 +14,7 @@ use futures_util::stream;
 use serde_json::{Map, Value, json};
 
 use crate::operation::Operation;
-use crate::refusal::Refusal;
+use crate::refusal::{Code, Refusal};
 
 /// Rules to whose refusals the document gives status or code (section Errors).
 const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
@@ -52,6 +52,12 @@ pub(crate) enum Form {
     Chunks(usize),
     /// The body is compressed.
     Coded(Coding),
+    /// The interface is below this path.
+    Below(&'static str),
+    /// Baskets are made at this path.
+    BasketAt(&'static str),
+    /// The endpoints for test data are not there, and answered with this status.
+    NoSandbox(u16),
     /// The customer list takes so much longer.
     Slow(Duration),
 }
@@ -197,6 +203,23 @@ impl Form {
                 Body::from(coded)
             },
         )
+    }
+
+    /// Another route of an operation.
+    pub(crate) fn route(self, operation: Operation) -> Option<&'static str> {
+        if let (Self::BasketAt(path), Operation::Basket) = (self, operation) { Some(path) } else { None }
+    }
+
+    /// The path that all routes are below.
+    pub(crate) fn prefix(self) -> Option<&'static str> {
+        if let Self::Below(prefix) = self { Some(prefix) } else { None }
+    }
+
+    /// The refusal of an operation that is not there.
+    pub(crate) fn absent(self, operation: Operation) -> Option<Refusal> {
+        let is_of_sandbox = operation.route().starts_with("/v1/sandbox/");
+        let (Self::NoSandbox(status), true) = (self, is_of_sandbox) else { return None };
+        Some(Refusal::new(code(status), Code::NotFound, "service.sandbox", "expected a production operation"))
     }
 
     /// How much longer an answer of the operation takes.

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 
 use crate::operation::Operation;
 use crate::refusal::Code;
-use crate::rules::{Alteration, Change, Coding, Effect, Entry, ErrorBody, Form};
+use crate::rules::{Alteration, Breach, Change, Coding, Effect, Entry, ErrorBody, Form, MixBreach};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -20,6 +20,7 @@ pub(super) fn variations() -> Vec<Entry> {
         forms().into_iter().map(|(name, form, says)| Entry::new(name, vec![Effect::Forms(form)], says)),
     );
     all.extend(declared());
+    all.extend(without_baskets());
     all.extend(CODES.map(|(name, rule, status, code, says)| {
         Entry::new(name, vec![Effect::Refuses(rule, status, code)], says)
     }));
@@ -159,6 +160,54 @@ fn declared() -> Vec<Entry> {
             "What is read is answered with 206.",
         ),
         status(
+            "service.base-url/one-part",
+            Form::Below("/xs2a"),
+            &[("prefix", "/xs2a")],
+            "Paths begin with /xs2a.",
+        ),
+        status(
+            "service.base-url/three-parts",
+            Form::Below("/psd2/bank-1/api"),
+            &[("prefix", "/psd2/bank-1/api")],
+            "Paths begin with /psd2/bank-1/api.",
+        ),
+        status(
+            "basket.path/other",
+            Form::BasketAt("/v1/baskets"),
+            &[("paths.basket", "/v1/baskets")],
+            "Baskets are made at /v1/baskets.",
+        ),
+        status(
+            "basket.path/below-payments",
+            Form::BasketAt("/v1/payments/signing-baskets"),
+            &[("paths.basket", "/v1/payments/signing-baskets")],
+            "Baskets are made at /v1/payments/signing-baskets.",
+        ),
+        status(
+            "service.sandbox/not-there",
+            Form::NoSandbox(404),
+            &[("capabilities.sandbox", "ask")],
+            "The endpoints for test data are not there.",
+        ),
+        status(
+            "service.sandbox/not-implemented",
+            Form::NoSandbox(501),
+            &[("capabilities.sandbox", "false")],
+            "The endpoints for test data are not there, as the profile says.",
+        ),
+        status(
+            "customers.sandbox-only/forbidden",
+            Form::NoSandbox(403),
+            &[("capabilities.sandbox", "ask")],
+            "The customer list is for nobody.",
+        ),
+        status(
+            "customers.sandbox-only/wrong-method",
+            Form::NoSandbox(405),
+            &[("capabilities.sandbox", "ask")],
+            "The customer list knows no GET.",
+        ),
+        status(
             "payment.success-status/ok-declared",
             Form::Creates(200),
             &[("payment.success-status", "200"), ("basket.success-status", "200")],
@@ -175,6 +224,26 @@ fn declared() -> Vec<Entry> {
             Form::Reads(200),
             &[("transaction.success-status", "200"), ("customers.success-status", "200")],
             "What is read is answered with 200, as the profile says.",
+        ),
+    ]
+}
+
+/// A bank whose baskets take no NCBCT, or whose release is older than those that do.
+fn without_baskets() -> Vec<Entry> {
+    let entry = |name: &str, choices, says: &str| Entry {
+        choices,
+        ..Entry::breach(name, Breach::Mix(MixBreach::CrossBorderToo), says)
+    };
+    vec![
+        entry(
+            "basket.ncbct/none",
+            &[("capabilities.basket", "false")],
+            "Baskets take no cross-border payments.",
+        ),
+        entry(
+            "version.release/before-baskets",
+            &[("capabilities.basket", "false"), ("release", "1.21.17")],
+            "The release is 1.21.17, whose baskets take no cross-border payments.",
         ),
     ]
 }
@@ -329,4 +398,20 @@ const MEMBERS: &[Members] = &[
     ("bic.whole/eleven", &[(T, "/transactionsDetails/creditorAgent", "\"TESTNO22XXX\"")], "Agents have BICs of eleven characters."),
     ("transaction.transaction-id.same/least", &[(T, "/transactionsDetails", "{}")], "Transactions have no member at all."),
     ("transaction.remittance-unstructured-array.length/at-limit", &[(T, "/transactionsDetails/remittanceInformationUnstructuredArray", r#"["","å"]"#)], "Transactions have short remittance texts."),
+    ("bic.whole/eight", &[(T, "/transactionsDetails/creditorAgent", "\"TESTNO22\""), (T, "/transactionsDetails/debtorAgent", "\"TESTNO22123\"")], "Agents have BICs of eight or eleven characters."),
+    ("currency.response.unlisted/exchange", &[(T, "/transactionsDetails/currencyExchange", r#"{"sourceCurrency":"QQQ","exchangeRate":"1.5","unitCurrency":"QQQ","targetCurrency":"NOK","quotationDate":"2025-02-12"}"#)], "An exchange in an answer is from a currency that is not listed."),
+    ("transaction.bank-transaction-code.form/iso", &[(T, "/transactionsDetails/bankTransactionCode", "\"PMNT-RCDT-ESCT\"")], "The bank transaction code has the whole form of ISO 20022."),
+    ("transaction.batch-number.string/padded", &[(T, "/transactionsDetails/batchIndicator", "true"), (T, "/transactionsDetails/batchNumberOfTransactions", "\"007\"")], "The number of a batch is a text with leading zeros."),
+    ("transaction.creditor-id.not-offered/empty", &[(T, "/transactionsDetails/creditorId", "\"\"")], "Transactions have an empty creditorId."),
+    ("transaction.ultimate-creditor.not-offered/empty", &[(T, "/transactionsDetails/ultimateCreditor", "\"\"")], "Transactions have an empty ultimate creditor."),
+    ("transaction.ultimate-debtor.not-offered/empty", &[(T, "/transactionsDetails/ultimateDebtor", "\"\"")], "Transactions have an empty ultimate debtor."),
+    ("version.end-to-end-identification/alone", &[(T, "/transactionsDetails/endToEndIdentification", "\"E2E-1\""), (T, "/transactionsDetails/endToEndId", "-")], "Transactions have the end-to-end id under its longer name alone."),
+    ("version.remittance-structured/old", &[(T, "/transactionsDetails/remittanceInformationStructured", "{\"reference\":\"1\"}"), (T, "/transactionsDetails/remittanceInformationStructuredArray", "-")], "Transactions have structured remittance in the old form alone."),
+    ("version.longer-name.effect/more", &[(T, "/transactionsDetails/accountName", "\"A name of the account that has a good deal more than thirty-five letters\"")], "Transactions name the account at length."),
+    ("version.longer-name.effect/short", &[(T, "/transactionsDetails/accountName", "\"A\"")], "Transactions name the account in short."),
+    ("version.numbers-as-strings/position", &[(T, "/transactionsDetails/entryNumber", "\"7\"")], "A number that the document does not list is a text."),
+    ("version.numbers-as-strings/number", &[(T, "/transactionsDetails/entryNumber", "7")], "A number that the document does not list is a number."),
+    ("link.href.relative/to-the-host", &[(N, "/_links/self/href", "\"payments/1\""), (P, "/_links/self/href", "\"?id=1\"")], "Links are relative to the request."),
+    ("link.verbs.empty/repeated", &[(N, "/_links/self/verbs", "[\"GET\",\"GET\"]")], "Links allow a method twice."),
+    ("customers.with-agreements.content/more", &[(S, "/0/agreements", r#"[{"id":"1","name":"Synthetic","engagements":[],"_links":{"self":{"href":"/a","verbs":["GET"]},"engagements":{"href":"/b","verbs":["GET"]}}}]"#)], "Private customers have agreements."),
 ];

@@ -19,10 +19,10 @@ const PAYMENTS: &[Operation] = &[N, P];
 pub(super) fn variations() -> Vec<Entry> {
     let mut all = Vec::new();
     for (name, operations, header, when, says) in headers() {
-        all.push(Entry::new(name, treats(operations, Place::Header(header), when, Then::Refuse), says));
+        all.extend(on(name, operations, Place::Header(header), when, Then::Refuse, says));
     }
     for (name, operations, pointer, when, then, says) in bodies() {
-        all.push(Entry::new(name, treats(operations, Place::Body(pointer), when, then), says));
+        all.extend(on(name, operations, Place::Body(pointer), when, then, says));
     }
     for (name, variance, says) in VARIANCES {
         all.push(Entry::new(name, vec![Effect::Variance(variance)], says));
@@ -50,7 +50,6 @@ fn headers() -> Vec<Headers> {
         ("header.psu-ip-address.format/only-ipv4", &[B, N, P, T], "psu-ip-address", When::Text(|value| value.contains(':')), "PSU-IP-Address has to be an IPv4 address."),
         ("header.psu-geo-location.format/geo", &[B, N, P, T], "psu-geo-location", When::Text(|value| !value.starts_with("GEO:")), "PSU-Geo-Location has to begin with GEO."),
         ("header.tpp-redirect-uri.format/only-https", &[B, N, P, T], "tpp-redirect-uri", When::Text(|value| !value.starts_with("https://")), "TPP-Redirect-URI has to be an https address."),
-        ("header.x-psu-identity.both/refused", PAYMENTS, "x-psu-identity", When::Text(|value| value.len() > 20), "No X-PSU-IDENTITY of more than 20 characters is taken."),
         ("header.x-accept-fix.several/one", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains(',')), "X-Accept-Fix has to name one change."),
         ("header.x-accept-fix.format/only-amounts", &[N, P, T], "x-accept-fix", When::Text(|value| value != "amount-as-string"), "X-Accept-Fix has to be amount-as-string everywhere."),
         ("version.longer-name/none", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains("longer")), "Longer names are not offered."),
@@ -118,14 +117,25 @@ fn bodies() -> Vec<Bodies> {
     ]
 }
 
-const VARIANCES: [(&str, Variance, &str); 10] = [
+const VARIANCES: [(&str, Variance, &str); 13] = [
     ("json.duplicate-keys/last", Variance::LastOfDuplicates, "Of members with one name the last counts."),
     ("json.null/absent", Variance::NullIsAbsent, "What is null counts as absent."),
     (
         "ncbct.allow-logical-duplicate.type/any",
-        Variance::AnyFlag,
-        "A parameter that is no boolean is not looked at.",
+        Variance::AnyFlag("allowLogicalDuplicate"),
+        "An allowLogicalDuplicate that is no boolean is not looked at.",
     ),
+    (
+        "customers.with-accounts.type/any",
+        Variance::AnyFlag("withAccounts"),
+        "A withAccounts that is no boolean is not looked at.",
+    ),
+    (
+        "customers.with-agreements.type/any",
+        Variance::AnyFlag("withAgreements"),
+        "A withAgreements that is no boolean is not looked at.",
+    ),
+    ("header.x-psu-identity.both/refused", Variance::OneIdentity, "A PSU is identified in one way."),
     (
         "customers.with-accounts.content/full",
         Variance::FullArrays,
@@ -154,6 +164,16 @@ const VARIANCES: [(&str, Variance, &str); 10] = [
     ("header.x-request-id.reuse/once", Variance::RequestIdOnce, "No two requests have one id."),
     ("signature.replay/once", Variance::NoReplay, "No two requests have one signature."),
 ];
+
+/// The variation on all of its operations, and on the first of them alone: what one part of a bank does another need not do.
+fn on(name: &str, operations: &[Operation], place: Place, when: When, then: Then, says: &str) -> Vec<Entry> {
+    let mut all = vec![Entry::new(name, treats(operations, place, when, then), says)];
+    if let [first, _, ..] = operations {
+        let says = format!("{} ({first} alone).", says.trim_end_matches('.'));
+        all.push(Entry::new(format!("{name}-on-{first}"), treats(&[*first], place, when, then), says));
+    }
+    all
+}
 
 /// A value that is treated in the same way on several operations.
 fn treats(operations: &[Operation], place: Place, when: When, then: Then) -> Vec<Effect> {

@@ -43,7 +43,19 @@ pub(super) fn variations() -> Vec<Entry> {
             "The serial number in keyId is compared as a number, as the profile says.",
         )
     });
-    let only: [(&str, Choices, V, &str); 3] = [
+    let only: [(&str, Choices, V, &str); 5] = [
+        (
+            "signature.wrap.extent/signature",
+            &[],
+            V::WrappedSignature,
+            "A signature that is wrapped by itself is read as well.",
+        ),
+        (
+            "signature.wrap.extent/signature-declared",
+            &[("signature.wrap-extent", "signature")],
+            V::WrappedSignature,
+            "A signature that is wrapped by itself is read as well, as the profile says.",
+        ),
         (
             "signature.key-id.serial/small-declared",
             &[("key-id.serial", "lower")],
