@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Coverage(Coverage),
     /// Holds the case files to the authoring rules
     Lint(Source),
+    /// Waits on this machine until a bank sends the PSU back, and prints the query as JSON; for `[[prepare]]`
+    Listen(Listen),
     /// Makes a test authority, signing keys and certificates, all marked as test material
     Keys(Keys),
 }
@@ -90,9 +92,9 @@ pub(crate) struct Run {
     /// Let the built-in bank break one clause in one named way
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub(crate) fault: Option<String>,
-    /// Let the built-in bank use one freedom of the document in another way
+    /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
-    pub(crate) variation: Option<String>,
+    pub(crate) variation: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -100,6 +102,25 @@ pub(crate) struct Init {
     /// File to write; one that is there is left alone
     #[arg(value_name = "FILE", default_value = "bank.toml")]
     pub(crate) file: PathBuf,
+    /// Print the JSON Schema of profiles instead, for an editor
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) schema: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Listen {
+    /// Address and port on this machine
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8099")]
+    pub(crate) address: SocketAddr,
+    /// Path to which the PSU is sent back, as in `redirect-uri`
+    #[arg(long, value_name = "PATH", default_value = "/return")]
+    pub(crate) path: String,
+    /// How long to wait, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub(crate) timeout_s: u64,
+    /// File to write the JSON into as well
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -191,9 +212,9 @@ pub(crate) struct Serve {
     /// Let the bank break one clause in one named way
     #[arg(long, value_name = "NAME")]
     pub(crate) fault: Option<String>,
-    /// Let the bank use one freedom of the document in another way
+    /// Let the bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "fault")]
-    pub(crate) variation: Option<String>,
+    pub(crate) variation: Vec<String>,
     /// Seed of the ids that the bank makes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,

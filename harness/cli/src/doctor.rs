@@ -4,11 +4,10 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
 use chrono::{DateTime, Utc};
-use tokio::{net::TcpStream, time::timeout};
 use xs2aspec_record::{Body, Exchange, Exit, Response, Verdict};
 use xs2aspec_runner::{Done, Profile, Session};
 use xs2aspec_signing::Certificate;
@@ -42,7 +41,11 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let session = Session::new(Arc::clone(&suite), profile, uuid::Uuid::new_v4().as_u64_pair().0, now);
     let session = session.map_err(Failure::input)?;
     println!("key        {}", key(&certificate, now));
-    println!("reach      {}", reach(session.profile()).await?);
+    let reached = target::connect(session.profile()).await.map_err(|why| {
+        let key = if session.profile().proxy.is_some() { "proxy" } else { "base-url" };
+        Failure::unreachable(format!("the target cannot be reached: {why}; change `{key}`"))
+    })?;
+    println!("reach      {reached}");
 
     let mut skew = None;
     let (mut accepted, mut refused) = (0, 0);
@@ -103,20 +106,6 @@ fn key(certificate: &Certificate, now: DateTime<Utc>) -> String {
     format!("belongs to its certificate, serial {}, {state}", certificate.serial_hex())
 }
 
-async fn reach(profile: &Profile) -> Result<String, Failure> {
-    let (host, port) = profile.host();
-    let start = Instant::now();
-    let connected = timeout(profile.deadline, TcpStream::connect((host.as_str(), port))).await;
-    let failed = |why: String| {
-        Failure::unreachable(format!("{host}:{port} cannot be reached: {why}; change `base-url`"))
-    };
-    match connected {
-        Ok(Ok(_)) => Ok(format!("{host}:{port} in {:.1} ms", start.elapsed().as_secs_f64() * 1000.0)),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(_) => Err(failed(format!("no connection within {} ms", profile.deadline.as_millis()))),
-    }
-}
-
 /// The last exchange of a case.
 fn judged(done: &Done) -> Option<&Exchange> {
     done.exchanges
@@ -161,6 +150,9 @@ fn request(operation: &str, done: &Done) -> String {
     );
     if let Some(reason) = &verdict.reason {
         _ = writeln!(lines, "              {reason}");
+        if let Some(cause) = exchange.and_then(|exchange| trouble(exchange.failure.as_deref()?)) {
+            _ = writeln!(lines, "              perhaps {cause}");
+        }
     }
     if verdict.verdict != Verdict::Fail {
         return lines;
@@ -194,6 +186,30 @@ fn text(response: &Response) -> &str {
         Some(Body::Text(text) | Body::Base64(text)) => text,
         None => "",
     }
+}
+
+/// The likely cause of no answer, with the key of the profile to change.
+fn trouble(failure: &str) -> Option<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|word| failure.contains(word));
+    Some(match () {
+        () if says(&["InvalidContentType"]) => "the target speaks no TLS there: `http://` in `base-url`",
+        () if says(&["fatal alert"]) => "the target wants another client certificate: `[tls]`",
+        () if says(&["UnknownIssuer", "invalid peer certificate", "UnknownCA"]) => {
+            "the target's certificate is of an unknown authority, or of another name: `authorities`, or the host in `base-url`"
+        }
+        () if says(&["proxy"]) => "the proxy does not lead there: `proxy`",
+        () if says(&[
+            "message is corrupt",
+            "invalid HTTP version",
+            "not HTTP",
+            "connection closed before",
+        ]) =>
+        {
+            "the target speaks TLS there, or no HTTP: `https://` in `base-url`"
+        }
+        () if says(&["no complete answer"]) => "the target is slow: `deadline-ms`",
+        () => return None,
+    })
 }
 
 /// The likely cause of a refusal, with the key of the profile to change.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, Header};
 use xs2aspec_runner::{Profile, Session, fill::Filled};
 use xs2aspec_suite::{Case, Clause, Expectation, Strength, Suite, problem, tree};
 
@@ -22,7 +22,7 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         let profile = profile.map_err(Failure::input)?;
         let session =
             Session::new(Arc::clone(&suite), profile, 0, chrono::Utc::now()).map_err(Failure::input)?;
-        explain_case(&suite, case, &session);
+        explain_case(&suite, case, &session, args.target.is_some());
     } else {
         let ids = suite
             .clauses()
@@ -65,7 +65,7 @@ fn describe(clause: &Clause) {
     println!("ledger     {}:{}", clause.file, clause.file_line);
 }
 
-fn explain_case(suite: &Suite, case: &Case, session: &Session) {
+fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     println!("case       {}", case.id);
     println!("file       {}:{}", case.file, case.line);
     if let Some(about) = &case.about {
@@ -96,14 +96,26 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session) {
         Ok(requests) => {
             for (name, request) in requests {
                 println!("\n--- {name}");
-                show(&request);
+                show(&request, session, masked);
             }
         }
         Err(error) => println!("\nthe request cannot be made for this target: {error}"),
     }
 }
 
-fn show(request: &Filled) {
+/// The request as it would be sent; for a target of somebody's, without what belongs to persons and keys.
+fn show(request: &Filled, session: &Session, masked: bool) {
+    if masked {
+        let request = session.masked(request);
+        println!("{} {}", request.method, request.url);
+        for Header(name, value) in &request.headers {
+            println!("{name}: {value}");
+        }
+        if let Some(body) = &request.body {
+            println!("\n{}", body.shown());
+        }
+        return;
+    }
     println!("{} {}", request.method, request.url);
     for (name, value) in &request.headers {
         println!("{name}: {value}");

@@ -5,6 +5,7 @@ mod curl;
 mod doctor;
 mod explain;
 mod ledger;
+mod listen;
 mod prove;
 mod run;
 mod serve;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
             Some(Command::Explain(explain)) => explain::explain(&explain),
             Some(Command::Coverage(coverage)) => ledger::coverage(&coverage),
             Some(Command::Lint(source)) => ledger::lint(&source),
+            Some(Command::Listen(listen)) => listen::listen(&listen).await,
             Some(Command::Keys(keys)) => serve::keys(&keys),
         }
     });

@@ -101,8 +101,8 @@ impl Special {
         if let Self::Fault(fault) = self { Some(fault) } else { None }
     }
 
-    fn variation(self) -> Option<Variation> {
-        if let Self::Variation(variation) = self { Some(variation) } else { None }
+    fn variations(self) -> Vec<Variation> {
+        if let Self::Variation(variation) = self { vec![variation] } else { vec![] }
     }
 
     /// Arguments of `xs2aspec run` that start the same bank.
@@ -125,13 +125,15 @@ impl Special {
 
     fn profile(self, base_url: &str) -> Result<Profile, Failure> {
         let mut profile = Profile::reference(base_url).map_err(Failure::input)?;
-        target::declare(&mut profile, self.variation());
+        // A bank that is busy is one of those to be judged, not to be waited for.
+        profile.limits.retries = 0;
+        target::declare(&mut profile, &self.variations());
         Ok(profile)
     }
 
     fn config(self, args: &Prove) -> Config {
-        let (fault, variation) = (self.fault(), self.variation());
-        Config { fault, variation, now: Clock::at(Some(args.now)), ..Config::default() }
+        let (fault, variations) = (self.fault(), self.variations());
+        Config { fault, variations, now: Clock::at(Some(args.now)), ..Config::default() }
     }
 }
 

@@ -26,9 +26,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let target = target::open(args).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
+    let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
     let session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    let session = if args.now.is_none() { session.with_running_clock() } else { session };
     let options = Options {
-        jobs: usize::from(args.jobs),
+        jobs: usize::from(args.jobs).min(in_flight),
         fail_fast: args.fail_fast,
         depth: args.depth,
         only: args.only.clone(),

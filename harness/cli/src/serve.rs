@@ -9,6 +9,7 @@ use xs2aspec_signing::keys;
 use crate::{
     Failure,
     args::{Keys, Serve},
+    target,
 };
 
 /// Serves until it is interrupted.
@@ -17,7 +18,7 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     let config = Config {
         address: args.address,
         fault: args.fault.as_deref().map(str::parse).transpose().map_err(Failure::input)?,
-        variation: args.variation.as_deref().map(str::parse).transpose().map_err(Failure::input)?,
+        variations: target::variations(&args.variation)?,
         now: if args.clock_control { clock.controlled() } else { clock },
         seed: args.seed,
         log: !args.quiet,

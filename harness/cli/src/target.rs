@@ -1,8 +1,8 @@
 //! The target of a run: a bank somewhere, or the built-in one.
 
-use std::{fs::File, io::Write as _, path::Path};
+use std::{fs::File, io::Write as _, path::Path, time::Instant};
 
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, time::timeout};
 use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Config, Fault, Variation};
 use xs2aspec_runner::{
@@ -43,6 +43,10 @@ pub(crate) fn profile(target: &str) -> Result<Profile, Failure> {
 
 /// Writes the profile to start from.
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
+    if args.schema {
+        println!("{:#}", profile::schema(&crate::suite(None)?));
+        return Ok(Exit::Conforms);
+    }
     let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", args.file.display()));
     let mut file = File::create_new(&args.file).map_err(wrong)?;
     file.write_all(profile::TEMPLATE.as_bytes()).map_err(wrong)?;
@@ -52,22 +56,27 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
 
 async fn built_in(args: &Run) -> Result<Target, Failure> {
     let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
-    let variation =
-        args.variation.as_deref().map(str::parse::<Variation>).transpose().map_err(Failure::input)?;
-    let bank = xs2aspec_reference::start(Config { fault, variation, ..Config::default() }).await;
+    let variations = variations(&args.variation)?;
+    let config = Config { fault, variations: variations.clone(), ..Config::default() };
+    let bank = xs2aspec_reference::start(config).await;
     let bank =
         bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
-    declare(&mut profile, variation);
+    declare(&mut profile, &variations);
     let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), name.clone()]);
     let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
     let arguments = fault.chain(variation).collect();
     Ok(Target { profile, bank: Some(bank), arguments })
 }
 
-/// Declares in its profile what a built-in bank with a variation has decided.
-pub(crate) fn declare(profile: &mut Profile, variation: Option<Variation>) {
-    for (key, value) in variation.into_iter().flat_map(Variation::choices) {
+/// Variations of the built-in bank by their names.
+pub(crate) fn variations(names: &[String]) -> Result<Vec<Variation>, Failure> {
+    names.iter().map(|name| name.parse().map_err(Failure::input)).collect()
+}
+
+/// Declares in its profile what a built-in bank with these variations has decided.
+pub(crate) fn declare(profile: &mut Profile, variations: &[Variation]) {
+    for (key, value) in variations.iter().copied().flat_map(Variation::choices) {
         if let Some(operation) = key.strip_prefix("paths.") {
             profile.paths.insert(operation.to_owned(), (*value).to_owned());
         } else if let Some(capability) = key.strip_prefix("capabilities.") {
@@ -85,18 +94,29 @@ pub(crate) fn declare(profile: &mut Profile, variation: Option<Variation>) {
 
 /// One line about a target that is not there, in place of one for every case.
 async fn reach(profile: &Profile) -> Result<(), Failure> {
-    // Behind a proxy the name need not resolve here.
-    let proxied = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
-    if proxied.iter().any(|name| std::env::var_os(name).is_some()) && !profile.is_loopback() {
-        return Ok(());
-    }
-    let (host, port) = profile.host();
-    let failed = |why: String| {
+    let connected = connect(profile).await;
+    connected.map(drop).map_err(|why| {
         Failure::unreachable(format!("the target {} cannot be reached: {why}", profile.base_url))
+    })
+}
+
+/// Connects to the target, or to the proxy that its profile names, and says what is there; an error says why not.
+pub(crate) async fn connect(profile: &Profile) -> Result<String, String> {
+    // Behind a proxy the name need not resolve here.
+    let variables = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+    let is_proxied = variables.iter().any(|name| std::env::var_os(name).is_some());
+    if profile.proxy.is_none() && is_proxied && !profile.is_loopback() {
+        return Ok("by the proxy of the environment".to_owned());
+    }
+    let (what, (host, port)) = match profile.proxy_host() {
+        Some(proxy) => ("proxy ", proxy),
+        None => ("", profile.host()),
     };
-    match tokio::time::timeout(profile.deadline, TcpStream::connect((host.as_str(), port))).await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(_) => Err(failed(format!("no connection within {} ms", profile.deadline.as_millis()))),
+    let start = Instant::now();
+    let failed = |why: String| Err(format!("{what}{host}:{port}: {why}"));
+    match timeout(profile.connect_timeout, TcpStream::connect((host.as_str(), port))).await {
+        Ok(Ok(_)) => Ok(format!("{what}{host}:{port} in {:.1} ms", start.elapsed().as_secs_f64() * 1000.0)),
+        Ok(Err(error)) => failed(error.to_string()),
+        Err(_) => failed(format!("no connection within {} ms", profile.connect_timeout.as_millis())),
     }
 }

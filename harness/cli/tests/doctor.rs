@@ -45,36 +45,6 @@ async fn a_target_in_order_is_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_mistake_of_a_profile_names_the_key_to_change() {
-    let bank = bank().await;
-    let right = at(&bank.base_url());
-    for (from, to, exit, expected) in [
-        (
-            "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
-            "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e70",
-            3,
-            "`[psu.private] id`",
-        ),
-        ("https://tpp.example/return", "return", 3, "`redirect-uri`"),
-        ("\"acc-private-0001\"", "\"none\"", 3, "`[transaction] account-id`"),
-        ("currency = \"NOK\"", "currency = \"XXY\"", 3, "`[accounts.debtor]`"),
-        ("currency = \"EUR\"", "currency = \"euro\"", 3, "`[accounts.foreign-creditor]`"),
-        ("[psu.private]", "[psu.privat]", 2, "did you mean `psu.private.id`?"),
-        ("session-id", "sesion-id", 2, "did you mean `session-id`?"),
-        ("name =", "signing = { key = \"k.pem\" }\nname =", 2, "wants both `key` and `certificate`"),
-        ("name =", "deadline-ms = \"long\"\nname =", 2, "bank.toml:3:"),
-        ("name =", "authorities = \"none.pem\"\nname =", 2, "none.pem: cannot be read"),
-        ("name =", "paths = { basket = \"/v1/none\" }\nname =", 3, "`[paths] basket`"),
-    ] {
-        assert!(right.contains(from), "{from}");
-        let (found, said) = doctor(right.replacen(from, to, 1)).await;
-        assert_eq!(found, Some(exit), "{to}: {said}");
-        assert!(said.contains(expected), "{to}: {said}");
-    }
-    bank.shutdown().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");

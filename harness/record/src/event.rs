@@ -33,6 +33,15 @@ pub struct RunStarted {
     pub tool: String,
     /// Name of the target, as its profile gives it.
     pub target: String,
+    /// Version of the target, as its profile gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_version: Option<String>,
+    /// Kind of the target: `sandbox` or `production`, as its profile gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// Who answers for the target, as its profile gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
     /// Base URL of the target.
     pub base_url: String,
     /// Fault that the built-in bank was told to have, if any.
@@ -102,6 +111,9 @@ pub struct Exchange {
     pub case: String,
     /// Step of the case: `request` for the judged one, else the name of the preparing step.
     pub step: String,
+    /// How often this request was sent, this time included.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub attempt: u32,
     /// The request as sent.
     pub request: Request,
     /// The answer, as far as it was seen.
@@ -112,6 +124,15 @@ pub struct Exchange {
     pub failure: Option<String>,
     /// Time from the first byte sent to the last byte read, in microseconds.
     pub micros: u64,
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_first(attempt: &u32) -> bool {
+    *attempt == 1
 }
 
 /// One header field line.
@@ -187,6 +208,9 @@ pub struct RunFinished {
     pub counts: Counts,
     /// Exchanges that took place, those of controls and set-ups included.
     pub exchanges: u64,
+    /// How many of them sent a request once more, because the target asked to come back or was not there.
+    #[serde(default)]
+    pub retries: u64,
     /// Wall time of the run, in microseconds.
     pub micros: u64,
     /// Whether the run stopped early (`--fail-fast`, an interrupt), so that selected cases have no verdict.

@@ -35,8 +35,8 @@ pub struct Config {
     pub address: SocketAddr,
     /// The one clause that the bank breaks, if any.
     pub fault: Option<Fault>,
-    /// The one freedom that it uses in another way, if any, unless there is a fault.
-    pub variation: Option<Variation>,
+    /// The freedoms that it uses in another way, if any, unless there is a fault.
+    pub variations: Vec<Variation>,
     /// Where it takes the time from.
     pub now: Clock,
     /// Where its ids start: banks with the same seed give the same ids in the same order.
@@ -55,7 +55,7 @@ impl Default for Config {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             fault: None,
-            variation: None,
+            variations: Vec::new(),
             now: Clock::default(),
             seed: 0,
             log: false,
@@ -80,7 +80,7 @@ pub async fn start(config: Config) -> io::Result<Bank> {
     let rules = rules(&config);
     let door = Door::open(listener, config.tls.as_ref(), rules)?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
-    let router = open(&config);
+    let router = open(&config, rules);
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let until = async { drop(stopped.await) };
@@ -90,12 +90,13 @@ pub async fn start(config: Config) -> io::Result<Bank> {
 }
 
 fn rules(config: &Config) -> Rules {
-    Rules::of(config.fault.map(Fault::entry).or(config.variation.map(Variation::entry)))
+    let variations = || config.variations.iter().copied().map(Variation::entry).collect();
+    Rules::of_all(&config.fault.map_or_else(variations, |fault| vec![fault.entry()]))
 }
 
-fn open(config: &Config) -> Router {
+fn open(config: &Config, rules: Rules) -> Router {
     let context = Context {
-        rules: rules(config),
+        rules,
         clock: config.now.clone(),
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
@@ -111,7 +112,7 @@ pub struct Indoors(Router);
 impl Indoors {
     /// Opens a bank. Its address is not looked at.
     pub fn open(config: &Config) -> Self {
-        Self(open(config))
+        Self(open(config, rules(config)))
     }
 
     /// Answers a request, whose URI has a path and no host. What follows from the connection (`Date`, `Content-Length`) is not

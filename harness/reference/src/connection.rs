@@ -69,7 +69,8 @@ impl Tls {
                 builder.with_client_cert_verifier(verifier.build().map_err(|error| setup(&error))?)
             }
         };
-        let config = builder.with_single_cert(certificates, key).map_err(|error| setup(&error))?;
+        let mut config = builder.with_single_cert(certificates, key).map_err(|error| setup(&error))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 }

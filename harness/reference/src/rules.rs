@@ -274,6 +274,18 @@ impl Rules {
         Self { effects: entry.map_or(&[], |entry| &entry.effects) }
     }
 
+    /// The rules of a bank that differs in several ways. They are kept as long as the process lives: rules are handed around by the
+    /// thousand, and banks are few.
+    pub(crate) fn of_all(entries: &[&'static Entry]) -> Self {
+        if let [] | [_] = entries {
+            return Self::of(entries.first().copied());
+        }
+        let mut effects: Vec<Effect> =
+            entries.iter().flat_map(|entry| entry.effects.iter().copied()).collect();
+        effects.sort_by_key(|effect| !matches!(effect, Effect::Breach(_)));
+        Self { effects: effects.leak() }
+    }
+
     /// The whole document, in this bank's usual way.
     pub(crate) fn plain() -> Self {
         Self { effects: &[] }

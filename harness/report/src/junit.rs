@@ -132,9 +132,14 @@ fn properties(writer: &mut Writer<impl Write>, run: &Run<'_>) -> io::Result<()> 
         ("document-sha256", harmless(&start.document_sha256)),
         ("suite-sha256", harmless(&start.suite_sha256)),
     ];
-    if let Some(fault) = &start.fault {
-        facts.push(("fault", harmless(fault)));
-    }
+    let optional = [
+        ("target-version", &start.target_version),
+        ("environment", &start.environment),
+        ("contact", &start.contact),
+        ("fault", &start.fault),
+    ];
+    let said = optional.into_iter().filter_map(|(name, said)| Some((name, short(said.as_deref()?))));
+    facts.extend(said);
     writer.create_element("properties").write_inner_content(|writer| {
         for (name, value) in &facts {
             let property = writer.create_element("property");

@@ -96,6 +96,16 @@ impl Sheet {
 fn facts(run: &Run<'_>) -> String {
     let start = run.start();
     let mut facts = format!("- target {} at {}\n", code(&start.target), code(&start.base_url));
+    let said = [
+        ("version", &start.target_version),
+        ("environment", &start.environment),
+        ("contact", &start.contact),
+    ];
+    for (what, said) in said {
+        if let Some(said) = said {
+            let _ = writeln!(facts, "- {what} of the target {}", code(said));
+        }
+    }
     if let Some(fault) = &start.fault {
         let _ = writeln!(facts, "- built-in bank with the fault {}", code(fault));
     }
@@ -172,7 +182,10 @@ mod tests {
         ## does not conform: at least one clause is broken (exit 1)
 
         - target `test bank` at `https://bank.test/psd2`
-        - 9 cases, 10 exchanges, 2.500 s, 3.6 cases per second
+        - version of the target `2.4`
+        - environment of the target `sandbox`
+        - contact of the target `payments team`
+        - 9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
         - `--only` `periodic`
         - `xs2aspec 0.1.0`, seed 7, clock `2030-01-02T03:04:05Z`
         - document SHA-256 `d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0`

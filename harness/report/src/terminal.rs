@@ -81,8 +81,25 @@ pub fn closing(run: &Run<'_>) -> String {
     shown.push('\n');
     shown.push_str(&table("strength", strengths, ledger.counts()));
     shown.push_str(&waivers(run));
-    let _ = writeln!(shown, "\n{}\n{} (exit {})", amounts(run), run.conclusion(), run.exit().code());
+    let (target, amounts, conclusion) = (target(run), amounts(run), run.conclusion());
+    let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{conclusion} (exit {})", run.exit().code());
     shown
+}
+
+/// Name, version, kind and address of the target, and who answers for it.
+fn target(run: &Run<'_>) -> String {
+    let start = run.start();
+    let mut words = short(&start.target);
+    for (said, before) in [(&start.target_version, " "), (&start.environment, ", ")] {
+        if let Some(said) = said {
+            let _ = write!(words, "{before}{}", short(said));
+        }
+    }
+    let _ = write!(words, " at {}", short(&start.base_url));
+    if let Some(contact) = &start.contact {
+        let _ = write!(words, ", contact {}", short(contact));
+    }
+    words
 }
 
 /// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one. Nothing in a run without
@@ -115,6 +132,9 @@ pub(crate) fn amounts(run: &Run<'_>) -> String {
     let exchanges = usize::try_from(run.exchanges()).unwrap_or(usize::MAX);
     let mut words = format!("{}, {}", text::count(cases, "case"), text::count(exchanges, "exchange"));
     if let Some(finish) = run.finish() {
+        if finish.retries > 0 {
+            let _ = write!(words, " ({} of them once more)", finish.retries);
+        }
         let _ = write!(words, ", {} s", text::seconds(finish.micros));
         if let Some(rate) = text::rate(cases, finish.micros) {
             let _ = write!(words, ", {rate} cases per second");
@@ -194,7 +214,8 @@ mod tests {
         choice       0     0       0             0               0         1      0      1
         all          4     1       0             1               1         1      1      9
 
-        9 cases, 10 exchanges, 2.500 s, 3.6 cases per second
+        target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
+        9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
         does not conform: at least one clause is broken (exit 1)
         ");
     }
@@ -212,6 +233,7 @@ mod tests {
         stated       1     0       0             0               0         0      0      1
         all          1     0       0             0               0         0      0      1
 
+        target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
         1 case, 1 exchange
         the run did not finish, 1 of 300 selected cases have a verdict; the others could not be told (exit 3)
         ");

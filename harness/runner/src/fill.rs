@@ -370,7 +370,7 @@ mod tests {
             exact: false,
         };
         let filler = Filler {
-            seal: &Seal::new(&profile.key, &profile.certificate, Forms::default()).unwrap(),
+            seal: &Seal::new(profile.signer().unwrap(), Forms::default()).unwrap(),
             profile: &profile,
             seed: 1,
             now: DateTime::UNIX_EPOCH,

@@ -209,7 +209,7 @@ pub fn judge(
 }
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.
-fn used_up(expect: &Expectation, status: u16) -> bool {
+pub(crate) fn used_up(expect: &Expectation, status: u16) -> bool {
     status == 429 && matches!(expect, Expectation::Refused(refusal) if refusal.quota)
 }
 

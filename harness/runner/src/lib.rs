@@ -1,6 +1,7 @@
 //! Asks a target and judges its answers.
 //!
 //! - [`profile`]: what must be known of a target.
+//! - [`fit`]: whether that fits the suite.
 //! - [`fill`] and [`seal`]: the request as bytes, digested and signed.
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`response`]: the rules for every answer; [`judge`]: what a case comes to.
@@ -8,8 +9,10 @@
 
 pub mod exchange;
 pub mod fill;
+pub mod fit;
 pub mod judge;
 pub mod mask;
+mod pace;
 pub mod profile;
 pub mod response;
 pub mod run;

@@ -1,6 +1,8 @@
-//! Masks what belongs to persons and keys before anything is recorded: the values that the profile gives for PSUs and accounts,
-//! signatures and certificates. Equal values stay recognisably equal within a run; runs with another seed mask differently.
+//! Masks what belongs to persons and keys before anything is recorded: what the profile gives for PSUs and accounts, and what its
+//! `[[prepare]]` printed; in answers, what stands for persons and accounts though nobody sent it; signatures, certificates and the headers
+//! of a gateway. Equal values stay recognisably equal within a run; runs with another seed mask differently.
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{Body, Header, Request, Response};
 
@@ -9,10 +11,46 @@ use crate::{exchange::Answer, fill::Filled, profile::Profile};
 /// Header fields that are masked whole, by name in lower case.
 const WHOLE: [&str; 2] = ["signature", "tpp-signature-certificate"];
 
+/// Members of an answer that say who somebody is, or what account is whose: in small letters, without `-` and `_`.
+const PERSONAL: [&str; 26] = [
+    "accountname",
+    "bban",
+    "buildingnumber",
+    "city",
+    "creditorname",
+    "customerid",
+    "customername",
+    "customernumber",
+    "debtorname",
+    "email",
+    "firstname",
+    "iban",
+    "identity",
+    "lastname",
+    "maskedpan",
+    "msisdn",
+    "name",
+    "nationalid",
+    "ownername",
+    "pan",
+    "personnumber",
+    "postalcode",
+    "psuid",
+    "street",
+    "ultimatecreditor",
+    "ultimatedebtor",
+];
+
+/// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of other words.
+const SHORTEST: usize = 4;
+
+/// Texts with what stands in their place.
+pub type Pairs = Vec<(String, String)>;
+
 /// Replaces secrets by pseudonyms.
 pub struct Masker {
     seed: u64,
-    secrets: Vec<(String, String)>,
+    secrets: Pairs,
     /// Header fields that are masked whole because the profile adds them, by name in lower case.
     added: Vec<String>,
 }
@@ -32,28 +70,64 @@ impl Masker {
                 || name == "session-id"
                 || (name.starts_with("accounts.") && matches!(name.rsplit('.').next(), Some("iban" | "bban")))
         };
-        let secrets = profile.values.iter().filter(|(name, text)| personal(name) && !text.is_empty());
-        let mut secrets: Vec<(String, String)> = secrets
-            .map(|(name, text)| {
-                let kind = name.rsplit('.').next().unwrap_or(name);
-                (text.clone(), pseudonym(seed, kind, text))
-            })
-            .collect();
-        // A BBAN stands inside its IBAN: the longer one first.
-        secrets.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+        let values = profile.values.iter().filter(|(name, _)| personal(name));
+        let values = values.map(|(name, text)| (name.rsplit('.').next().unwrap_or(name), text.as_str()));
+        let prepared = profile.prepared.iter().map(|text| ("prepared", text.as_str()));
+        let prepared = prepared.filter(|(_, text)| text.len() >= SHORTEST);
+        let headers = profile.headers.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let mut secrets = Pairs::new();
+        for (kind, text) in values.chain(prepared).chain(headers.filter(|(_, text)| text.len() >= SHORTEST)) {
+            let pseudonym = pseudonym(seed, kind, text);
+            // Cases write an account or a person in other letter cases and with other blanks, to see what becomes of it.
+            for written in [text.to_owned(), text.to_lowercase(), text.to_uppercase(), grouped(text)] {
+                if !written.is_empty() && !secrets.iter().any(|(known, _)| *known == written) {
+                    secrets.push((written, pseudonym.clone()));
+                }
+            }
+        }
+        longest_first(&mut secrets);
         let added = profile.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
         Self { seed, secrets, added }
     }
 
     /// The text without secrets.
     pub fn text(&self, text: &str) -> String {
-        let mut masked = text.to_owned();
-        for (secret, pseudonym) in &self.secrets {
-            if masked.contains(secret.as_str()) {
-                masked = masked.replace(secret.as_str(), pseudonym);
+        replaced(text, &self.secrets)
+    }
+
+    /// The text without secrets and without what was learned from an answer.
+    pub fn text_with(&self, text: &str, learned: &Pairs) -> String {
+        replaced(&replaced(text, &self.secrets), learned)
+    }
+
+    /// What an answer tells of persons and accounts that its request did not: members that say so by their names, and whatever has the
+    /// form of an account or person number.
+    pub fn learn(&self, request: &Filled, answer: &Answer, learned: &mut Pairs) {
+        let text = String::from_utf8_lossy(&answer.body);
+        let sent = String::from_utf8_lossy(&request.body);
+        let mut found = Vec::new();
+        if let Ok(document) = serde_json::from_slice(&answer.body) {
+            members(&document, "", &mut found);
+        }
+        found.retain(|(_, text)| text.chars().count() >= SHORTEST);
+        numbers(&text, &mut found);
+        for (_, value) in &answer.headers {
+            numbers(value, &mut found);
+        }
+        for (kind, text) in found {
+            let is_new = !learned.iter().any(|(known, _)| *known == text);
+            if is_new && !sent.contains(&text) && !request.url.contains(&text) {
+                let pseudonym = pseudonym(self.seed, &kind, &text);
+                // As JSON writes it, where that is another text.
+                let json = Value::from(text.as_str()).to_string();
+                let json = json[1..json.len() - 1].to_owned();
+                if json != text {
+                    learned.push((json, pseudonym.clone()));
+                }
+                learned.push((text, pseudonym));
             }
         }
-        masked
+        longest_first(learned);
     }
 
     /// A request as it may be recorded.
@@ -66,12 +140,16 @@ impl Masker {
         }
     }
 
-    /// An answer as it may be recorded.
-    pub fn response(&self, answer: &Answer) -> Response {
+    /// An answer as it may be recorded, without what was learned from it.
+    pub fn response(&self, answer: &Answer, learned: &Pairs) -> Response {
+        let headers = self.headers(&answer.headers).into_iter();
         Response {
             status: answer.status,
-            headers: self.headers(&answer.headers),
-            body: self.body(&answer.body),
+            headers: headers.map(|Header(name, value)| Header(name, replaced(&value, learned))).collect(),
+            body: self.body(&answer.body).map(|body| match body {
+                Body::Text(text) => Body::Text(replaced(&without_personal(&text, learned), learned)),
+                other @ Body::Base64(_) => other,
+            }),
         }
     }
 
@@ -86,11 +164,106 @@ impl Masker {
         headers.iter().map(|(name, text)| Header(name.clone(), value(name, text))).collect()
     }
 
+    /// A body that is no text may hold a secret all the same.
     fn body(&self, bytes: &[u8]) -> Option<Body> {
         Body::of(bytes).map(|body| match body {
             Body::Text(text) => Body::Text(self.text(&text)),
-            other @ Body::Base64(_) => other,
+            Body::Base64(_) => {
+                let mut bytes = bytes.to_owned();
+                for (secret, pseudonym) in &self.secrets {
+                    let mut at = 0;
+                    while let Some(found) =
+                        bytes[at..].windows(secret.len()).position(|part| part == secret.as_bytes())
+                    {
+                        at += found;
+                        bytes.splice(at..at + secret.len(), pseudonym.bytes());
+                        at += pseudonym.len();
+                    }
+                }
+                Body::of(&bytes).unwrap_or(Body::Text(String::new()))
+            }
         })
+    }
+}
+
+/// A BBAN stands inside its IBAN: the longer one first.
+fn longest_first(pairs: &mut Pairs) {
+    pairs.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+}
+
+fn replaced(text: &str, pairs: &Pairs) -> String {
+    let mut masked = text.to_owned();
+    for (secret, pseudonym) in pairs {
+        if masked.contains(secret.as_str()) {
+            masked = masked.replace(secret.as_str(), pseudonym);
+        }
+    }
+    masked
+}
+
+/// An account number in groups of four, as people write it (ISO 13616).
+fn grouped(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+/// Texts below members that are personal by name, with that name.
+fn members(value: &Value, name: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) if !name.is_empty() => found.push((name.to_owned(), text.clone())),
+        Value::Number(number) if !name.is_empty() => found.push((name.to_owned(), number.to_string())),
+        Value::Array(items) => items.iter().for_each(|item| members(item, name, found)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                let key = key.to_lowercase().replace(['-', '_'], "");
+                members(value, if PERSONAL.contains(&key.as_str()) { &key } else { "" }, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// IBANs with right check digits (ISO 13616), and numbers of 11 digits, as accounts and persons have them in Norway.
+fn numbers(text: &str, found: &mut Vec<(String, String)>) {
+    for word in text.split(|letter: char| !letter.is_ascii_alphanumeric()) {
+        if word.len() == 11 && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            found.push(("number".to_owned(), word.to_owned()));
+        } else if is_iban(word) {
+            found.push(("iban".to_owned(), word.to_owned()));
+        }
+    }
+}
+
+fn is_iban(word: &str) -> bool {
+    let upper = word.to_ascii_uppercase();
+    let bytes = upper.as_bytes();
+    let has_form = (15..=34).contains(&bytes.len())
+        && bytes[..2].iter().all(u8::is_ascii_uppercase)
+        && bytes[2..4].iter().all(u8::is_ascii_digit);
+    has_form
+        && bytes[4..].iter().chain(&bytes[..4]).fold(0, |rest, byte| match byte {
+            b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
+            letter => (rest * 100 + u32::from(letter - b'A') + 10) % 97,
+        }) == 1
+}
+
+/// The text, if it is a document in which a personal text is still left because it is written with escapes, without that one.
+fn without_personal(text: &str, learned: &Pairs) -> String {
+    if learned.is_empty() || !text.contains("\\u") {
+        return text.to_owned();
+    }
+    let Ok(mut document) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
+    let before = document.clone();
+    mask(&mut document, learned);
+    if document == before { text.to_owned() } else { document.to_string() }
+}
+
+fn mask(value: &mut Value, learned: &Pairs) {
+    match value {
+        Value::String(text) => *text = replaced(text, learned),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(item, learned)),
+        Value::Object(object) => object.values_mut().for_each(|item| mask(item, learned)),
+        _ => {}
     }
 }
 
@@ -126,5 +299,44 @@ mod tests {
         let mark = recorded.split("iban~").nth(1).unwrap()[..8].to_owned();
         assert_eq!(recorded.matches(&mark).count(), 2);
         assert_ne!(Masker::new(&profile, 8).text(psu), masker.text(psu));
+    }
+
+    fn filled(body: &str) -> Filled {
+        let url = "http://127.0.0.1:1/v1".into();
+        Filled { method: "POST".into(), url, headers: vec![], body: body.into(), exact: false }
+    }
+
+    #[test]
+    fn answers_tell_nothing_of_persons_but_what_was_sent() {
+        let masker = Masker::new(&Profile::reference("http://127.0.0.1:1").unwrap(), 7);
+        let body = r#"{"creditorName":"Sent By Us","debtorName":"Canary One","agreements":[{"name":"K\u00e5re \"K\" Canary"}],
+            "note":"paid by 12345678911 from DE89370400440532013000","code":"DE00370400440532013000","customerNumber":4711471147}"#;
+        let headers = vec![("X-Account".to_owned(), "NO9386011117947".to_owned())];
+        let answer = Answer { status: 200, headers, body: body.into() };
+        let mut learned = Pairs::new();
+        masker.learn(&filled(r#"{"creditorName":"Sent By Us"}"#), &answer, &mut learned);
+        let recorded = serde_json::to_string(&masker.response(&answer, &learned)).unwrap();
+        for secret in ["Canary", "12345678911", "DE89370400440532013000", "NO9386011117947", "4711471147"] {
+            assert!(!recorded.contains(secret), "{secret}: {recorded}");
+        }
+        assert!(recorded.contains("Sent By Us"), "what a case sends is no secret");
+        assert!(recorded.contains("DE00370400440532013000"), "no account: its check digits are wrong");
+        assert!(!masker.text_with("got Canary One", &learned).contains("Canary"));
+    }
+
+    #[test]
+    fn other_ways_of_writing_and_bytes_that_are_no_text_are_masked() {
+        let profile = Profile::reference("http://127.0.0.1:1").unwrap();
+        let masker = Masker::new(&profile, 7);
+        let iban = &profile.values["accounts.debtor.iban"];
+        let mark = masker.text(iban);
+        for written in [iban.to_lowercase(), grouped(iban)] {
+            assert_eq!(masker.text(&written), mark, "{written}");
+        }
+        let mut request = filled("");
+        request.body = [&b"\xff"[..], iban.as_bytes(), b" ", iban.as_bytes()].concat();
+        let Some(Body::Base64(code)) = masker.request(&request).body else { panic!("no text") };
+        let bytes = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, code).unwrap();
+        assert_eq!(bytes, [&b"\xff"[..], mark.as_bytes(), b" ", mark.as_bytes()].concat());
     }
 }

@@ -75,6 +75,7 @@ pub async fn run(
     let finished = RunFinished {
         counts: ledger.counts(),
         exchanges: session.exchanges(),
+        retries: session.retries(),
         micros: micros(start.elapsed()),
         stopped_early,
         exit: Exit::with(&ledger, &waivers).code(),
@@ -111,6 +112,9 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         format: RunStarted::FORMAT,
         tool: format!("xs2aspec {}", env!("CARGO_PKG_VERSION")),
         target: session.profile().name.clone(),
+        target_version: session.profile().version.clone(),
+        environment: session.profile().environment.map(|kind| kind.word().to_owned()),
+        contact: session.profile().contact.clone(),
         base_url: session.profile().base_url.clone(),
         fault: options.fault.clone(),
         document_sha256: tree::document_sha256(),

@@ -87,10 +87,13 @@ pub enum SealError {
 }
 
 impl Seal {
-    /// A seal from PEM texts.
-    pub fn new(key: &str, certificate: &str, forms: Forms) -> Result<Self, SealError> {
-        let own = Arc::new(Signer::from_pem(key, certificate)?);
-        Ok(Self { own, other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?), forms })
+    /// A seal of this signer.
+    pub fn new(signer: Signer, forms: Forms) -> Result<Self, SealError> {
+        Ok(Self {
+            own: Arc::new(signer),
+            other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?),
+            forms,
+        })
     }
 
     /// The same keys and certificates in other forms; what was signed is known to both.
@@ -219,7 +222,7 @@ mod tests {
     use crate::profile::{TEST_CERTIFICATE, TEST_KEY};
 
     fn seal() -> Seal {
-        Seal::new(TEST_KEY, TEST_CERTIFICATE, Forms::default()).unwrap()
+        Seal::new(Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap(), Forms::default()).unwrap()
     }
 
     fn signed(signing: Value) -> String {
@@ -310,7 +313,8 @@ mod tests {
             ("key-id.issuer", "forward, spaced"),
             ("certificate.form", "base64 of PEM"),
         ]);
-        let own = Seal::new(TEST_KEY, TEST_CERTIFICATE, declared.unwrap()).unwrap();
+        let own =
+            Seal::new(Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap(), declared.unwrap()).unwrap();
         let usual = seal();
         let part = |seal: &Seal, part| seal.certificate(None, part).unwrap();
         assert_eq!(part(&own, "serial"), part(&usual, "serial").to_lowercase());

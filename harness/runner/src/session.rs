@@ -13,16 +13,18 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseVerdict, ControlSeen, Exchange, Finding, Place, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Verdict};
 use xs2aspec_suite::{
-    Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite, capability, problem,
+    Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite, capability,
 };
 
 use crate::{
     exchange::{Answer, ExchangeError, Exchanger, Inside},
     fill::{FillError, Filled, Filler},
+    fit::{self, Misfit},
     judge::{self, Examined, Outcome},
-    mask::Masker,
+    mask::{Masker, Pairs},
+    pace::Pace,
     profile::{Offered, Profile},
     response::{Operation, ResponseRules},
     seal::{Forms, Seal, SealError},
@@ -37,14 +39,9 @@ pub enum SessionError {
     /// TLS.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// A choice that no clause leaves.
-    #[error("`[choices]` of the target profile: no clause leaves a choice `{key}`{near}")]
-    Choice {
-        /// The key.
-        key: String,
-        /// The nearest key, as advice.
-        near: String,
-    },
+    /// The profile names what the suite does not know.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
 }
 
 /// Requests by case and step, with their URLs below the base URL.
@@ -76,7 +73,10 @@ pub struct Session {
     seal: Arc<Seal>,
     seed: u64,
     now: DateTime<Utc>,
+    /// Since when the clock runs, where it does.
+    running: Option<Instant>,
     exchanger: Exchanger,
+    pace: Pace,
     rules: Arc<ResponseRules>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session of its own, which
     /// keeps its exchanges instead.
@@ -85,6 +85,7 @@ pub struct Session {
     /// Clauses left to the bank for which the profile says `fail`.
     strict: BTreeSet<String>,
     exchanges: AtomicU64,
+    retries: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
 }
@@ -99,25 +100,21 @@ impl Session {
         seed: u64,
         now: DateTime<Utc>,
     ) -> Result<Self, SessionError> {
-        let known = suite.clauses().values().filter_map(|clause| match &clause.strength {
-            Strength::Choice(choice) => Some(choice.key.as_str()),
-            _ => None,
-        });
-        let known: BTreeSet<&str> = known.collect();
-        if let Some(key) = profile.choices.keys().find(|key| !known.contains(key.as_str())) {
-            let near = problem::nearest(key, known)
-                .map(|near| format!("; did you mean `{near}`?"))
-                .unwrap_or_default();
-            return Err(SessionError::Choice { key: key.clone(), near });
-        }
+        fit::check(&suite, &profile)?;
         Ok(Self {
-            strict: strict(&suite, &profile),
-            seal: Arc::new(Seal::new(&profile.key, &profile.certificate, Forms::of(&profile.choices)?)?),
+            strict: fit::strict(&suite, &profile),
+            seal: Arc::new(Seal::new(
+                profile.signer().map_err(SealError::from)?,
+                Forms::of(&profile.choices)?,
+            )?),
             exchanger: Exchanger::new(&profile)?,
+            pace: Pace::new(profile.limits.clone()),
+            running: None,
             masker: Masker::new(&profile, seed),
             rules: Arc::new(ResponseRules::new()),
             beside: None,
             exchanges: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
             suite,
@@ -148,19 +145,29 @@ impl Session {
         };
         Ok(Self {
             exchanger,
+            pace: Pace::new(profile.limits.clone()),
+            running: None,
             suite: Arc::clone(&self.suite),
             seal,
             rules: Arc::clone(&self.rules),
-            strict: strict(&self.suite, &profile),
+            strict: fit::strict(&self.suite, &profile),
             beside: Some(requests),
             masker: Masker::new(&profile, self.seed),
             exchanges: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
             profile,
             seed: self.seed,
             now: self.now,
         })
+    }
+
+    /// Lets the clock go on from where it stands: dates are then those of the moment in which a request is made, as a target wants
+    /// them that looks at its own clock.
+    #[must_use]
+    pub fn with_running_clock(self) -> Self {
+        Self { running: Some(Instant::now()), ..self }
     }
 
     /// The suite.
@@ -178,14 +185,29 @@ impl Session {
         self.seed
     }
 
-    /// The clock.
+    /// The clock as it was handed over.
     pub fn now(&self) -> DateTime<Utc> {
         self.now
+    }
+
+    /// The clock as it stands.
+    fn clock(&self) -> DateTime<Utc> {
+        self.running.map_or(self.now, |since| self.now + since.elapsed())
     }
 
     /// Exchanges so far.
     pub fn exchanges(&self) -> u64 {
         self.exchanges.load(Ordering::Relaxed)
+    }
+
+    /// How many of them sent a request once more.
+    pub fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
+    }
+
+    /// A request as it may be shown: without what belongs to persons and keys.
+    pub fn masked(&self, request: &Filled) -> Request {
+        self.masker.request(request)
     }
 
     /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is sent, so that what an
@@ -222,20 +244,22 @@ impl Session {
     /// Runs a case that need not be one of the suite. Its control, if it names one, is.
     pub async fn run(&self, case: &Case) -> Done {
         let start = Instant::now();
-        let mut exchanges = Vec::new();
+        let mut trail = Trail::default();
         let mut verdict = blank(case);
         let mut answered = None;
-        match self.attempt(case, &mut verdict, &mut exchanges).await {
+        match self.attempt(case, &mut verdict, &mut trail).await {
             Ok(seen) => answered = Some(seen),
             Err(Stop { verdict: word, reason }) => {
                 verdict.verdict = word;
-                verdict.reason = Some(self.masker.text(&reason));
+                verdict.reason = Some(reason);
                 // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no `fail` has no findings.
                 verdict.findings.clear();
             }
         }
-        for finding in &mut verdict.findings {
-            finding.actual = self.masker.text(&finding.actual);
+        let Trail { exchanges, learned } = trail;
+        let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
+        for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
+            *text = self.masker.text_with(text, &learned);
         }
         verdict.observations.sort();
         verdict.observations.dedup();
@@ -248,13 +272,13 @@ impl Session {
         &self,
         case: &Case,
         verdict: &mut CaseVerdict,
-        exchanges: &mut Vec<Exchange>,
+        trail: &mut Trail,
     ) -> Result<(Outcome, String), Stop> {
         self.offered(case).await?;
         let refused_control = self.control(case, verdict).await?;
-        let (kept, checks, findings) = self.set_up(case, exchanges).await?;
-        let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, exchanges).await?;
-        verdict.exchange = exchanges.last().map(|exchange| exchange.number);
+        let (kept, checks, findings) = self.set_up(case, trail).await?;
+        let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, trail).await?;
+        verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
         let seen = (examined.outcome, examined.words.clone());
@@ -279,7 +303,7 @@ impl Session {
     async fn set_up(
         &self,
         case: &Case,
-        exchanges: &mut Vec<Exchange>,
+        trail: &mut Trail,
     ) -> Result<(BTreeMap<String, Value>, u32, Vec<Finding>), Stop> {
         let mut kept = BTreeMap::new();
         let (mut checks, mut findings) = (0, Vec::new());
@@ -291,7 +315,7 @@ impl Session {
                 } else {
                     step.name.clone()
                 };
-                let (answer, examined) = self.exchange(case, &name, &step.request, &kept, exchanges).await?;
+                let (answer, examined) = self.exchange(case, &name, &step.request, &kept, trail).await?;
                 if !prepares(step.expect, examined.outcome, answer.status) {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
                 }
@@ -319,7 +343,7 @@ impl Session {
     pub async fn ready(&self, case: &Case) -> Result<Filled, String> {
         let why = |stop: Stop| stop.reason;
         self.offered(case).await.map_err(why)?;
-        let (kept, ..) = self.set_up(case, &mut Vec::new()).await.map_err(why)?;
+        let (kept, ..) = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
         self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
             FillError::NotOffered(name) => not_offered(&name),
             other => other.to_string(),
@@ -447,7 +471,15 @@ impl Session {
     }
 
     fn filler<'a>(&'a self, case: &'a str, step: &'a str, kept: &'a BTreeMap<String, Value>) -> Filler<'a> {
-        Filler { profile: &self.profile, seal: &self.seal, seed: self.seed, now: self.now, case, step, kept }
+        Filler {
+            profile: &self.profile,
+            seal: &self.seal,
+            seed: self.seed,
+            now: self.clock(),
+            case,
+            step,
+            kept,
+        }
     }
 
     /// The request as bytes. What depends on earlier answers is filled anew each time.
@@ -479,40 +511,57 @@ impl Session {
         step: &str,
         request: &RequestSpec,
         kept: &BTreeMap<String, Value>,
-        exchanges: &mut Vec<Exchange>,
+        trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
-        let filled = self.filled(case, step, request, kept).map_err(|error| match error {
-            FillError::NotOffered(name) => Stop::not_applicable(not_offered(&name)),
-            FillError::NotApplicable(why) => Stop::not_applicable(why),
-            FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
-        })?;
         let operation = operation_of(request);
-        let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
-        let (answer, took) = self.exchanger.send(&filled).await;
-        if self.beside.is_none() {
-            exchanges.push(Exchange {
-                number,
-                case: case.id.clone(),
-                step: step.to_owned(),
-                request: self.masker.request(&filled),
-                response: answer.as_ref().ok().map(|answer| self.masker.response(answer)),
-                failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
-                micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            });
-        }
+        let mut attempt = 0;
+        let answer = loop {
+            attempt += 1;
+            self.pace.wait(&request.operation).await;
+            // Made anew each time: its date may be another by now.
+            let filled = self.filled(case, step, request, kept).map_err(|error| match error {
+                FillError::NotOffered(name) => Stop::not_applicable(not_offered(&name)),
+                FillError::NotApplicable(why) => Stop::not_applicable(why),
+                FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
+            })?;
+            let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+            let (answer, took) = self.exchanger.send(&filled).await;
+            if self.beside.is_none() {
+                if let Ok(answer) = &answer {
+                    self.masker.learn(&filled, answer, &mut trail.learned);
+                }
+                let learned = &trail.learned;
+                trail.exchanges.push(Exchange {
+                    number,
+                    case: case.id.clone(),
+                    step: step.to_owned(),
+                    attempt,
+                    request: self.masker.request(&filled),
+                    response: answer.as_ref().ok().map(|answer| self.masker.response(answer, learned)),
+                    failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
+                    micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                });
+            }
+            // Where a quota is used up, that is the answer.
+            let is_quota = answer.as_ref().is_ok_and(|answer| judge::used_up(&case.expect, answer.status));
+            if is_quota || !self.pace.again(&request.method, &answer, attempt).await {
+                break answer;
+            }
+            self.retries.fetch_add(1, Ordering::Relaxed);
+        };
         let answer = answer.map_err(|error| Stop::error(error.to_string()))?;
         let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
         Ok((answer, examined))
     }
 }
 
-/// Clauses that are choices and of which the profile says `fail`.
-fn strict(suite: &Suite, profile: &Profile) -> BTreeSet<String> {
-    let strict = suite.clauses().values().filter(|clause| match &clause.strength {
-        Strength::Choice(choice) => profile.choices.get(&choice.key).is_some_and(|value| value == "fail"),
-        _ => false,
-    });
-    strict.map(|clause| clause.id.clone()).collect()
+/// What is left behind on the way of a case.
+#[derive(Debug, Default)]
+struct Trail {
+    /// Exchanges in the order in which they ended, masked.
+    exchanges: Vec<Exchange>,
+    /// What their answers told of persons and accounts.
+    learned: Pairs,
 }
 
 /// Where the way of a case ends before its request is judged.

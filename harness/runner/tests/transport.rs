@@ -13,6 +13,7 @@ use xs2aspec_runner::{
     Profile,
     exchange::{ExchangeError, Exchanger},
     fill::Filled,
+    profile::Http,
 };
 
 /// Reads one request, sends its bytes back as the body of a 200.
@@ -125,5 +126,34 @@ async fn the_deadline_holds_on_both_paths() {
             Err(ExchangeError::Deadline(profile.deadline)),
             "exact: {exact}"
         );
+    }
+}
+
+#[tokio::test]
+async fn http_2_is_agreed_on_where_the_profile_wants_it() {
+    let pair = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(pair.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(provider);
+    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let mut config = builder.with_single_cert(vec![pair.cert.der().clone()], key).unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    for (http, exact, expected) in [
+        (Http::One, false, None),
+        (Http::Two, false, Some(&b"h2"[..])),
+        // Letter cases and repetitions of header names are things of HTTP/1.1.
+        (Http::Two, true, None),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+        let profile = Profile { http, authorities: Some(pair.cert.pem()), ..Profile::of_url(&url).unwrap() };
+        let agreed = async {
+            let (stream, _) = listener.accept().await.unwrap();
+            let stream = acceptor.accept(stream).await.unwrap();
+            stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec)
+        };
+        let (_, agreed) = tokio::join!(sent(&profile, exact), agreed);
+        assert_eq!(agreed.as_deref(), expected, "{http:?}, exact: {exact}");
     }
 }

@@ -6,7 +6,8 @@
 //! - [`digest`]: the value of `Digest`.
 //! - [`certificate`]: the value of `TPP-Signature-Certificate`, and the `keyId` that names the certificate.
 //! - [`signing_string`](mod@signing_string): which headers are signed, and the text that is signed.
-//! - [`signer`]: a private key with its certificate.
+//! - [`material`]: keys with a passphrase, and PKCS#12.
+//! - [`signer`]: a private key with its certificate; [`command`]: a key that is somewhere else.
 //! - [`signature_header`]: the value of `Signature`, legal by default and wrong wherever the caller says so.
 //! - [`encoded_word`]: the RFC 2047 form of that value.
 //! - [`keys`]: made-up keys and certificates to try all this with.
@@ -32,9 +33,11 @@
 //! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random numbers and writes files.
 
 pub mod certificate;
+pub mod command;
 pub mod digest;
 pub mod encoded_word;
 pub mod keys;
+pub mod material;
 pub mod signature_header;
 pub mod signer;
 pub mod signing_string;

@@ -2,17 +2,22 @@
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use aws_lc_rs::{
     digest,
     rand::SystemRandom,
-    signature::{KeyPair, RSA_PKCS1_SHA256, RsaKeyPair},
+    signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use crate::certificate::{Certificate, CertificateError};
+use crate::{
+    certificate::{Certificate, CertificateError},
+    command::{self, CommandError},
+};
 
 /// The shortest and the longest modulus that is taken, in bits.
 const BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
@@ -20,14 +25,33 @@ const BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
 /// Signatures that a signer remembers, about 400 bytes each.
 const MOST_REMEMBERED: usize = 50_000;
 
+/// What a command has to sign at first.
+const PROBE: &[u8] = b"xs2aspec asks whether key and certificate belong together";
+
+/// How long a command may take to sign.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A private RSA key and the certificate of its public half. Cheap to clone, and shared between threads.
 #[derive(Clone)]
 pub struct Signer {
     shared: Arc<Shared>,
 }
 
+/// Where the private key is.
+enum Key {
+    /// Here.
+    Rsa(RsaKeyPair),
+    /// In hardware, or elsewhere: a command signs with it.
+    Command {
+        /// Executable and arguments.
+        command: Vec<String>,
+        /// Folder in which it runs.
+        folder: PathBuf,
+    },
+}
+
 struct Shared {
-    key: RsaKeyPair,
+    key: Key,
     certificate: Certificate,
     /// Signatures by the SHA-256 of what they sign: one RSA signature costs more than all else of a request.
     made: Mutex<HashMap<[u8; 32], String>>,
@@ -80,12 +104,40 @@ pub enum SignerError {
     /// The crypto library refused to sign.
     #[error("expected a signature, found that the crypto library refused to sign")]
     Refused,
+    /// The command that signs gave no answer.
+    #[error("the command that signs: {0}")]
+    Command(#[from] CommandError),
+    /// What the command printed is no signature of this certificate's key.
+    #[error(
+        "expected that `{program}` prints the RSA-SHA256 signature of its input, in base64 or as bytes, made with the key of {certificate}; \
+         found {printed} bytes that are none"
+    )]
+    NoSignature {
+        /// The executable.
+        program: String,
+        /// `keyId` of the certificate.
+        certificate: String,
+        /// How much it printed.
+        printed: usize,
+    },
 }
 
 impl Signer {
     /// Reads a private key (PKCS#8, or PKCS#1 for RSA; not encrypted) and its certificate, and sees that they belong together.
     pub fn from_pem(key: impl AsRef<[u8]>, certificate: impl AsRef<[u8]>) -> Result<Self, SignerError> {
-        Self::new(rsa_key(key.as_ref())?, Certificate::from_pem(certificate)?)
+        Self::new(Key::Rsa(rsa_key(key.as_ref())?), Certificate::from_pem(certificate)?)
+    }
+
+    /// A key that is elsewhere: `command`, run in `folder`, gets what is to be signed on its standard input and prints the RSA-SHA256
+    /// signature, in base64 or as bytes. It is asked once at once, to see that its key belongs to the certificate.
+    pub fn external(
+        command: Vec<String>,
+        folder: PathBuf,
+        certificate: impl AsRef<[u8]>,
+    ) -> Result<Self, SignerError> {
+        let signer = Self::new(Key::Command { command, folder }, Certificate::from_pem(certificate)?)?;
+        signer.sign(PROBE)?;
+        Ok(signer)
     }
 
     /// The certificate.
@@ -101,11 +153,23 @@ impl Signer {
         if let Some(signature) = self.made().get(&digest) {
             return Ok(signature.clone());
         }
-        let key = &self.shared.key;
-        let mut signature = vec![0; key.public_modulus_len()];
-        // PKCS#1 v1.5 draws no random numbers; the argument is there for other paddings.
-        key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signing_string, &mut signature)
-            .map_err(|_| SignerError::Refused)?;
+        let signature = match &self.shared.key {
+            Key::Rsa(key) => {
+                let mut signature = vec![0; key.public_modulus_len()];
+                // PKCS#1 v1.5 draws no random numbers; the argument is there for other paddings.
+                key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signing_string, &mut signature)
+                    .map_err(|_| SignerError::Refused)?;
+                signature
+            }
+            Key::Command { command, folder } => {
+                let printed = command::run(command, folder, signing_string, PATIENCE)?;
+                self.checked(&printed, signing_string).ok_or_else(|| SignerError::NoSignature {
+                    program: command.first().cloned().unwrap_or_default(),
+                    certificate: self.certificate().key_id(crate::KeyIdForm::default()),
+                    printed: printed.len(),
+                })?
+            }
+        };
         let signature = BASE64_STANDARD.encode(signature);
         let mut made = self.made();
         if made.len() < MOST_REMEMBERED {
@@ -118,15 +182,29 @@ impl Signer {
         self.shared.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn new(key: RsaKeyPair, certificate: Certificate) -> Result<Self, SignerError> {
-        size(key.public_modulus_len() * 8)?;
+    /// The signature that a command printed, if it is one of the certificate's key.
+    fn checked(&self, printed: &[u8], signed: &[u8]) -> Option<Vec<u8>> {
+        let text: Vec<u8> = printed.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let public = UnparsedPublicKey::new(
+            &RSA_PKCS1_2048_8192_SHA256,
+            self.certificate().rsa_public_key().unwrap_or_default(),
+        );
+        [BASE64_STANDARD.decode(text).unwrap_or_default(), printed.to_owned()]
+            .into_iter()
+            .find(|signature| public.verify(signed, signature).is_ok())
+    }
+
+    fn new(key: Key, certificate: Certificate) -> Result<Self, SignerError> {
+        if let Key::Rsa(key) = &key {
+            size(key.public_modulus_len() * 8)?;
+        }
         let name = || certificate.key_id(crate::KeyIdForm::default());
-        match certificate.rsa_public_key() {
-            None => Err(SignerError::CertificateNotRsa { certificate: name() }),
-            Some(public) if public != key.public_key().as_ref() => {
+        match (certificate.rsa_public_key(), &key) {
+            (None, _) => Err(SignerError::CertificateNotRsa { certificate: name() }),
+            (Some(public), Key::Rsa(key)) if public != key.public_key().as_ref() => {
                 Err(SignerError::ForeignCertificate { certificate: name() })
             }
-            Some(_) => Ok(Self { shared: Arc::new(Shared { key, certificate, made: Mutex::default() }) }),
+            _ => Ok(Self { shared: Arc::new(Shared { key, certificate, made: Mutex::default() }) }),
         }
     }
 }
@@ -195,6 +273,32 @@ mod tests {
         public.verify(b"date: now", &bytes).unwrap();
         public.verify(b"date: then", &bytes).unwrap_err();
         assert_eq!(signature, signer.clone().sign(b"date: now").unwrap(), "PKCS#1 v1.5 is deterministic");
+    }
+
+    #[test]
+    fn a_command_signs_as_the_key_would() {
+        let by = |script: String| {
+            Signer::external(vec!["sh".into(), "-c".into(), script], PathBuf::new(), CERTIFICATE)
+        };
+        // A command that knows the signatures of two texts, the first of which is the question at the beginning.
+        let knowing = |key, certificate| {
+            let signer = Signer::from_pem(key, certificate).unwrap();
+            let [asked, now] = [PROBE, b"date: now"].map(|text| signer.sign(text).unwrap());
+            format!("case \"$(cat)\" in date*) printf %s {now};; *) printf %s {asked};; esac")
+        };
+        let expected = Signer::from_pem(KEY, CERTIFICATE).unwrap().sign(b"date: now").unwrap();
+        let script = knowing(KEY, CERTIFICATE);
+        for script in [script.clone(), format!("({script}) | base64 -d"), format!("({script}) | fold -w 64")]
+        {
+            assert_eq!(by(script).unwrap().sign(b"date: now").unwrap(), expected);
+        }
+        let signer = by(script).unwrap();
+        assert!(
+            signer.sign(b"another text").unwrap_err().to_string().contains("found 344 bytes that are none")
+        );
+        let foreign = by(knowing(OTHER_KEY, OTHER_CERTIFICATE)).unwrap_err().to_string();
+        assert!(foreign.contains("made with the key of SN="), "{foreign}");
+        assert!(by("exit 1".into()).unwrap_err().to_string().contains("the command that signs: `sh` ended"));
     }
 
     #[test]

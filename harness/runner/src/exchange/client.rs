@@ -9,22 +9,36 @@ use reqwest::{
 };
 
 use super::{Answer, ExchangeError, MOST_BODY};
-use crate::fill::Filled;
+use crate::{
+    fill::Filled,
+    profile::{Http, Profile},
+};
 
 #[derive(Debug)]
 pub(super) struct Client(reqwest::Client);
 
 impl Client {
-    pub(super) fn new(tls: Arc<rustls::ClientConfig>, loopback: bool) -> Result<Self, ExchangeError> {
-        let mut builder = reqwest::Client::builder()
-            .http1_only()
+    pub(super) fn new(tls: Arc<rustls::ClientConfig>, profile: &Profile) -> Result<Self, ExchangeError> {
+        let mut tls = Arc::unwrap_or_clone(tls);
+        let mut builder = reqwest::Client::builder();
+        match profile.http {
+            Http::One => builder = builder.http1_only(),
+            Http::Two => tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+        }
+        let mut builder = builder
             .tcp_nodelay(true)
+            .connect_timeout(profile.connect_timeout)
             .referer(false)
             // A redirect is an answer like any other; signed headers never go to another host.
             .redirect(Policy::none())
-            .tls_backend_preconfigured(Arc::unwrap_or_clone(tls));
-        if loopback {
-            builder = builder.no_proxy();
+            .tls_backend_preconfigured(tls);
+        match &profile.proxy {
+            Some(proxy) => {
+                let proxy = reqwest::Proxy::all(proxy).map_err(|error| ExchangeError::Tls(chain(&error)))?;
+                builder = builder.no_proxy().proxy(proxy);
+            }
+            None if profile.is_loopback() => builder = builder.no_proxy(),
+            None => {}
         }
         builder.build().map(Self).map_err(|error| ExchangeError::Tls(chain(&error)))
     }

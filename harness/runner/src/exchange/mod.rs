@@ -1,5 +1,5 @@
 //! One request and its answer, over a client that reuses connections or, where the exact bytes of the header section matter,
-//! over a plain HTTP/1.1 path of its own. Both have the same deadline, the same TLS and the same bounds.
+//! over a plain HTTP/1.1 path of its own. Both have the same deadline, the same TLS, the same proxy and the same bounds.
 
 mod client;
 mod coding;
@@ -54,7 +54,7 @@ pub enum ExchangeError {
     /// The request cannot be written; a defect of the suite.
     #[error("the request cannot be sent: {0}")]
     Request(String),
-    /// TLS cannot be set up; the profile is wrong.
+    /// TLS or the proxy cannot be set up; the profile is wrong.
     #[error("TLS: {0}")]
     Tls(String),
 }
@@ -87,8 +87,8 @@ impl Exchanger {
         let tls = tls::client_config(profile.authorities.as_deref(), profile.client_certificate.as_ref())?;
         Ok(Self {
             inside: None,
-            client: client::Client::new(tls.clone(), profile.is_loopback())?,
-            raw: raw::Raw::new(tls),
+            client: client::Client::new(tls.clone(), profile)?,
+            raw: raw::Raw::new(tls, profile),
             deadline: profile.deadline,
         })
     }

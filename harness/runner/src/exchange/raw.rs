@@ -1,8 +1,9 @@
 //! The path for exact bytes: header names in the letter case given, in the order given, as often as given. HTTP/1.1
 //! (RFC 9112), one connection for each request.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{fmt::Write as _, sync::Arc, time::Duration};
 
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use rustls::pki_types::ServerName;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
@@ -11,9 +12,14 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 
 use super::{Answer, ExchangeError, MOST_BODY, MOST_HEAD};
-use crate::fill::Filled;
+use crate::{fill::Filled, profile::Profile};
 
-pub(super) struct Raw(TlsConnector);
+pub(super) struct Raw {
+    tls: TlsConnector,
+    /// Which requests go through a proxy, and which; none goes through one where it is absent.
+    proxies: Option<Matcher>,
+    patience: Duration,
+}
 
 impl std::fmt::Debug for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -22,42 +28,99 @@ impl std::fmt::Debug for Raw {
 }
 
 impl Raw {
-    pub(super) fn new(tls: Arc<rustls::ClientConfig>) -> Self {
-        Self(TlsConnector::from(tls))
+    pub(super) fn new(tls: Arc<rustls::ClientConfig>, profile: &Profile) -> Self {
+        let proxies = match &profile.proxy {
+            Some(proxy) => Some(Matcher::builder().all(proxy.as_str()).build()),
+            None if profile.is_loopback() => None,
+            None => Some(Matcher::from_env()),
+        };
+        Self { tls: TlsConnector::from(tls), proxies, patience: profile.connect_timeout }
     }
 
     pub(super) async fn send(&self, request: &Filled) -> Result<Answer, ExchangeError> {
+        let wrong = |what: &str| ExchangeError::Request(what.to_owned());
         let url =
             reqwest::Url::parse(&request.url).map_err(|error| ExchangeError::Request(error.to_string()))?;
-        let host = url.host_str().ok_or_else(|| ExchangeError::Request("the URL has no host".into()))?;
-        let port = url
-            .port_or_known_default()
-            .ok_or_else(|| ExchangeError::Request("the URL has no port".into()))?;
-        let unreachable = |error: std::io::Error| ExchangeError::Unreachable(error.to_string());
-        let address = host.trim_matches(['[', ']']);
-        let stream = TcpStream::connect((address, port)).await.map_err(unreachable)?;
-        stream.set_nodelay(true).map_err(unreachable)?;
-        let bytes = bytes(request, &url);
-        if url.scheme() == "https" {
-            let name = ServerName::try_from(address.to_owned())
+        let host = url.host_str().ok_or_else(|| wrong("the URL has no host"))?;
+        let port = url.port_or_known_default().ok_or_else(|| wrong("the URL has no port"))?;
+        let uri = request.url.parse().map_err(|_| wrong("the URL is none"))?;
+        let proxy = self.proxies.as_ref().and_then(|proxies| proxies.intercept(&uri));
+        let is_tls = url.scheme() == "https";
+        let connected = self.connected((host, port), proxy.as_ref(), is_tls);
+        let stream = tokio::time::timeout(self.patience, connected).await.map_err(|_| {
+            ExchangeError::Unreachable(format!("no connection within {} ms", self.patience.as_millis()))
+        })??;
+        if is_tls {
+            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
                 .map_err(|error| ExchangeError::Tls(error.to_string()))?;
-            let stream = self.0.connect(name, stream).await.map_err(unreachable)?;
-            converse(stream, &bytes).await
+            let stream = self.tls.connect(name, stream).await;
+            let stream = stream.map_err(|error| ExchangeError::Unreachable(error.to_string()))?;
+            converse(stream, &bytes(request, &url, None)).await
         } else {
-            converse(stream, &bytes).await
+            converse(stream, &bytes(request, &url, proxy.as_ref())).await
         }
+    }
+
+    /// A connection to the target, or to the proxy that leads there; through it where TLS comes next (RFC 9110 section 9.3.6).
+    async fn connected(
+        &self,
+        (host, port): (&str, u16),
+        proxy: Option<&Intercept>,
+        is_tls: bool,
+    ) -> Result<TcpStream, ExchangeError> {
+        let unreachable = |error: std::io::Error| ExchangeError::Unreachable(error.to_string());
+        let address = match proxy {
+            None => (host.trim_matches(['[', ']']), port),
+            Some(proxy) if proxy.uri().scheme_str() == Some("http") => {
+                let host = proxy.uri().host().unwrap_or_default().trim_matches(['[', ']']);
+                (host, proxy.uri().port_u16().unwrap_or(80))
+            }
+            Some(_) => return Err(ExchangeError::Tls("only `http://` proxies can be used".into())),
+        };
+        let mut stream = TcpStream::connect(address).await.map_err(unreachable)?;
+        stream.set_nodelay(true).map_err(unreachable)?;
+        let Some(proxy) = proxy.filter(|_| is_tls) else { return Ok(stream) };
+        let mut head = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n");
+        head.push_str(&authorization(proxy));
+        head.push_str("\r\n");
+        stream.write_all(head.as_bytes()).await.map_err(unreachable)?;
+        let mut seen = Vec::new();
+        while !seen.ends_with(b"\r\n\r\n") {
+            // Byte by byte: what comes after the head is the target's already.
+            let byte = stream.read_u8().await.map_err(unreachable)?;
+            seen.push(byte);
+            if seen.len() > MOST_HEAD {
+                return Err(ExchangeError::Unreachable("the proxy does not come to an end".into()));
+            }
+        }
+        let line = String::from_utf8_lossy(&seen).lines().next().unwrap_or_default().to_owned();
+        if line.split(' ').nth(1).is_some_and(|status| status.starts_with('2')) {
+            return Ok(stream);
+        }
+        Err(ExchangeError::Unreachable(format!("the proxy answered `{line}`")))
     }
 }
 
+/// What a proxy wants to know of its user (RFC 9110 section 11.7.2), as a header line; nothing where its URL names none.
+fn authorization(proxy: &Intercept) -> String {
+    let value = proxy.basic_auth().and_then(|value| value.to_str().ok());
+    value.map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default()
+}
+
 /// The request as it goes out. `Host` comes first (RFC 9110 section 7.2); the connection is not used again.
-fn bytes(request: &Filled, url: &reqwest::Url) -> Vec<u8> {
-    let target = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
+/// A proxy is told the whole URL (RFC 9112 section 3.2.2).
+fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
+    let target = match proxy {
+        Some(_) => url.to_string(),
+        None => url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
+    };
     let host = url.host_str().unwrap_or_default();
     let mut head = format!("{} {target} HTTP/1.1\r\nHost: {host}", request.method);
     if let Some(port) = url.port() {
         _ = write!(head, ":{port}");
     }
     head.push_str("\r\n");
+    head.push_str(&proxy.map(authorization).unwrap_or_default());
     for (name, value) in &request.headers {
         _ = write!(head, "{name}: {value}\r\n");
     }
@@ -235,7 +298,7 @@ mod tests {
             body: vec![],
             exact: true,
         };
-        let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap());
+        let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap(), None);
         let expected = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:81\r\npSu-iD: x\r\npSu-iD: y\r\nConnection: close\r\n\r\n";
         assert_eq!(String::from_utf8(sent).unwrap(), expected);
     }

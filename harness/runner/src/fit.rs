@@ -1,0 +1,119 @@
+//! Whether a profile fits the suite: it names choices that clauses leave, values that they know, and operations that there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xs2aspec_suite::{Case, Expectation, RequestSpec, Strength, Suite, problem};
+
+use crate::profile::Profile;
+
+/// What a profile says of the suite and is not so. Exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum Misfit {
+    /// A choice that no clause leaves.
+    #[error("`[choices]` of the target profile: no clause leaves a choice `{key}`{near}")]
+    Choice {
+        /// The key.
+        key: String,
+        /// The nearest key, as advice.
+        near: String,
+    },
+    /// A value that nothing is made of.
+    #[error("`[choices]` of the target profile: \"{key}\" is `{found}`: expected {known}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What it says.
+        found: String,
+        /// What it may say.
+        known: String,
+    },
+    /// An operation that is none.
+    #[error("`[{table}]` of the target profile: there is no operation `{name}`{near}")]
+    Operation {
+        /// Table of the profile.
+        table: &'static str,
+        /// What it names.
+        name: String,
+        /// The nearest name, as advice.
+        near: String,
+    },
+}
+
+/// Looks at all that a profile says of the suite.
+pub(crate) fn check(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
+    choices(suite, profile)?;
+    operations(suite, profile)
+}
+
+/// Clauses that are choices and of which the profile says `fail`.
+pub(crate) fn strict(suite: &Suite, profile: &Profile) -> BTreeSet<String> {
+    let strict = suite.clauses().values().filter(|clause| match &clause.strength {
+        Strength::Choice(choice) => profile.choices.get(&choice.key).is_some_and(|value| value == "fail"),
+        _ => false,
+    });
+    strict.map(|clause| clause.id.clone()).collect()
+}
+
+fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
+    // Values by key: the usual one, and those that cases tell apart.
+    let mut known = BTreeMap::<&str, (BTreeSet<&str>, bool)>::new();
+    for clause in suite.clauses().values() {
+        if let Strength::Choice(choice) = &clause.strength {
+            known.entry(&choice.key).or_default().0.insert(&choice.default);
+        }
+    }
+    for case in suite.cases() {
+        let key = suite.clauses().get(&case.clause).and_then(|clause| match &clause.strength {
+            Strength::Choice(choice) => Some(choice.key.as_str()),
+            _ => None,
+        });
+        if let (Some(key), Expectation::Choice(values)) = (key, &case.expect) {
+            let (names, told_apart) = known.entry(key).or_default();
+            names.extend(values.keys().map(String::as_str));
+            *told_apart = true;
+        }
+    }
+    for (key, value) in &profile.choices {
+        let Some((names, told_apart)) = known.get(key.as_str()) else {
+            return Err(Misfit::Choice { key: key.clone(), near: near(key, known.into_keys()) });
+        };
+        let is_status = key.ends_with(".success-status");
+        let fits = match () {
+            () if is_status => value.parse().is_ok_and(|status: u16| (200..300).contains(&status)),
+            () if *told_apart => names.contains(value.as_str()) || value == "fail" || is_form(key),
+            () => true,
+        };
+        if !fits {
+            let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let known = if is_status { "a status of 200 to 299".to_owned() } else { names };
+            return Err(Misfit::Value { key: key.clone(), found: value.clone(), known });
+        }
+    }
+    Ok(())
+}
+
+/// Choices that say how a request is written; who writes it knows the values ([`crate::seal::Forms`]).
+fn is_form(key: &str) -> bool {
+    key.starts_with("key-id.") || key == "certificate.form"
+}
+
+fn operations(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
+    let requests = |case: &'_ Case| -> Vec<String> {
+        let steps = case.before.iter().map(|step| &step.request);
+        steps.chain([&case.request]).map(|request: &RequestSpec| request.operation.clone()).collect()
+    };
+    let known: BTreeSet<String> = suite.cases().iter().flat_map(requests).collect();
+    let paths = profile.paths.keys().map(|name| ("paths", name));
+    let limits = profile.limits.intervals.keys().map(|name| ("limits.operations", name));
+    match paths.chain(limits).find(|(_, name)| !known.contains(name.as_str())) {
+        None => Ok(()),
+        Some((table, name)) => {
+            let near = near(name, known.iter().map(String::as_str));
+            Err(Misfit::Operation { table, name: name.clone(), near })
+        }
+    }
+}
+
+fn near<'a>(name: &'a str, known: impl IntoIterator<Item = &'a str>) -> String {
+    problem::nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+}

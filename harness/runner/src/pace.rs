@@ -1,0 +1,236 @@
+//! How fast a target is asked, and when again: the limits of its profile, and what the target itself asks for (`Retry-After`,
+//! RFC 9110 section 10.2.3).
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::{
+    exchange::{Answer, ExchangeError},
+    profile::Limits,
+};
+
+/// First wait before a connection is tried again; each further one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// After so many connections in a row that failed a target is gone, and nobody waits for it any more.
+const GONE: u32 = 32;
+
+/// Keeps the limits of one target over all cases that are in flight.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    limits: Limits,
+    slots: Mutex<Slots>,
+    /// Connections that failed since the last one that did not.
+    failed: AtomicU32,
+}
+
+/// From when on something may be sent.
+#[derive(Debug, Default)]
+struct Slots {
+    all: Option<Instant>,
+    operations: HashMap<String, Instant>,
+    /// As the target asked.
+    held: Option<Instant>,
+}
+
+impl Pace {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, slots: Mutex::default(), failed: AtomicU32::new(0) }
+    }
+
+    /// Waits until a request of this operation may be sent.
+    pub(crate) async fn wait(&self, operation: &str) {
+        let slot = self.slot(operation);
+        if let Some(slot) = slot {
+            sleep_until(slot).await;
+        }
+        while let Some(held) = self.held() {
+            sleep_until(held).await;
+        }
+    }
+
+    /// Takes the next free slot of an operation; none where nothing limits it.
+    fn slot(&self, operation: &str) -> Option<Instant> {
+        let own = self.limits.intervals.get(operation).copied();
+        if self.limits.interval.is_none() && own.is_none() {
+            return None;
+        }
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = [slots.all, slots.operations.get(operation).copied()].into_iter().flatten().max();
+        let slot = slot.map_or_else(Instant::now, |slot| slot.max(Instant::now()));
+        if let Some(interval) = self.limits.interval {
+            slots.all = Some(slot + interval);
+        }
+        if let Some(interval) = own {
+            slots.operations.insert(operation.to_owned(), slot + interval);
+        }
+        Some(slot)
+    }
+
+    fn held(&self) -> Option<Instant> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.held.filter(|held| *held > Instant::now())
+    }
+
+    /// Waits where a request may be sent again, and says whether it may: nothing can have been made by it, the target does not ask
+    /// for more patience than there is, and it was not sent too often already. `attempt` counts from 1.
+    ///
+    /// Nothing was made where there was no connection, or where the target had no time for the request (429, RFC 6585 section 4).
+    /// A 503 or a connection that broke says that only of a method that makes nothing (RFC 9110 section 9.2.1).
+    pub(crate) async fn again(
+        &self,
+        method: &str,
+        answer: &Result<Answer, ExchangeError>,
+        attempt: u32,
+    ) -> bool {
+        let only_reads = matches!(method, "GET" | "HEAD");
+        let may = attempt <= self.limits.retries;
+        if !matches!(answer, Err(ExchangeError::Unreachable(_))) {
+            self.failed.store(0, Ordering::Relaxed);
+        }
+        match answer {
+            Ok(answer) if matches!(answer.status, 429 | 503) => {
+                let Some(wait) = retry_after(answer).filter(|wait| *wait <= self.limits.longest_wait) else {
+                    return false;
+                };
+                if self.limits.retries > 0 {
+                    self.hold(wait);
+                }
+                may && (only_reads || answer.status == 429)
+            }
+            Err(ExchangeError::Unreachable(_)) => {
+                let failed = self.failed.fetch_add(1, Ordering::Relaxed);
+                if may && failed < GONE {
+                    sleep(FIRST_WAIT * 2u32.saturating_pow(attempt - 1)).await;
+                    return true;
+                }
+                false
+            }
+            Err(ExchangeError::Broken(_)) => may && only_reads,
+            _ => false,
+        }
+    }
+
+    /// Holds back everything for a while.
+    fn hold(&self, wait: Duration) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = Instant::now() + wait;
+        slots.held = Some(slots.held.map_or(until, |held| held.max(until)));
+    }
+}
+
+/// How long a target asks to wait: seconds, or a date, which is held against its own clock where it tells it.
+fn retry_after(answer: &Answer) -> Option<Duration> {
+    let text = answer.header("retry-after")?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = |text: &str| DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc());
+    let now = answer.header("date").and_then(date).unwrap_or_else(Utc::now);
+    Some((date(text)? - now).to_std().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(change: impl FnOnce(&mut Limits)) -> Pace {
+        let mut limits = crate::Profile::of_url("http://127.0.0.1:1").unwrap().limits;
+        change(&mut limits);
+        Pace::new(limits)
+    }
+
+    fn answer(status: u16, retry_after: &str) -> Answer {
+        let headers = vec![("Retry-After".to_owned(), retry_after.to_owned())];
+        Answer { status, headers, body: vec![] }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as an exchange ends")]
+    fn busy(status: u16, retry_after: &str) -> Result<Answer, ExchangeError> {
+        Ok(answer(status, retry_after))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_keep_their_distance_each_operation_its_own() {
+        let pace = pace(|limits| {
+            limits.interval = Some(Duration::from_millis(10));
+            limits.intervals.insert("ncbct".into(), Duration::from_millis(100));
+        });
+        let start = Instant::now();
+        let mut seen = Vec::new();
+        for operation in ["ncbct", "basket", "basket", "ncbct", "basket"] {
+            pace.wait(operation).await;
+            seen.push(start.elapsed().as_millis());
+        }
+        // The timer of the runtime has steps of a millisecond.
+        let expected = [0, 10, 20, 100, 110];
+        assert!(seen.iter().zip(expected).all(|(seen, due)| (due..=due + 2).contains(seen)), "{seen:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_target_asks_for_holds_everything_back() {
+        let pace = pace(|_| {});
+        let start = Instant::now();
+        assert!(pace.again("POST", &busy(429, "7"), 1).await);
+        assert_eq!(start.elapsed().as_secs(), 0, "it is the next request that waits");
+        pace.wait("basket").await;
+        assert_eq!(start.elapsed().as_secs(), 7);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_sent_twice_that_may_have_made_something() {
+        let broken = || Err(ExchangeError::Broken(String::new()));
+        let gone = || Err(ExchangeError::Unreachable(String::new()));
+        let late = || Err(ExchangeError::Deadline(Duration::ZERO));
+        for (method, answer, attempt, again) in [
+            ("POST", busy(429, "1"), 1, true),
+            ("POST", busy(429, "1"), 2, true),
+            ("POST", busy(429, "1"), 3, false),
+            ("POST", busy(429, "31"), 1, false),
+            ("POST", busy(429, "soon"), 1, false),
+            ("POST", busy(503, "1"), 1, false),
+            ("GET", busy(503, "1"), 1, true),
+            ("GET", busy(500, "1"), 1, false),
+            ("POST", gone(), 1, true),
+            ("POST", gone(), 3, false),
+            ("POST", broken(), 1, false),
+            ("GET", broken(), 1, true),
+            ("GET", late(), 1, false),
+        ] {
+            assert_eq!(pace(|_| {}).again(method, &answer, attempt).await, again, "{method} {answer:?}");
+        }
+        let never = pace(|limits| limits.retries = 0);
+        assert!(!never.again("GET", &busy(429, "1"), 1).await && never.held().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_a_target_that_is_gone() {
+        let pace = pace(|_| {});
+        let gone = Err(ExchangeError::Unreachable(String::new()));
+        for _ in 0..GONE {
+            assert!(pace.again("POST", &gone, 1).await);
+        }
+        assert!(!pace.again("POST", &gone, 1).await);
+        assert!(!pace.again("POST", &busy(200, ""), 1).await);
+        assert!(pace.again("POST", &gone, 1).await, "it is back");
+    }
+
+    #[test]
+    fn a_time_to_come_back_is_seconds_or_a_date() {
+        let wait = |text: &str| retry_after(&answer(429, text));
+        assert_eq!(wait(" 12 "), Some(Duration::from_secs(12)));
+        assert_eq!(wait("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("tomorrow"), None);
+        let mut answer = answer(503, "Thu, 31 Jan 2030 12:00:30 GMT");
+        answer.headers.push(("Date".into(), "Thu, 31 Jan 2030 12:00:00 GMT".into()));
+        assert_eq!(retry_after(&answer), Some(Duration::from_secs(30)));
+    }
+}

@@ -1,0 +1,513 @@
+//! The profile as it stands in its file: TOML, read with line and column, and checked as far as it can be without asking the target.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::{Value, json};
+use xs2aspec_signing::material;
+use xs2aspec_suite::{Strength, Suite, capability, problem};
+
+use super::{
+    Environment, Http, Key, Limits, Offered, Profile, ProfileError, TEST_CERTIFICATE, TEST_KEY,
+    prepare::{self, Prepare},
+};
+
+/// Longest times that may be said, in milliseconds: for one exchange, and for its connection.
+const LONGEST: (u64, u64) = (300_000, 60_000);
+/// Fewest requests in a second that are kept to.
+const LEAST_RATE: f64 = 0.01;
+/// Most retries of one request.
+const MOST_RETRIES: u32 = 10;
+/// Longest time that a run waits because the target asks it to, in seconds.
+const LONGEST_WAIT: u64 = 600;
+
+/// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths are relative to this file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "xs2aspec target profile")]
+pub(super) struct File {
+    /// Name of the target, in every report.
+    name: Option<String>,
+    /// Version of the target, in every report.
+    version: Option<String>,
+    /// Who answers for the target, in every report: a team or a mailbox, no person.
+    contact: Option<String>,
+    /// URL with any prefix, without the document's `/v1`.
+    base_url: String,
+    /// TPP-Session-ID.
+    session_id: Option<String>,
+    /// TPP-Redirect-URI.
+    redirect_uri: Option<String>,
+    /// X-Accept-Fix by operation; `amount-as-string` where none is said.
+    #[serde(default)]
+    x_accept_fix: BTreeMap<String, String>,
+    /// Test persons.
+    #[serde(default)]
+    psu: BTreeMap<String, BTreeMap<String, String>>,
+    /// Accounts to pay from and to.
+    #[serde(default)]
+    accounts: BTreeMap<String, BTreeMap<String, String>>,
+    /// A consented account, and a booked transaction of it.
+    #[serde(default)]
+    transaction: BTreeMap<String, String>,
+    /// A cross-border payment that stays at status PDNG.
+    #[serde(default)]
+    pending_payment: BTreeMap<String, String>,
+    /// A cross-border payment with status RJCT.
+    #[serde(default)]
+    rejected_payment: BTreeMap<String, String>,
+    /// Path by operation where it is not the document's.
+    #[serde(default)]
+    paths: BTreeMap<String, String>,
+    /// What the bank decided where the document leaves it free; asserted only when said.
+    #[serde(default)]
+    choices: BTreeMap<String, String>,
+    /// What the target offers; `sandbox` and `basket` are asked for where nothing is said.
+    #[serde(default)]
+    capabilities: BTreeMap<String, bool>,
+    /// Whether a created resource with status RJCT is one of the bank's forms of refusal; true unless said.
+    rejected_is_refusal: Option<bool>,
+    /// What signs the requests; without it, the test key that everybody knows.
+    #[serde(default)]
+    signing: Pair,
+    /// PEM file of the only authorities that the target's TLS certificate may come from; the system's where absent.
+    authorities: Option<PathBuf>,
+    /// What is shown where the target asks for a client certificate.
+    #[serde(default)]
+    tls: Pair,
+    /// Version of HTTP over TLS; `1.1` unless said. Cases about the bytes of headers are always sent with 1.1.
+    http: Option<Http>,
+    /// Forward proxy (`http://HOST:PORT`) for this target; the usual variables (`HTTPS_PROXY`, `NO_PROXY` ..) count where absent, and
+    /// not for a target on this machine.
+    proxy: Option<String>,
+    /// Further header fields of each request, unsigned and masked in all reports.
+    #[serde(default)]
+    headers: BTreeMap<String, Text>,
+    /// Longest time for one exchange, in milliseconds; 10000 unless said, 300000 at most.
+    #[schemars(range(min = 1, max = 300_000))]
+    deadline_ms: Option<u64>,
+    /// Longest time for one connection to be there, in milliseconds; 5000 unless said, 60000 at most.
+    #[schemars(range(min = 1, max = 60_000))]
+    connect_timeout_ms: Option<u64>,
+    /// How much the target is asked at once, and how often again.
+    #[serde(default)]
+    limits: Limit,
+    /// Whether payments are worth nothing there. Without it only a loopback address is a target.
+    environment: Option<Environment>,
+    /// The base URL once more, for a production system that is read with `--allow-production`.
+    confirm_production: Option<String>,
+    /// Executables that are run first; `${prepare.NAME.KEY}` in this file stands for what they print.
+    #[serde(default)]
+    prepare: Vec<Prepare>,
+}
+
+/// A text, or where it is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Text {
+    /// The text itself, which is no secret.
+    Plain(String),
+    /// Where it is.
+    Hidden(Hidden),
+}
+
+/// Where a secret is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+enum Hidden {
+    /// In this environment variable.
+    Env(String),
+    /// In this file, without the end of its last line.
+    File(PathBuf),
+}
+
+/// A key and its certificate: two PEM files, one PKCS#12 file, or a certificate and a command that signs.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Pair {
+    /// PEM file of the private key.
+    key: Option<PathBuf>,
+    /// PEM file of its certificate.
+    certificate: Option<PathBuf>,
+    /// PKCS#12 file of both.
+    pkcs12: Option<PathBuf>,
+    /// Passphrase of the key or of the PKCS#12 file.
+    #[serde(default, deserialize_with = "hidden")]
+    passphrase: Option<Hidden>,
+    /// Executable that gets the signing string on its standard input and prints the RSA-SHA256 signature, for a key in hardware; only
+    /// for `signing`.
+    command: Option<Vec<String>>,
+}
+
+/// A secret that is not where it should be is not quoted.
+fn hidden<'a, D: Deserializer<'a>>(found: D) -> Result<Option<Hidden>, D::Error> {
+    Option::deserialize(found).map_err(|_| {
+        D::Error::custom("expected `{ env = \"..\" }` or `{ file = \"..\" }`: no secret stands in a profile")
+    })
+}
+
+/// How much the target is asked.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Limit {
+    /// Cases in flight at once, where `--jobs` does not say fewer.
+    #[schemars(range(min = 1))]
+    in_flight: Option<usize>,
+    /// Requests in a second.
+    per_second: Option<f64>,
+    /// Requests in a second by operation.
+    #[serde(default)]
+    operations: BTreeMap<String, f64>,
+    /// How often a request is sent again where nothing can have been made by it; 2 unless said.
+    #[schemars(range(max = 10))]
+    retries: Option<u32>,
+    /// Longest time that the target may ask to wait (`Retry-After`), in seconds; 30 unless said.
+    #[schemars(range(max = 600))]
+    longest_wait_s: Option<u64>,
+}
+
+/// Reads a profile of this name and folder.
+pub(super) fn parse(name: &str, text: &str, folder: Option<&Path>) -> Result<Profile, ProfileError> {
+    let folder = folder.unwrap_or(Path::new(""));
+    let parsed = |text: &str| toml::from_str::<File>(text).map_err(|error| syntax(name, text, &error));
+    let file = parsed(text)?;
+    let prepared = prepare::run(name, text, &file.prepare, folder)?;
+    let file = if file.prepare.is_empty() { file } else { parsed(&prepared.text)? };
+    Reader { name, folder, file: &file }.profile(prepared.values)
+}
+
+struct Reader<'a> {
+    name: &'a str,
+    folder: &'a Path,
+    file: &'a File,
+}
+
+impl Reader<'_> {
+    fn profile(&self, prepared: Vec<String>) -> Result<Profile, ProfileError> {
+        let (name, file) = (self.name, self.file);
+        let (key, certificate) = self.signing()?;
+        let client_certificate = self.pair("tls", &file.tls)?.map(|(key, certificate)| (certificate, key));
+        Ok(Profile {
+            name: file.name.clone().unwrap_or_else(|| file.base_url.clone()),
+            version: file.version.clone(),
+            contact: file.contact.clone(),
+            base_url: checked_url(name, "base-url", &file.base_url)?,
+            values: values(name, file)?,
+            paths: self.paths()?,
+            choices: file.choices.clone(),
+            capabilities: capabilities(name, file)?,
+            rejected_is_refusal: file.rejected_is_refusal.unwrap_or(true),
+            key,
+            certificate,
+            authorities: file.authorities.as_ref().map(|path| self.text("authorities", path)).transpose()?,
+            client_certificate,
+            http: file.http.unwrap_or_default(),
+            proxy: file.proxy.as_deref().map(|proxy| checked_url(name, "proxy", proxy)).transpose()?,
+            headers: self.headers()?,
+            deadline: self.time("deadline-ms", file.deadline_ms, 10_000, LONGEST.0)?,
+            connect_timeout: self.time("connect-timeout-ms", file.connect_timeout_ms, 5_000, LONGEST.1)?,
+            limits: self.limits()?,
+            prepared,
+            is_production: false,
+            environment: file.environment,
+            confirm_production: file.confirm_production.clone(),
+        })
+    }
+
+    fn wrong(&self, message: impl Into<String>) -> ProfileError {
+        value(self.name, message)
+    }
+
+    /// The text of a file that the profile names at this key.
+    fn text(&self, key: &str, path: &Path) -> Result<String, ProfileError> {
+        let bytes = self.bytes(key, path)?;
+        String::from_utf8(bytes).map_err(|_| self.wrong(format!("`{key}`: {} is no text", path.display())))
+    }
+
+    fn bytes(&self, key: &str, path: &Path) -> Result<Vec<u8>, ProfileError> {
+        let path = self.folder.join(path);
+        std::fs::read(&path)
+            .map_err(|source| self.wrong(format!("`{key}`: {}: cannot be read: {source}", path.display())))
+    }
+
+    fn hidden(&self, key: &str, hidden: &Hidden) -> Result<String, ProfileError> {
+        match hidden {
+            Hidden::Env(variable) => std::env::var(variable).map_err(|_| {
+                self.wrong(format!("`{key}` is in the environment variable `{variable}`, which is not set"))
+            }),
+            Hidden::File(path) => {
+                let text = self.text(key, path)?;
+                Ok(text
+                    .strip_suffix('\n')
+                    .map_or(text.as_str(), |line| line.trim_end_matches('\r'))
+                    .to_owned())
+            }
+        }
+    }
+
+    /// What signs, and its certificate.
+    fn signing(&self) -> Result<(Key, String), ProfileError> {
+        let signing = &self.file.signing;
+        let Some(command) = &signing.command else {
+            let pair = self.pair("signing", signing)?;
+            let (key, certificate) = pair.unwrap_or((TEST_KEY.to_owned(), TEST_CERTIFICATE.to_owned()));
+            return Ok((Key::Pem(key), certificate));
+        };
+        let (Some(certificate), None, None) = (&signing.certificate, &signing.key, &signing.pkcs12) else {
+            return Err(self
+                .wrong("`[signing] command` wants `certificate` beside it, and neither `key` nor `pkcs12`"));
+        };
+        if command.is_empty() {
+            return Err(self.wrong("`[signing] command` is empty: expected an executable and its arguments"));
+        }
+        let key = Key::Command { command: command.clone(), folder: self.folder.to_owned() };
+        Ok((key, self.text("[signing] certificate", certificate)?))
+    }
+
+    /// Key and certificate of a table, both PEM and without a passphrase; `None` where it names none.
+    fn pair(&self, table: &str, pair: &Pair) -> Result<Option<(String, String)>, ProfileError> {
+        let at = |key: &str| format!("[{table}] {key}");
+        let passphrase = pair.passphrase.as_ref().map(|hidden| self.hidden(&at("passphrase"), hidden));
+        let passphrase = passphrase.transpose()?;
+        match (&pair.key, &pair.certificate, &pair.pkcs12) {
+            _ if pair.command.is_some() => Err(self.wrong(format!(
+                "`[{table}] command`: a command only signs; expected `key` and `certificate`, or `pkcs12`"
+            ))),
+            (None, None, None) if passphrase.is_some() => {
+                Err(self.wrong(format!("`[{table}] passphrase` opens nothing: add `key` or `pkcs12`")))
+            }
+            (None, None, None) => Ok(None),
+            (None, None, Some(archive)) => {
+                let bytes = self.bytes(&at("pkcs12"), archive)?;
+                let opened = material::opened(&bytes, passphrase.as_deref().unwrap_or_default());
+                opened.map(Some).map_err(|error| self.wrong(format!("`[{table}] pkcs12`: {error}")))
+            }
+            (Some(key), Some(certificate), None) => {
+                let key = self.text(&at("key"), key)?;
+                let key = material::unlocked(&key, passphrase.as_deref())
+                    .map_err(|error| self.wrong(format!("`[{table}] key`: {error}")))?;
+                Ok(Some((key, self.text(&at("certificate"), certificate)?)))
+            }
+            (_, _, Some(_)) => Err(self.wrong(format!(
+                "`[{table}] pkcs12` holds key and certificate: take `key` and `certificate` away"
+            ))),
+            _ => Err(self.wrong(format!("`[{table}]` wants both `key` and `certificate`, or neither"))),
+        }
+    }
+
+    /// The further header fields, with the values of what they name.
+    fn headers(&self) -> Result<BTreeMap<String, String>, ProfileError> {
+        let of = |(header, text): (&String, &Text)| {
+            let text = match text {
+                Text::Plain(text) => text.clone(),
+                Text::Hidden(hidden) => self.hidden(&format!("[headers] {header}"), hidden)?,
+            };
+            let fits = reqwest::header::HeaderName::from_bytes(header.as_bytes()).is_ok()
+                && reqwest::header::HeaderValue::from_str(&text).is_ok();
+            if fits {
+                Ok((header.clone(), text))
+            } else {
+                Err(self.wrong(format!("`[headers] {header}` is no header field (RFC 9110 section 5)")))
+            }
+        };
+        self.file.headers.iter().map(of).collect()
+    }
+
+    fn paths(&self) -> Result<BTreeMap<String, String>, ProfileError> {
+        for (operation, path) in &self.file.paths {
+            if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
+                return Err(self.wrong(format!(
+                    "`[paths] {operation}` is `{path}`: expected a path that begins with `/`, without a query"
+                )));
+            }
+        }
+        Ok(self.file.paths.clone())
+    }
+
+    fn time(&self, key: &str, said: Option<u64>, usual: u64, most: u64) -> Result<Duration, ProfileError> {
+        match said.unwrap_or(usual) {
+            time if (1..=most).contains(&time) => Ok(Duration::from_millis(time)),
+            time => Err(self.wrong(format!("`{key}` is {time}: expected 1 to {most} milliseconds"))),
+        }
+    }
+
+    fn limits(&self) -> Result<Limits, ProfileError> {
+        let limit = &self.file.limits;
+        let rate = |key: String, rate: f64| {
+            if rate.is_finite() && rate > 0.0 {
+                Ok(Duration::from_secs_f64(1.0 / rate.max(LEAST_RATE)))
+            } else {
+                Err(self
+                    .wrong(format!("`[limits] {key}` is {rate}: expected requests per second, more than 0")))
+            }
+        };
+        let within = |key: &str, said: u64, most: u64| {
+            if said <= most {
+                Ok(said)
+            } else {
+                Err(self.wrong(format!("`[limits] {key}` is {said}: expected {most} at most")))
+            }
+        };
+        if limit.in_flight == Some(0) {
+            return Err(self.wrong("`[limits] in-flight` is 0: expected 1 or more"));
+        }
+        let operations = limit.operations.iter();
+        let retries = limit.retries.unwrap_or(2);
+        within("retries", retries.into(), MOST_RETRIES.into())?;
+        Ok(Limits {
+            in_flight: limit.in_flight,
+            interval: limit.per_second.map(|per| rate("per-second".into(), per)).transpose()?,
+            intervals: operations
+                .map(|(name, per)| Ok((name.clone(), rate(format!("operations.{name}"), *per)?)))
+                .collect::<Result<_, ProfileError>>()?,
+            retries,
+            longest_wait: Duration::from_secs(within(
+                "longest-wait-s",
+                limit.longest_wait_s.unwrap_or(30),
+                LONGEST_WAIT,
+            )?),
+        })
+    }
+}
+
+pub(super) fn value(file: &str, message: impl Into<String>) -> ProfileError {
+    ProfileError::Value { file: file.to_owned(), message: message.into() }
+}
+
+pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
+    let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+    let mut message = error.message().lines().next().unwrap_or_default().to_owned();
+    // The parser lists what it knows between backquotes; the near name is among them.
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if let (true, Some(found)) = (message.starts_with("unknown field"), quoted.next())
+        && let Some(near) = problem::nearest(found, quoted)
+    {
+        message = format!("unknown field `{found}`; did you mean `{near}`?");
+    }
+    ProfileError::Syntax {
+        file: file.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before.chars().rev().take_while(|letter| *letter != '\n').count() + 1,
+        message,
+    }
+}
+
+pub(super) fn checked_url(file: &str, key: &str, text: &str) -> Result<String, ProfileError> {
+    // A password may stand before the host.
+    let shown = match (text.find("://"), text.rfind('@')) {
+        (Some(start), Some(end)) if start + 3 <= end => format!("{}***{}", &text[..start + 3], &text[end..]),
+        _ => text.to_owned(),
+    };
+    let wrong = |why: String| value(file, format!("`{key}`: `{shown}` is no URL for it: {why}"));
+    let url = reqwest::Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(wrong("expected `http://HOST..` or `https://HOST..`".into()));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("it has a query or a fragment".into()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("it has a user or a password, which would stand in every report".into()));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Every value under its dotted name; one that no request uses is a mistake.
+fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileError> {
+    let mut values = BTreeMap::new();
+    let fix = ["basket", "ncbct", "periodic", "transaction"].map(|operation| (operation, "amount-as-string"));
+    for (operation, usual) in fix {
+        values.insert(format!("x-accept-fix.{operation}"), usual.to_owned());
+    }
+    let tables = [("psu", &file.psu), ("accounts", &file.accounts)];
+    let nested = tables.into_iter().flat_map(|(table, rows)| {
+        rows.iter().flat_map(move |(row, members)| {
+            members.iter().map(move |(key, text)| (format!("{table}.{row}.{key}"), text.clone()))
+        })
+    });
+    let flat = [
+        ("x-accept-fix", &file.x_accept_fix),
+        ("transaction", &file.transaction),
+        ("pending-payment", &file.pending_payment),
+        ("rejected-payment", &file.rejected_payment),
+    ];
+    let flat = flat.into_iter().flat_map(|(table, members)| {
+        members.iter().map(move |(key, text)| (format!("{table}.{key}"), text.clone()))
+    });
+    let single = [("session-id", &file.session_id), ("redirect-uri", &file.redirect_uri)];
+    let single = single.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.clone()?)));
+    for (key, text) in nested.chain(flat).chain(single) {
+        if capability::find(&capability::VALUES, &key).is_none() {
+            return Err(unknown(name, "value", &key, capability::VALUES.iter().map(|offer| offer.name)));
+        }
+        // A header or a path cannot hold it, and the mistake would show far from here.
+        if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
+            return Err(value(
+                name,
+                format!("`{key}` is {text:?}: expected a text without blanks around it"),
+            ));
+        }
+        values.insert(key, text);
+    }
+    Ok(values)
+}
+
+fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, ProfileError> {
+    let names = || capability::CAPABILITIES.iter().map(|offer| offer.name);
+    if let Some(wrong) = file.capabilities.keys().find(|key| !names().any(|known| known == *key)) {
+        return Err(unknown(name, "capability", wrong, names()));
+    }
+    Ok(names()
+        .map(|capability| {
+            let offered = match file.capabilities.get(capability) {
+                Some(true) => Offered::Yes,
+                None if matches!(capability, "sandbox" | "basket") => Offered::Ask,
+                Some(false) | None => Offered::No,
+            };
+            (capability.to_owned(), offered)
+        })
+        .collect())
+}
+
+fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> ProfileError {
+    let near =
+        problem::nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    value(file, format!("unknown {what} `{found}`{near}"))
+}
+
+/// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite knows, and what they mean.
+pub fn schema(suite: &Suite) -> Value {
+    let mut schema = schemars::schema_for!(File).to_value();
+    let text = |says: &str| json!({"type": "string", "description": says});
+    let tables = &mut schema["properties"];
+    for offer in &capability::VALUES {
+        let mut steps: Vec<&str> = offer.name.split('.').collect();
+        let Some(last) = steps.pop().filter(|_| !steps.is_empty()) else { continue };
+        let mut table = &mut *tables;
+        for step in steps {
+            table[step]["type"] = "object".into();
+            table[step]["additionalProperties"] = false.into();
+            table = &mut table[step]["properties"];
+        }
+        table[last] = text(offer.line);
+    }
+    let capabilities = &mut tables["capabilities"];
+    capabilities["additionalProperties"] = false.into();
+    for offer in &capability::CAPABILITIES {
+        capabilities["properties"][offer.name] = json!({"type": "boolean", "description": offer.line});
+    }
+    let choices = &mut tables["choices"];
+    choices["additionalProperties"] = false.into();
+    for clause in suite.clauses().values() {
+        if let Strength::Choice(choice) = &clause.strength {
+            let says = format!("{} ({}); usually `{}`", clause.says, clause.id, choice.default);
+            choices["properties"][&choice.key] = text(&says);
+        }
+    }
+    schema
+}

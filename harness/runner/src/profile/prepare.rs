@@ -1,0 +1,126 @@
+//! `[[prepare]]`: executables of the user's that find out what a profile cannot know beforehand, such as a consent that somebody has to
+//! give. What they print can be used anywhere in the profile.
+
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use xs2aspec_signing::command;
+
+use super::{ProfileError, file::value};
+
+/// How a value is written in a profile.
+const MARK: &str = "${prepare.";
+
+/// One executable.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Prepare {
+    /// Name, for `${prepare.NAME.KEY}`.
+    name: String,
+    /// Executable and arguments; it prints a JSON object. It is run in the folder of the profile, after those before it, whose values
+    /// it may use.
+    command: Vec<String>,
+    /// Longest time that it may take, in seconds; 300 unless said.
+    timeout_s: Option<u64>,
+}
+
+/// A profile with its values filled in.
+pub(super) struct Prepared {
+    /// The text of the profile.
+    pub(super) text: String,
+    /// All texts that were printed, which may be secrets.
+    pub(super) values: Vec<String>,
+}
+
+/// Runs what a profile prepares, and fills in what it prints.
+pub(super) fn run(
+    file: &str,
+    text: &str,
+    steps: &[Prepare],
+    folder: &Path,
+) -> Result<Prepared, ProfileError> {
+    let mut printed = BTreeMap::<&str, Value>::new();
+    for step in steps {
+        let wrong = |why: String| value(file, format!("`[[prepare]]` {}: {why}", step.name));
+        if step.name.is_empty() || step.name.contains(['.', '}']) {
+            return Err(wrong("expected a name without `.` and `}`".into()));
+        }
+        if printed.contains_key(step.name.as_str()) {
+            return Err(wrong("two have this name".into()));
+        }
+        let command: Result<Vec<String>, String> =
+            step.command.iter().map(|part| filled(part, &printed, str::to_owned)).collect();
+        let limit = Duration::from_secs(step.timeout_s.unwrap_or(300));
+        let output = command::run(&command.map_err(wrong)?, folder, b"", limit)
+            .map_err(|error| wrong(error.to_string()))?;
+        let found: Value = serde_json::from_slice(&output)
+            .map_err(|error| wrong(format!("expected that it prints a JSON object, found {error}")))?;
+        if !found.is_object() {
+            return Err(wrong("expected that it prints a JSON object, found another value".into()));
+        }
+        printed.insert(&step.name, found);
+    }
+    // A comment may speak of what is not there.
+    let lines = text.split_inclusive('\n').enumerate().map(|(number, line)| {
+        if line.trim_start().starts_with('#') {
+            return Ok(line.to_owned());
+        }
+        filled(line, &printed, escaped).map_err(|why| {
+            let column = line.find(MARK).map_or(1, |at| line[..at].chars().count() + 1);
+            ProfileError::Syntax { file: file.to_owned(), line: number + 1, column, message: why }
+        })
+    });
+    let text = lines.collect::<Result<String, _>>()?;
+    let mut values = Vec::new();
+    for found in printed.values() {
+        texts(found, &mut values);
+    }
+    Ok(Prepared { text, values })
+}
+
+/// The text with each `${prepare.NAME.KEY}` replaced; KEY may go into objects and arrays, step by step.
+fn filled(
+    text: &str,
+    printed: &BTreeMap<&str, Value>,
+    write: impl Fn(&str) -> String,
+) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(MARK) {
+        let (name, after) = after.split_once('}').ok_or_else(|| format!("`{MARK}` without its `}}`"))?;
+        let (step, key) = name
+            .split_once('.')
+            .ok_or_else(|| format!("expected `{MARK}NAME.KEY}}`, found `{MARK}{name}}}`"))?;
+        let found = printed
+            .get(step)
+            .ok_or_else(|| format!("`{MARK}{name}}}`: no `[[prepare]]` before it has the name `{step}`"))?;
+        let found = found.pointer(&format!("/{}", key.replace('.', "/")));
+        let found = match found {
+            Some(Value::String(text)) => text.clone(),
+            Some(other @ (Value::Number(_) | Value::Bool(_))) => other.to_string(),
+            _ => return Err(format!("`{MARK}{name}}}`: `{step}` printed no text at `{key}`")),
+        };
+        filled.push_str(before);
+        filled.push_str(&write(&found));
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// As it stands between the quotation marks of a TOML string, which knows the escapes of JSON (TOML 1.0, String).
+fn escaped(text: &str) -> String {
+    let json = Value::from(text).to_string();
+    json[1..json.len() - 1].to_owned()
+}
+
+fn texts(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::String(text) => into.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, into)),
+        Value::Object(members) => members.values().for_each(|item| texts(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
