@@ -91,3 +91,25 @@ async fn a_production_system_is_only_read() {
     assert!(judged > 50 && left > 200, "{judged} judged, {left} left out");
     bank.shutdown().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_redirect_is_followed() {
+    use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+    let (here, elsewhere) = (MockServer::start().await, MockServer::start().await);
+    let moved = ResponseTemplate::new(307).insert_header("Location", format!("{}/v1/", elsewhere.uri()));
+    Mock::given(any()).respond_with(moved).mount(&here).await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(201)).mount(&elsewhere).await;
+    let folder = TempDir::new().unwrap();
+    let output = tokio::task::block_in_place(|| {
+        Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+            // Over the client that reuses connections, and with exact header names.
+            .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct", "--target"])
+            .args([&here.uri(), "--out"])
+            .arg(folder.path())
+            .output()
+            .unwrap()
+    });
+    assert_eq!(output.status.code(), Some(1), "a redirect is no acceptance");
+    assert!(!here.received_requests().await.unwrap().is_empty());
+    assert!(elsewhere.received_requests().await.unwrap().is_empty(), "signed headers went to another host");
+}

@@ -2,6 +2,7 @@
 //! `[[prepare]]` printed; in answers, what stands for persons and accounts though nobody sent it; signatures, certificates and the headers
 //! of a gateway. Equal values stay recognisably equal within a run; runs with another seed mask differently.
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{Body, Header, Request, Response};
@@ -50,14 +51,17 @@ pub type Pairs = Vec<(String, String)>;
 /// Replaces secrets by pseudonyms.
 pub struct Masker {
     seed: u64,
-    secrets: Pairs,
+    /// Finds the secrets, the longest of those that begin at one place: a BBAN stands inside its IBAN.
+    finder: AhoCorasick,
+    /// What stands in their places, in the order of the finder.
+    pseudonyms: Vec<String>,
     /// Header fields that are masked whole because the profile adds them, by name in lower case.
     added: Vec<String>,
 }
 
 impl std::fmt::Debug for Masker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Masker of {} values", self.secrets.len())
+        write!(f, "Masker of {} values", self.pseudonyms.len())
     }
 }
 
@@ -85,19 +89,22 @@ impl Masker {
                 }
             }
         }
-        longest_first(&mut secrets);
         let added = profile.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
-        Self { seed, secrets, added }
+        let (texts, pseudonyms): (Vec<String>, Vec<String>) = secrets.into_iter().unzip();
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
+        // Too many or too long secrets would be megabytes of them.
+        let finder = finder.unwrap_or_else(|error| unreachable!("secrets of a profile: {error}"));
+        Self { seed, finder, pseudonyms, added }
     }
 
     /// The text without secrets.
     pub fn text(&self, text: &str) -> String {
-        replaced(text, &self.secrets)
+        self.finder.replace_all(text, &self.pseudonyms)
     }
 
     /// The text without secrets and without what was learned from an answer.
     pub fn text_with(&self, text: &str, learned: &Pairs) -> String {
-        replaced(&replaced(text, &self.secrets), learned)
+        replaced(&self.text(text), learned)
     }
 
     /// What an answer tells of persons and accounts that its request did not: members that say so by their names, and whatever has the
@@ -168,20 +175,8 @@ impl Masker {
     fn body(&self, bytes: &[u8]) -> Option<Body> {
         Body::of(bytes).map(|body| match body {
             Body::Text(text) => Body::Text(self.text(&text)),
-            Body::Base64(_) => {
-                let mut bytes = bytes.to_owned();
-                for (secret, pseudonym) in &self.secrets {
-                    let mut at = 0;
-                    while let Some(found) =
-                        bytes[at..].windows(secret.len()).position(|part| part == secret.as_bytes())
-                    {
-                        at += found;
-                        bytes.splice(at..at + secret.len(), pseudonym.bytes());
-                        at += pseudonym.len();
-                    }
-                }
-                Body::of(&bytes).unwrap_or(Body::Text(String::new()))
-            }
+            Body::Base64(_) => Body::of(&self.finder.replace_all_bytes(bytes, &self.pseudonyms))
+                .unwrap_or(Body::Text(String::new())),
         })
     }
 }

@@ -16,7 +16,7 @@ const fn offer(name: &'static str, line: &'static str) -> Offer {
 }
 
 /// Values of a target profile that requests use.
-pub const VALUES: [Offer; 28] = [
+pub const VALUES: [Offer; 30] = [
     offer("x-accept-fix.basket", "x-accept-fix = { basket = \"amount-as-string\" }"),
     offer("x-accept-fix.ncbct", "x-accept-fix = { ncbct = \"amount-as-string\" }"),
     offer("x-accept-fix.periodic", "x-accept-fix = { periodic = \"amount-as-string\" }"),
@@ -56,6 +56,14 @@ pub const VALUES: [Offer; 28] = [
     offer(
         "transaction.quota-transaction-id",
         "[transaction] quota-transaction-id = \"..\" (a booked transaction of the second account)",
+    ),
+    offer(
+        "transaction.batch-account-id",
+        "[transaction] batch-account-id = \"..\" (a consented account with a batch)",
+    ),
+    offer(
+        "transaction.batch-transaction-id",
+        "[transaction] batch-transaction-id = \"..\" (a booked batch of that account)",
     ),
 ];
 
