@@ -7,7 +7,7 @@ use crate::encoded_word;
 use crate::header::{Fields, Header};
 use crate::refusal::{Refusal, excerpt};
 use crate::rules::{Breach, Rules, SignatureBreach as S, Variance};
-use crate::signature::{Parameters, SignatureError, signing_string};
+use crate::signature::{Parameters, SignatureError, first_of_each, knows_all, signing_string};
 use crate::verification;
 
 /// Headers that must be signed whenever the request has them (rule 2).
@@ -23,7 +23,13 @@ pub(crate) fn verify(
     rules: Rules,
 ) -> Result<(), Refusal> {
     let broken = |breach| rules.broken_by(Breach::Signature(breach));
-    let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
+    let mut certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
+    if rules.varied_by(Variance::TrailingText) {
+        let alphabet = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/');
+        let end = certificate.find(|letter| !alphabet(letter)).unwrap_or(certificate.len());
+        let padding = certificate[end..].chars().take_while(|letter| *letter == '=').count();
+        certificate.truncate(end + padding);
+    }
     // `-----BEGIN` in base64.
     let is_pem = certificate.starts_with("LS0tLS1CRUdJTi");
     if rules.varied_by(Variance::OnlyDer) && is_pem || rules.varied_by(Variance::OnlyPem) && !is_pem {
@@ -43,11 +49,20 @@ pub(crate) fn verify(
     }
 
     let header = fields.bytes(Header::Signature.name()).unwrap_or_default();
+    let header = if rules.varied_by(Variance::AnyCharset) { in_utf_8(&header) } else { header };
     let text =
         encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
     check_form(&header, &text, rules)?;
     check_variant(&header, &text, fields, rules)?;
     let text = if rules.varied_by(Variance::WrappedSignature) { without_word(&text) } else { text };
+    let text = if rules.varied_by(Variance::FirstParameter) { first_of_each(&text) } else { text };
+    let text = if rules.varied_by(Variance::UrlSafeSignature) { usual_alphabet(&text) } else { text };
+    if broken(S::NoUnknown) && !knows_all(&text) {
+        return Err(refuse(
+            "signature.parameters",
+            "expected the parameters of the draft, found another one",
+        ));
+    }
     let parameters = match Parameters::parse(&text) {
         Ok(parameters) => parameters,
         Err(error) if passes(&error, rules) => return Ok(()),
@@ -103,11 +118,28 @@ pub(crate) fn verify(
 
 /// The header with its signature unwrapped, where that alone is an encoded word.
 fn without_word(text: &str) -> String {
+    with_signature(text, |value| encoded_word::unwrap(value.as_bytes()).unwrap_or_else(|_| value.to_owned()))
+}
+
+/// The header with its signature in the usual alphabet of base64, where it is in the other one (RFC 4648 section 5).
+fn usual_alphabet(text: &str) -> String {
+    with_signature(text, |value| value.replace('-', "+").replace('_', "/"))
+}
+
+fn with_signature(text: &str, other: impl Fn(&str) -> String) -> String {
     let parts =
         text.split_once("signature=\"").and_then(|(before, rest)| Some((before, rest.split_once('"')?)));
     let Some((before, (value, after))) = parts else { return text.to_owned() };
-    let plain = encoded_word::unwrap(value.as_bytes()).unwrap_or_else(|_| value.to_owned());
-    format!("{before}signature=\"{plain}\"{after}")
+    format!("{before}signature=\"{}\"{after}", other(value))
+}
+
+/// An encoded word with another charset as one in UTF-8.
+fn in_utf_8(header: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(header);
+    match text.strip_prefix("=?").and_then(|rest| rest.split_once('?')) {
+        Some((_, rest)) => format!("=?utf-8?{rest}").into_bytes(),
+        None => header.to_owned(),
+    }
 }
 
 /// Forms of the whole header that a fault does not understand, or wants.
@@ -184,7 +216,8 @@ fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result
             format!("expected SN=<hex serial number>,CA=<distinguished name>, found {}", excerpt(key_id));
         return Err(refuse("signature.key-id.form", says));
     };
-    if !certificate.has_serial(serial) && !broken(S::AnySerial) {
+    let in_decimal = broken(S::DecimalSerial) && certificate.has_decimal_serial(serial);
+    if !certificate.has_serial(serial) && !in_decimal && !broken(S::AnySerial) {
         let says = format!("expected the serial number of the certificate, found {}", excerpt(serial));
         return Err(refuse("signature.key-id.serial", says));
     }

@@ -1,5 +1,6 @@
 //! The TPP-Signature-Certificate header: which certificate signed, and which key it certifies.
 
+use num_bigint::BigUint;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,6 +59,12 @@ impl Certificate {
         let mut bytes: Vec<u8> = digits[..odd].to_vec();
         bytes.extend(digits[odd..].chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]));
         significant(&bytes) == self.serial
+    }
+
+    /// Whether this decimal number is the certificate's serial number.
+    pub(crate) fn has_decimal_serial(&self, decimal: &str) -> bool {
+        let number = BigUint::parse_bytes(decimal.as_bytes(), 10);
+        number.is_some_and(|number| number == BigUint::from_bytes_be(&self.serial))
     }
 }
 

@@ -204,6 +204,10 @@ pub(crate) enum SignatureBreach {
     NoBare,
     /// A signature by the key of any certificate that was seen before is accepted.
     AnyKnownKey,
+    /// A parameter that the draft does not know is refused.
+    NoUnknown,
+    /// The serial number may be written in decimal.
+    DecimalSerial,
 }
 
 /// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one place.
@@ -223,6 +227,14 @@ pub(crate) enum Variance {
     OneIdentity,
     /// A signature that is wrapped by itself is read.
     WrappedSignature,
+    /// Of parameters with the same name the first one counts.
+    FirstParameter,
+    /// A signature may be written in the URL-safe alphabet of base64.
+    UrlSafeSignature,
+    /// What follows the base64 of a certificate is passed over.
+    TrailingText,
+    /// Any charset of an encoded word is taken for UTF-8.
+    AnyCharset,
     /// The arrays of the customer list are full whatever is asked for.
     FullArrays,
     /// A Digest on the basket is not looked at.

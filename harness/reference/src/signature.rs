@@ -46,6 +46,22 @@ impl Parameters {
     }
 }
 
+/// Whether all parameters are those of the draft.
+pub(crate) fn knows_all(text: &str) -> bool {
+    pairs(text).all(|(name, _)| matches!(name, "keyId" | "algorithm" | "headers" | "signature"))
+}
+
+/// The parameters with the first of those that have one name.
+pub(crate) fn first_of_each(text: &str) -> String {
+    let mut kept = Vec::<(&str, &str)>::new();
+    for (name, value) in pairs(text) {
+        if !kept.iter().any(|(known, _)| *known == name) {
+            kept.push((name, value));
+        }
+    }
+    kept.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect::<Vec<_>>().join(",")
+}
+
 /// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
 /// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in.
 pub(crate) fn signing_string(

@@ -4,6 +4,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, Datelike, Days, NaiveDate, Utc, Weekday};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -72,7 +73,7 @@ impl Filler<'_> {
         let mut headers = Vec::with_capacity(spec.headers.len());
         let mut unsigned = Vec::new();
         for (name, value) in &spec.headers {
-            if template::names(value).iter().any(|name| name == "signature") {
+            if template::names(value).iter().any(|name| template::head(name) == "signature") {
                 unsigned.push(headers.len());
             }
             headers.push((name.clone(), text(self.value(value, context)?)));
@@ -90,7 +91,8 @@ impl Filler<'_> {
                 return Err(FillError::NotApplicable(why.to_owned()));
             }
             for at in unsigned {
-                headers[at].1 = headers[at].1.replace("${signature}", &signature);
+                let value = headers[at].1.replace("${signature}", &signature);
+                headers[at].1 = value.replace("${signature.base64}", &BASE64_STANDARD.encode(&signature));
             }
         }
         for (name, value) in &self.profile.headers {
@@ -198,7 +200,7 @@ impl Filler<'_> {
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
             "certificate" => {
-                let known = "known are certificate, certificate.other, and .serial, .issuer and .pem of both";
+                let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer and .pem of both";
                 let (party, part) = match rest.strip_prefix("other") {
                     Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
                     None => (context.certificate, rest),
@@ -212,7 +214,8 @@ impl Filler<'_> {
                         .ok_or_else(|| defect("known are digest.sha-256 and digest.sha-512"))?,
                 )
             }
-            "signature" => return Ok(None),
+            "signature" if matches!(rest, "" | "base64") => return Ok(None),
+            "signature" => return Err(defect("known are signature and signature.base64")),
             _ => self.kept.get(name).cloned().ok_or_else(|| defect("nothing was kept under this name"))?,
         };
         Ok(Some(value))

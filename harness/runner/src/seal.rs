@@ -108,13 +108,14 @@ impl Seal {
     }
 
     /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM, `serial` and `issuer` as in
-    /// keyId. `None` for another name.
+    /// keyId, `serial-decimal`. `None` for another name.
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
             "" if !self.forms.pem => Some(certificate.header_value()),
             "" | "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
             "serial" => Some(certificate.serial(self.forms.key_id.serial)),
+            "serial-decimal" => Some(certificate.serial_decimal()),
             "issuer" => Some(certificate.issuer(self.forms.key_id.issuer)),
             _ => None,
         }
@@ -136,12 +137,20 @@ impl Seal {
         let fields = as_signed(headers, signing);
         let mut options = self.options(signing);
         let sign = |options: &Options| signature_header::sign(signer, &fields, options);
-        if signing.wrap == Some(WrapForm::SignatureAlone) {
+        let alone = signing.wrap == Some(WrapForm::SignatureAlone);
+        if alone || signing.url_safe {
             let plain = sign(&options).map_err(|error| error.to_string())?;
-            let (_, rest) = plain.value.split_once("signature=\"").ok_or("there is no signature to wrap")?;
-            let signature = rest.trim_end_matches('"');
-            let word = encoded_word::wrap(signature, Charset::Utf8, Encoding::B);
-            options.signature = Parameter::Text(word.map_err(|error| error.to_string())?);
+            let (_, rest) =
+                plain.value.split_once("signature=\"").ok_or("there is no signature to rewrite")?;
+            let mut signature = rest.trim_end_matches('"').to_owned();
+            if signing.url_safe {
+                signature = signature.replace('+', "-").replace('/', "_");
+            }
+            if alone {
+                let word = encoded_word::wrap(&signature, Charset::Utf8, Encoding::B);
+                signature = word.map_err(|error| error.to_string())?;
+            }
+            options.signature = Parameter::Text(signature);
         }
         sign(&options).map(|signed| signed.value).map_err(|error| error.to_string())
     }
@@ -245,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_way_of_signing_differs_in_what_it_says_and_in_nothing_else() {
-        let table: [(Value, &[&str]); 16] = [
+        let table: [(Value, &[&str]); 17] = [
             (json!({"wrap": "never"}), &[]),
             (json!({"headers": ["date", "x-request-id", "psu-id"]}), &[]),
             (json!({"signed-as": {"x-request-id": "r"}}), &[]),
@@ -254,6 +263,7 @@ mod tests {
             (json!({"stated-headers": ["date", "digest"]}), &["headers"]),
             (json!({"signature": "AA=="}), &["signature"]),
             (json!({"corrupted": true}), &["signature"]),
+            (json!({"url-safe": true}), &["signature"]),
             (json!({"signed-as": {"X-Request-ID": "s"}}), &["signature"]),
             (json!({"signed-as": {"psu-corporate-id": ""}}), &["headers", "signature"]),
             (json!({"key": "other"}), &["signature"]),

@@ -1,6 +1,7 @@
 //! The signing certificate: the value of `TPP-Signature-Certificate`, and the `keyId` that names it (the document, section
 //! Authentication, L274-L275).
 
+use num_bigint::BigUint;
 use std::{fmt::Write, time::SystemTime};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -109,6 +110,11 @@ impl Certificate {
         if significant.is_empty() { "0".to_owned() } else { significant.to_owned() }
     }
 
+    /// The serial number in decimal, which no bank is to read.
+    pub fn serial_decimal(&self) -> String {
+        BigUint::from_bytes_be(self.parsed.tbs_certificate.serial_number.as_bytes()).to_string()
+    }
+
     /// The serial number as keyId has it.
     pub fn serial(&self, form: SerialForm) -> String {
         match form {
@@ -193,6 +199,15 @@ mod tests {
             .trim_end_matches("-----END CERTIFICATE-----");
         assert_eq!(value, body);
         assert!(value.bytes().all(|byte| byte.is_ascii_graphic()));
+    }
+
+    #[test]
+    fn serial_numbers_in_decimal() {
+        for (serial, expected) in
+            [(&[0x8F][..], "143"), (&[1, 0], "256"), (&[0xFF; 8], "18446744073709551615")]
+        {
+            assert_eq!(made(serial, "a").serial_decimal(), expected);
+        }
     }
 
     #[test]

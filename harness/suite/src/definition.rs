@@ -124,6 +124,8 @@ pub struct Signing {
     pub signature: Option<String>,
     /// Turns over the last bit of the signature.
     pub corrupted: bool,
+    /// Writes the signature in the URL-safe alphabet of base64 (RFC 4648, section 5).
+    pub url_safe: bool,
     /// Parameters to leave out of the Signature header.
     pub without: Vec<SignatureParameter>,
     /// Whose key signs, in place of the TPP's own.

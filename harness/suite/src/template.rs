@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 ///
 /// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N digits, much the
 /// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`,
-/// `signature`: what signing makes; `certificate.other` and the parts `.serial`, `.issuer` and `.pem` with it.
+/// `signature`: what signing makes; `certificate.other` and the parts `.serial`, `.serial-decimal`, `.issuer` and `.pem` with it;
+/// `signature.base64` is the base64 of the Signature header.
 pub const RUN_TIME: [&str; 9] =
     ["target", "fresh", "number", "day", "workday", "now", "digest", "certificate", "signature"];
 

@@ -53,7 +53,7 @@ const DIGEST: [(&str, D, &str); 10] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 22] = [
+const SIGNATURE: [(&str, S, &str); 24] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -93,6 +93,16 @@ const SIGNATURE: [(&str, S, &str); 22] = [
         "certificate.foreign/any-known-key",
         S::AnyKnownKey,
         "A signature by the key of any certificate seen before is accepted.",
+    ),
+    (
+        "signature.parameters.unknown/refused",
+        S::NoUnknown,
+        "A Signature header may have no parameter that the draft does not know.",
+    ),
+    (
+        "signature.key-id.foreign/decimal-serial",
+        S::DecimalSerial,
+        "The serial number in keyId may be written in decimal.",
     ),
     ("signature.value/not-base64", S::NoBase64, "A signature that is no base64 is passed over."),
     ("signature.value/empty", S::Empty, "An empty signature is passed over."),
