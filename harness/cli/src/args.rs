@@ -44,6 +44,10 @@ pub(crate) enum Command {
     Lint(Source),
     /// Waits on this machine until a bank sends the PSU back, and prints the query as JSON; for `[[prepare]]`
     Listen(Listen),
+    /// Signs a request of yours by the rules of the document, or explains why a signed one does not hold (--verify)
+    Sign(Sign),
+    /// Says what a certificate says, and how keyId names it
+    InspectCert(InspectCert),
     /// Makes a test authority, signing keys and certificates, all marked as test material
     Keys(Keys),
 }
@@ -242,6 +246,56 @@ pub(crate) struct Serve {
     /// Do not log requests
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Sign {
+    /// Method of the request
+    #[arg(long, value_name = "METHOD", default_value = "POST")]
+    pub(crate) method: String,
+    /// URL of the request; only `(request-target)` needs it
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// A header of the request; may be repeated
+    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// File of the body, byte for byte; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) body: Option<PathBuf>,
+    /// File with the whole request as it goes over the wire: a first line, headers, an empty line, the body
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["body", "url"])]
+    pub(crate) request: Option<PathBuf>,
+    /// Profile whose key signs, in the forms that it declares
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target: Option<String>,
+    /// Private key, PEM
+    #[arg(long, value_name = "FILE", requires = "certificate", conflicts_with = "target")]
+    pub(crate) key: Option<PathBuf>,
+    /// Its certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Headers to sign in place of those of the document, in this order
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "verify")]
+    pub(crate) list: Vec<String>,
+    /// Digest with SHA-512 in place of SHA-256
+    #[arg(long)]
+    pub(crate) sha_512: bool,
+    /// Look at a signed request: what of its signature holds, and what would explain the rest
+    #[arg(long, conflicts_with_all = ["key", "target", "sha_512"])]
+    pub(crate) verify: bool,
+    /// With --verify: file with the text that was signed, to see where it differs
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub(crate) signed: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectCert {
+    /// Certificate, PEM or DER
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Profile that declares the forms of keyId
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,11 +4,13 @@ mod args;
 mod curl;
 mod doctor;
 mod explain;
+mod inspect;
 mod ledger;
 mod listen;
 mod prove;
 mod run;
 mod serve;
+mod sign;
 mod target;
 
 use std::process::ExitCode;
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
             Some(Command::Coverage(coverage)) => ledger::coverage(&coverage),
             Some(Command::Lint(source)) => ledger::lint(&source),
             Some(Command::Listen(listen)) => listen::listen(&listen).await,
+            Some(Command::Sign(sign)) => sign::sign(&sign),
+            Some(Command::InspectCert(inspect)) => inspect::inspect(&inspect),
             Some(Command::Keys(keys)) => serve::keys(&keys),
         }
     });

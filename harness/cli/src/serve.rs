@@ -57,7 +57,8 @@ fn tls(args: &Serve) -> Result<Option<Tls>, Failure> {
 /// Writes test keys and certificates.
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
     for path in keys::make(&args.out, args.overwrite).map_err(Failure::input)? {
-        println!("{}", path.display());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        println!("{}: {}", path.display(), keys::says(&name));
     }
     Ok(Exit::Conforms)
 }

@@ -138,7 +138,18 @@ fn responses(operation: Operation) -> Value {
 }
 
 fn content(schema: &str) -> Value {
-    json!({ "application/json": { "schema": { "$ref": format!("#/components/schemas/{schema}") } } })
+    let reference = format!("#/components/schemas/{schema}");
+    let mut content = json!({ "application/json": { "schema": { "$ref": reference } } });
+    if let Some(example) = examples().get(schema) {
+        content["application/json"]["example"] = example.clone();
+    }
+    content
+}
+
+/// A body for each schema that stands alone, by its name: what the bank answers, and what it accepts.
+fn examples() -> Value {
+    // The text is part of the program, and a test reads it.
+    serde_json::from_str(include_str!("openapi/examples.json")).unwrap_or_default()
 }
 
 fn parameters(operation: Operation) -> Value {
@@ -252,6 +263,31 @@ mod tests {
         assert!(required(Operation::Basket).contains(&"psu-id".to_owned()));
         assert!(!required(Operation::Ncbct).contains(&"psu-id".to_owned()));
         assert_eq!(required(Operation::Transaction)[..2], ["id", "transactionId"]);
+    }
+
+    #[test]
+    fn every_body_has_an_example_that_its_schema_allows() {
+        let description = description("http://127.0.0.1:1");
+        let mut bodies = Vec::new();
+        for operation in description["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+        {
+            bodies.extend(operation.pointer("/requestBody/content/application~1json"));
+            let responses = operation["responses"].as_object().unwrap().values();
+            bodies.extend(responses.filter_map(|answer| answer.pointer("/content/application~1json")));
+        }
+        assert!(bodies.len() > 80);
+        for body in bodies {
+            let mut schema = body["schema"].clone();
+            schema["components"] = description["components"].clone();
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            let errors: Vec<String> =
+                validator.iter_errors(&body["example"]).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{}: {errors:?}", body["schema"]);
+        }
     }
 
     #[test]

@@ -16,12 +16,19 @@ use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
 /// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material, known to everybody.
 const OTHER_KEY: &str = include_str!("../../../fixtures/keys/other.key.pem");
 const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.pem");
+/// Further certificates of [`OTHER_KEY`], in the order of [`wrong`].
+const WRONG_CERTIFICATES: [&str; 3] = [
+    include_str!("../../../fixtures/keys/other-expired.cert.pem"),
+    include_str!("../../../fixtures/keys/other-early.cert.pem"),
+    include_str!("../../../fixtures/keys/other-role.cert.pem"),
+];
 
 /// The signing key and certificate of a TPP, and those of another.
 #[derive(Debug)]
 pub struct Seal {
     own: Arc<Signer>,
     other: Arc<Signer>,
+    wrong: Arc<[Signer; 3]>,
     forms: Forms,
 }
 
@@ -92,6 +99,7 @@ impl Seal {
         Ok(Self {
             own: Arc::new(signer),
             other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?),
+            wrong: Arc::new([wrong(0)?, wrong(1)?, wrong(2)?]),
             forms,
         })
     }
@@ -99,7 +107,12 @@ impl Seal {
     /// The same keys and certificates in other forms; what was signed is known to both.
     #[must_use]
     pub fn in_forms(&self, forms: Forms) -> Self {
-        Self { own: Arc::clone(&self.own), other: Arc::clone(&self.other), forms }
+        Self {
+            own: Arc::clone(&self.own),
+            other: Arc::clone(&self.other),
+            wrong: Arc::clone(&self.wrong),
+            forms,
+        }
     }
 
     /// How it names and sends certificates.
@@ -159,6 +172,9 @@ impl Seal {
         match party {
             None => &self.own,
             Some(Party::Other) => &self.other,
+            Some(Party::OtherExpired) => &self.wrong[0],
+            Some(Party::OtherEarly) => &self.wrong[1],
+            Some(Party::OtherRole) => &self.wrong[2],
         }
     }
 
@@ -196,6 +212,11 @@ impl Seal {
             ..Options::default()
         }
     }
+}
+
+/// The unrelated TPP with one of its wrong certificates.
+fn wrong(number: usize) -> Result<Signer, SignerError> {
+    Signer::from_pem(OTHER_KEY, WRONG_CERTIFICATES[number])
 }
 
 /// The headers with the values that are signed, which are those that are sent but where a case says otherwise.

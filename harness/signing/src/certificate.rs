@@ -1,11 +1,17 @@
 //! The signing certificate: the value of `TPP-Signature-Certificate`, and the `keyId` that names it (the document, section
 //! Authentication, L274-L275).
 
-use num_bigint::BigUint;
 use std::{fmt::Write, time::SystemTime};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use x509_cert::der::{Decode, oid::db::rfc5912::RSA_ENCRYPTION};
+use num_bigint::BigUint;
+use x509_cert::der::{
+    self, Decode,
+    asn1::{Any, Utf8StringRef},
+    oid::db::rfc5912::RSA_ENCRYPTION,
+};
+
+use crate::qualified::{self, Statements};
 
 /// An X.509 certificate.
 #[derive(Clone, PartialEq, Eq)]
@@ -34,6 +40,21 @@ pub enum SerialForm {
     LowerHex,
 }
 
+impl SerialForm {
+    /// Every form.
+    pub const ALL: [Self; 2] = [Self::UpperHex, Self::LowerHex];
+}
+
+impl std::fmt::Display for SerialForm {
+    /// As a target profile says it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::UpperHex => "upper",
+            Self::LowerHex => "lower",
+        })
+    }
+}
+
 /// How a distinguished name is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -48,6 +69,23 @@ pub enum NameForm {
     Forward,
     /// The same with a blank after each comma.
     ForwardSpaced,
+}
+
+impl NameForm {
+    /// Every form.
+    pub const ALL: [Self; 4] = [Self::Rfc4514, Self::Rfc4514Spaced, Self::Forward, Self::ForwardSpaced];
+}
+
+impl std::fmt::Display for NameForm {
+    /// As a target profile says it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Rfc4514 => "RFC 4514",
+            Self::Rfc4514Spaced => "RFC 4514, spaced",
+            Self::Forward => "forward",
+            Self::ForwardSpaced => "forward, spaced",
+        })
+    }
 }
 
 /// Why a certificate cannot be read.
@@ -146,6 +184,31 @@ impl Certificate {
     pub fn validity(&self) -> (SystemTime, SystemTime) {
         let validity = &self.parsed.tbs_certificate.validity;
         (validity.not_before.to_system_time(), validity.not_after.to_system_time())
+    }
+
+    /// The subject, as RFC 4514 has it.
+    pub fn subject(&self) -> String {
+        self.parsed.tbs_certificate.subject.to_string()
+    }
+
+    /// The organizationIdentifier of the subject (ETSI TS 119 495, section 5.2.1), if it has one.
+    pub fn organisation_identifier(&self) -> Option<String> {
+        let attributes = self.parsed.tbs_certificate.subject.0.iter().flat_map(|part| part.0.iter());
+        let found = attributes.into_iter().find(|one| one.oid == qualified::ORGANISATION_IDENTIFIER)?;
+        found.value.decode_as::<Utf8StringRef<'_>>().ok().map(|text| text.as_str().to_owned())
+    }
+
+    /// What its qcStatements say, if it has any.
+    pub fn statements(&self) -> Option<Result<Statements, der::Error>> {
+        let extensions = self.parsed.tbs_certificate.extensions.iter().flatten();
+        let found = extensions.into_iter().find(|one| one.extn_id == qualified::QC_STATEMENTS)?;
+        Some(Statements::read(found.extn_value.as_bytes()))
+    }
+
+    /// Bits of the modulus of its RSA key; `None` for another kind of key.
+    pub fn rsa_bits(&self) -> Option<u64> {
+        let parts = Vec::<Any>::from_der(self.rsa_public_key()?).ok()?;
+        Some(BigUint::from_bytes_be(parts.first()?.value()).bits())
     }
 
     /// The public key as an RFC 8017 `RSAPublicKey` in DER; `None` for a certificate of another kind of key.

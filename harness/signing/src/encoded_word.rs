@@ -95,14 +95,13 @@ fn q(bytes: &[u8]) -> String {
     })
 }
 
-/// A decoder for tests, of the words that [`wrap`] may write and no others.
-#[cfg(test)]
-pub(crate) fn unwrap(word: &str) -> Option<String> {
+/// The text of one encoded word, as [`wrap`] writes it; the names of charset and encoding in any letter case (RFC 2047, section 2).
+pub fn unwrap(word: &str) -> Option<String> {
     let parts: Vec<&str> = word.strip_prefix("=?")?.strip_suffix("?=")?.split('?').collect();
     let [charset, encoding, text] = parts[..] else { return None };
     let bytes = match encoding {
-        "B" => BASE64_STANDARD.decode(text).ok()?,
-        "Q" => {
+        "B" | "b" => BASE64_STANDARD.decode(text).ok()?,
+        "Q" | "q" => {
             let mut rest = text.bytes();
             let mut bytes = Vec::new();
             while let Some(byte) = rest.next() {
@@ -119,7 +118,7 @@ pub(crate) fn unwrap(word: &str) -> Option<String> {
         }
         _ => return None,
     };
-    match charset {
+    match charset.to_ascii_lowercase().as_str() {
         "utf-8" => String::from_utf8(bytes).ok(),
         "iso-8859-1" => Some(bytes.into_iter().map(char::from).collect()),
         _ => None,

@@ -6,19 +6,53 @@ use std::{
 };
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose,
-    PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
+    BasicConstraints, CertificateParams, CustomExtension, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
 };
+
+use crate::qualified::{Role, Statements};
 
 /// The line of text above every PEM block that [`make`] writes. Readers skip it (RFC 7468, section 2).
 pub const MARK: &str = "TEST MATERIAL of xs2aspec: made up, trusted by nobody, protects nothing";
 
 /// The files that [`make`] writes: the certificate of the authority, then key and certificate of the TPP, then those of another
-/// TPP, for cases in which key and certificate must not match.
-pub const FILES: [&str; 5] =
-    ["ca.cert.pem", "tpp.key.pem", "tpp.cert.pem", "other.key.pem", "other.cert.pem"];
+/// TPP, for cases in which key and certificate must not match, and further certificates of that key, each with something wrong.
+pub const FILES: [&str; 8] = [
+    "ca.cert.pem",
+    "tpp.key.pem",
+    "tpp.cert.pem",
+    "other.key.pem",
+    "other.cert.pem",
+    "other-expired.cert.pem",
+    "other-early.cert.pem",
+    "other-role.cert.pem",
+];
 
 const ORGANISATION: &str = "xs2aspec test material";
+
+/// Roles of the made-up TPPs, and the made-up authority that gave them.
+const ROLES: [Role; 2] = [Role::PaymentInitiation, Role::AccountInformation];
+const AUTHORITY: (&str, &str) = ("xs2aspec test authority", "XX-TEST");
+
+/// What a file of [`FILES`] is, in words.
+pub fn says(name: &str) -> &'static str {
+    match name {
+        "ca.cert.pem" => "certificate of a made-up authority, whose key was thrown away",
+        "tpp.key.pem" => "private key of the TPP that the suite plays, PKCS#8, RSA, 2048 bits",
+        "tpp.cert.pem" => {
+            "its certificate: an electronic seal with the roles PSP_PI and PSP_AI (ETSI TS 119 495)"
+        }
+        "other.key.pem" => {
+            "private key of an unrelated TPP, for cases in which key and certificate must not match"
+        }
+        "other-expired.cert.pem" => "a certificate of that key that was valid until 2021",
+        "other-early.cert.pem" => "a certificate of that key that is valid from 2090 on",
+        "other-role.cert.pem" => {
+            "a certificate of that key with no role but PSP_IC, which allows neither payments nor accounts"
+        }
+        _ => "its certificate",
+    }
+}
 
 /// Why no keys were made.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +63,9 @@ pub enum KeysError {
         /// The first such file.
         path: PathBuf,
     },
+    /// The statements of a certificate could not be written.
+    #[error("expected qcStatements, found that they cannot be written: {0}")]
+    Statements(#[from] x509_cert::der::Error),
     /// A key or a certificate could not be made.
     #[error("expected a new key and certificate, found that the crypto library made none: {0}")]
     Crypto(#[from] rcgen::Error),
@@ -42,7 +79,7 @@ pub enum KeysError {
     },
 }
 
-/// Makes an authority and two signing certificates (RSA, 2048 bits, valid 2020 to 2099) and writes [`FILES`] into `folder`, which
+/// Makes an authority, two signing keys and their certificates (RSA, 2048 bits, valid 2020 to 2099 but for those that say otherwise) and writes [`FILES`] into `folder`, which
 /// is created if need be. Existing files stop it before anything is written, unless `overwrite` is set. The authority's own
 /// key is thrown away.
 ///
@@ -57,14 +94,24 @@ pub fn make(folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, KeysError> {
     let authority_certificate = authority_params.self_signed(&authority_key)?;
     let issuer = Issuer::new(authority_params, authority_key);
     let (tpp_key, other_key) = (key()?, key()?);
-    let tpp = signing("xs2aspec test TPP").signed_by(&tpp_key, &issuer)?;
-    let other = signing("xs2aspec other test TPP").signed_by(&other_key, &issuer)?;
+    let tpp = signing("xs2aspec test TPP", "PSDXX-TEST-1", &ROLES)?.signed_by(&tpp_key, &issuer)?;
+    let of_other = |roles| signing("xs2aspec other test TPP", "PSDXX-TEST-2", roles);
+    let other = of_other(&ROLES)?.signed_by(&other_key, &issuer)?;
+    let (mut expired, mut early) = (of_other(&ROLES)?, of_other(&ROLES)?);
+    expired.not_after = date_time_ymd(2021, 1, 1);
+    early.not_before = date_time_ymd(2090, 1, 1);
+    let expired = expired.signed_by(&other_key, &issuer)?;
+    let early = early.signed_by(&other_key, &issuer)?;
+    let role = of_other(&[Role::CardIssuing])?.signed_by(&other_key, &issuer)?;
     let texts = [
         authority_certificate.pem(),
         tpp_key.serialize_pem(),
         tpp.pem(),
         other_key.serialize_pem(),
         other.pem(),
+        expired.pem(),
+        early.pem(),
+        role.pem(),
     ];
     fs::create_dir_all(folder).map_err(|source| KeysError::Write { path: folder.to_owned(), source })?;
     for (path, text) in paths.iter().zip(texts) {
@@ -86,12 +133,16 @@ fn authority() -> CertificateParams {
     params
 }
 
-fn signing(common_name: &str) -> CertificateParams {
+fn signing(common_name: &str, identifier: &str, roles: &[Role]) -> Result<CertificateParams, KeysError> {
     let mut params = named(common_name);
+    params.distinguished_name.push(DnType::CustomDnType(vec![2, 5, 4, 97]), identifier);
+    let statements = Statements::of_seal(roles, AUTHORITY)?;
+    params.custom_extensions =
+        vec![CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 3], statements)];
     params.is_ca = IsCa::ExplicitNoCa;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::ContentCommitment];
     params.use_authority_key_identifier_extension = true;
-    params
+    Ok(params)
 }
 
 fn named(common_name: &str) -> CertificateParams {
@@ -160,6 +211,17 @@ mod tests {
             let signer = Signer::from_pem(key, read(folder, &format!("{pair}.cert.pem"))).unwrap();
             let key_id = signer.certificate().key_id(KeyIdForm::default());
             assert!(key_id.ends_with(",CA=CN=xs2aspec test CA,O=xs2aspec test material"), "{key_id}");
+            let certificate = signer.certificate();
+            assert_eq!(
+                (certificate.rsa_bits(), certificate.subject().contains("test TPP")),
+                (Some(2048), true)
+            );
+            let statements = certificate.statements().unwrap().unwrap();
+            assert_eq!(
+                (statements.types, statements.roles),
+                (vec!["seal".into()], vec!["PSP_PI".into(), "PSP_AI".into()])
+            );
+            assert!(certificate.organisation_identifier().unwrap().starts_with("PSDXX-TEST-"));
         }
     }
 }

@@ -10,6 +10,8 @@
 //! - [`signer`]: a private key with its certificate; [`command`]: a key that is somewhere else.
 //! - [`signature_header`]: the value of `Signature`, legal by default and wrong wherever the caller says so.
 //! - [`encoded_word`]: the RFC 2047 form of that value.
+//! - [`diagnosis`]: why a signature that somebody made does not hold.
+//! - [`qualified`]: what makes a certificate one for payment services.
 //! - [`keys`]: made-up keys and certificates to try all this with.
 //!
 //! ```no_run
@@ -34,10 +36,12 @@
 
 pub mod certificate;
 pub mod command;
+pub mod diagnosis;
 pub mod digest;
 pub mod encoded_word;
 pub mod keys;
 pub mod material;
+pub mod qualified;
 pub mod signature_header;
 pub mod signer;
 pub mod signing_string;

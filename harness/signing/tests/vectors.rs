@@ -57,3 +57,46 @@ fn the_digest_of_the_draft_is_the_digest_of_its_body() {
     let (_, stated) = fields.iter().find(|(name, _)| *name == "Digest").unwrap();
     assert_eq!(digest::Algorithm::Sha256.header_value(body.as_bytes()), *stated);
 }
+
+/// The parts of a text between separators that are not escaped.
+fn split(text: &str, separator: char) -> Vec<String> {
+    let (mut parts, mut escaped) = (vec![String::new()], false);
+    for letter in text.chars() {
+        if letter == separator && !escaped {
+            parts.push(String::new());
+        } else {
+            parts.last_mut().unwrap().push(letter);
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    parts
+}
+
+/// A name as a list of RDNs, each with its values sorted: they have no order (RFC 4514, section 2.2). One blank behind a comma, and
+/// those around a plus sign, belong to the form.
+fn name(text: &str, spaced: bool) -> Vec<Vec<String>> {
+    let rdns = split(text, ',').into_iter().enumerate().map(|(at, rdn)| {
+        let rdn = if spaced && at > 0 { rdn.strip_prefix(' ').unwrap().to_owned() } else { rdn };
+        let mut values = split(&rdn.replace(" + ", "+"), '+');
+        values.sort_unstable();
+        values
+    });
+    rdns.collect()
+}
+
+#[test]
+fn issuer_names_are_written_as_openssl_writes_them() {
+    use xs2aspec_signing::{Certificate, certificate::NameForm};
+    let certificate =
+        Certificate::from_pem(include_str!("../../../fixtures/vectors/issuers/special.pem")).unwrap();
+    let theirs = include_str!("../../../fixtures/vectors/issuers/special.openssl.txt");
+    let theirs: Vec<&str> = theirs.lines().collect();
+    assert_eq!(theirs.len(), NameForm::ALL.len());
+    for (form, theirs) in NameForm::ALL.into_iter().zip(theirs) {
+        let spaced = matches!(form, NameForm::Rfc4514Spaced | NameForm::ForwardSpaced);
+        let (ours, theirs) = (name(&certificate.issuer(form), spaced), name(theirs, spaced));
+        assert_eq!(ours, theirs, "{form}");
+        assert!(ours.len() == 4 && ours.iter().any(|rdn| rdn.len() == 2));
+    }
+    assert_eq!(certificate.serial_hex(), "F1E2D3C4B5A697");
+}

@@ -68,12 +68,16 @@ pub const VALUES: [Offer; 30] = [
 ];
 
 /// Capabilities that cases name in `needs`.
-pub const CAPABILITIES: [Offer; 4] = [
+pub const CAPABILITIES: [Offer; 5] = [
     offer("sandbox", "[capabilities] sandbox = true (the endpoints for test data exist)"),
     offer("basket", "[capabilities] basket = true (signing baskets exist, and take cross-border payments)"),
     offer(
         "quota",
         "[capabilities] quota = true (the run may use up one of the 4 daily calls without PSU-IP-Address)",
+    ),
+    offer(
+        "test-authority",
+        "[capabilities] test-authority = true (the authority of fixtures/keys is trusted, as one would trust a real one)",
     ),
     offer("corporate", "[capabilities] corporate = true (the corporate PSU may initiate payments)"),
 ];

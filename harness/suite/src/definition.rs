@@ -171,6 +171,12 @@ pub enum SignatureParameter {
 pub enum Party {
     /// An unrelated TPP's: test material that the suite carries (`fixtures/keys/other.*`).
     Other,
+    /// That TPP's, with a certificate that is over.
+    OtherExpired,
+    /// That TPP's, with a certificate that has not begun.
+    OtherEarly,
+    /// That TPP's, with a certificate without a role for payments or accounts.
+    OtherRole,
 }
 
 /// What is put into an encoded word, and its character set and encoding.

@@ -6,6 +6,7 @@ mod http;
 mod operations;
 mod refusals;
 mod sandbox;
+mod signing;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

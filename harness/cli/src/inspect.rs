@@ -1,0 +1,90 @@
+//! `xs2aspec inspect-cert`: what a certificate says, and how keyId names it.
+
+use std::{fs, time::SystemTime};
+
+use chrono::{DateTime, Utc};
+use xs2aspec_record::Exit;
+use xs2aspec_runner::seal::Forms;
+use xs2aspec_signing::{
+    Certificate, KeyIdForm,
+    certificate::{NameForm, SerialForm},
+    qualified::Role,
+};
+
+use crate::{Failure, args::InspectCert, target};
+
+/// Prints everything that a bank looks at, the keyId last.
+pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
+    let path = args.file.display();
+    let bytes =
+        fs::read(&args.file).map_err(|error| Failure::input(format!("{path}: cannot be read: {error}")))?;
+    let is_pem = bytes.windows(11).any(|part| part == b"-----BEGIN ");
+    let read = if is_pem { Certificate::from_pem(&bytes) } else { Certificate::from_der(bytes) };
+    let certificate = read.map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    let day = |time: SystemTime| DateTime::<Utc>::from(time).format("%Y-%m-%d %H:%M:%S UTC");
+    let (from, until) = certificate.validity();
+    let now = SystemTime::now();
+    let state = if now > until {
+        ", which is over"
+    } else if now < from {
+        ", which has not begun"
+    } else {
+        ""
+    };
+    println!("subject          {}", certificate.subject());
+    if let Some(id) = certificate.organisation_identifier() {
+        println!("organisation id  {id}");
+    }
+    println!("valid            {} to {}{state}", day(from), day(until));
+    match certificate.rsa_bits() {
+        Some(bits) => println!("key              RSA, {bits} bits"),
+        None => println!("key              no RSA key: it cannot sign with rsa-sha256"),
+    }
+    println!("serial number    {} (decimal {})", certificate.serial_hex(), certificate.serial_decimal());
+    for form in NameForm::ALL {
+        println!("issuer           {}   [{form}]", certificate.issuer(form));
+    }
+    statements(&certificate);
+    println!(
+        "header           TPP-Signature-Certificate: {} characters of base64",
+        certificate.header_value().len()
+    );
+    let declared = args.target.as_deref().map(target::profile).transpose()?;
+    if let Some(profile) = declared {
+        let forms = Forms::of(&profile.choices).map_err(Failure::input)?;
+        println!("keyId            {}   [as {} declares it]", certificate.key_id(forms.key_id), profile.name);
+        return Ok(Exit::Conforms);
+    }
+    for serial in SerialForm::ALL {
+        for issuer in NameForm::ALL {
+            let form = KeyIdForm { serial, issuer };
+            let usual = if form == KeyIdForm::default() { "   <- usual" } else { "" };
+            println!("keyId            {}{usual}", certificate.key_id(form));
+        }
+    }
+    println!(
+        "                 a profile declares the form: \"key-id.serial\" and \"key-id.issuer\" of [choices]"
+    );
+    Ok(Exit::Conforms)
+}
+
+fn statements(certificate: &Certificate) {
+    let statements = match certificate.statements() {
+        None => return println!("roles            none: there are no qcStatements (ETSI TS 119 495)"),
+        Some(Err(error)) => return println!("roles            qcStatements that cannot be read: {error}"),
+        Some(Ok(statements)) => statements,
+    };
+    let qualified = if statements.is_qualified {
+        "says that it is qualified"
+    } else {
+        "does not say that it is qualified"
+    };
+    println!("for              {}; {qualified}", statements.types.join(", "));
+    for role in &statements.roles {
+        let known = Role::ALL.into_iter().find(|known| known.name() == role);
+        println!("role             {role} ({})", known.map_or("no role of ETSI TS 119 495", Role::says));
+    }
+    if let Some((name, id)) = &statements.authority {
+        println!("authority        {name} ({id})");
+    }
+}
