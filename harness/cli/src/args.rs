@@ -21,13 +21,19 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Runs the cases against a target and writes record.jsonl, junit.xml and summary.md
+    /// Runs the cases against a target and writes its record and reports
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
     /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and what is accused
     /// wrongly
     Prove(Prove),
+    /// Draws a report from the record of a run alone
+    Report(Report),
+    /// Makes one run of the runs of all shards, if none is missing
+    Merge(Merge),
+    /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
+    Diff(Diff),
     /// Writes a commented profile of a target to start from
     Init(Init),
     /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can run, and what to change
@@ -72,6 +78,9 @@ pub(crate) struct Run {
     /// How much to run: one case of each class, everything but full products, or everything
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
+    /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from the variables of the job
+    #[arg(long, value_name = "K/N")]
+    pub(crate) shard: Option<String>,
     /// Cases in flight at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
@@ -90,6 +99,9 @@ pub(crate) struct Run {
     /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
     #[arg(long, value_name = "FILE")]
     pub(crate) waivers: Option<PathBuf>,
+    /// Print annotations on the lines of case files as well
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) annotations: Option<Server>,
     /// Print nothing but failures and the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -99,6 +111,65 @@ pub(crate) struct Run {
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
+}
+
+/// A CI server that reads annotations from what a step prints.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Server {
+    /// GitHub Actions
+    Github,
+}
+
+/// How a record is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For CI servers
+    Junit,
+    /// For a step summary
+    Markdown,
+    /// For people, in one file
+    Html,
+    /// Common Test Report Format
+    Ctrf,
+    /// The exchanges as HTTP Archive 1.2
+    Har,
+    /// Annotations of GitHub Actions
+    Github,
+    /// What a run prints at its end
+    Terminal,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// `record.jsonl` of a run, or its folder
+    #[arg(value_name = "RECORD")]
+    pub(crate) record: PathBuf,
+    /// What to draw
+    #[arg(long, value_enum)]
+    pub(crate) format: Format,
+    /// File to write, in place of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Merge {
+    /// `record.jsonl` of each shard, or their folders
+    #[arg(value_name = "RECORD", required = true, num_args = 1..)]
+    pub(crate) records: Vec<PathBuf>,
+    /// Folder for the merged record and its reports
+    #[arg(long, value_name = "DIR", default_value = "reports/merged")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Diff {
+    /// `record.jsonl` of the run before, or its folder
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+    /// That of the run after
+    #[arg(value_name = "HEAD")]
+    pub(crate) head: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

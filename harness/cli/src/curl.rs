@@ -27,6 +27,6 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let now = args.now.unwrap_or_else(Utc::now);
     let session = Session::new(Arc::clone(&suite), profile, seed, now).map_err(Failure::input)?;
     let request = session.ready(case).await.map_err(Failure::unreachable)?;
-    println!("{}", shell::curl(&request.method, &request.url, &request.headers, &request.body));
+    say!("{}", shell::curl(&request.method, &request.url, &request.headers, &request.body));
     Ok(Exit::Conforms)
 }

@@ -33,23 +33,23 @@ const SHOWN: usize = 300;
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
     let mut profile = target::profile(&args.target)?;
-    println!("target     {} at {}", profile.name, profile.base_url);
+    say!("target     {} at {}", profile.name, profile.base_url);
     profile.aim(args.allow_production).map_err(Failure::input)?;
-    println!("aim        {}", aim(&profile));
+    say!("aim        {}", aim(&profile));
     let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
     let now = Utc::now();
     let session = Session::new(Arc::clone(&suite), profile, uuid::Uuid::new_v4().as_u64_pair().0, now);
     let session = session.map_err(Failure::input)?;
-    println!("key        {}", key(&certificate, now));
+    say!("key        {}", key(&certificate, now));
     let reached = target::connect(session.profile()).await.map_err(|why| {
         let key = if session.profile().proxy.is_some() { "proxy" } else { "base-url" };
         Failure::unreachable(format!("the target cannot be reached: {why}; change `{key}`"))
     })?;
-    println!("reach      {reached}");
+    say!("reach      {reached}");
 
     let mut skew = None;
     let (mut accepted, mut refused) = (0, 0);
-    println!("requests");
+    say!("requests");
     for (operation, id) in PLAIN {
         let Some(done) = session.case(id).await else { continue };
         skew = skew.or_else(|| skewed(&done));
@@ -58,9 +58,9 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
             Verdict::NotApplicable => {}
             _ => refused += 1,
         }
-        print!("{}", request(operation, &done));
+        say_on!("{}", request(operation, &done));
     }
-    println!("clock      {}", skew.map_or_else(|| "the target sends no Date".to_owned(), clock));
+    say!("clock      {}", skew.map_or_else(|| "the target sends no Date".to_owned(), clock));
 
     let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
     let mut left_out = BTreeMap::<String, usize>::new();
@@ -70,7 +70,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
         }
     }
     let out: usize = left_out.values().sum();
-    println!(
+    say!(
         "cases      {} of {} at depth {} can run",
         plan.selected.len() - out,
         plan.selected.len(),
@@ -79,7 +79,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let mut left_out: Vec<(String, usize)> = left_out.into_iter().collect();
     left_out.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
     for (reason, cases) in left_out {
-        println!("  {cases:>6}   not: {reason}");
+        say!("  {cases:>6}   not: {reason}");
     }
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
 }

@@ -40,66 +40,66 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
 fn explain_clause(suite: &Suite, clause: &Clause) {
     describe(clause);
     let cases: Vec<&Case> = suite.cases().iter().filter(|case| case.clause == clause.id).collect();
-    println!("cases      {}", cases.len());
+    say!("cases      {}", cases.len());
     for case in cases {
-        println!("  {}  {}", case.id, case.expect);
+        say!("  {}  {}", case.id, case.expect);
     }
 }
 
 fn describe(clause: &Clause) {
-    println!("clause     {} ({})", clause.id, clause.strength.word());
-    println!("says       {}", clause.says);
-    println!("document   L{}, {}", clause.line, tree::section(clause.line));
-    println!("           {}", tree::document_line(clause.line).unwrap_or_default().trim());
+    say!("clause     {} ({})", clause.id, clause.strength.word());
+    say!("says       {}", clause.says);
+    say!("document   L{}, {}", clause.line, tree::section(clause.line));
+    say!("           {}", tree::document_line(clause.line).unwrap_or_default().trim());
     match &clause.strength {
         Strength::Stated => {}
-        Strength::Derived(standard) => println!("standard   {standard}"),
+        Strength::Derived(standard) => say!("standard   {standard}"),
         Strength::Choice(choice) => {
-            println!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default);
+            say!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default);
         }
-        Strength::Observed(why) | Strength::Untestable(why) => println!("because    {why}"),
+        Strength::Observed(why) | Strength::Untestable(why) => say!("because    {why}"),
     }
     for row in &clause.reading {
-        println!("reading    {row}: {}", tree::reading(*row).unwrap_or_default());
+        say!("reading    {row}: {}", tree::reading(*row).unwrap_or_default());
     }
-    println!("ledger     {}:{}", clause.file, clause.file_line);
+    say!("ledger     {}:{}", clause.file, clause.file_line);
 }
 
 fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
-    println!("case       {}", case.id);
-    println!("file       {}:{}", case.file, case.line);
+    say!("case       {}", case.id);
+    say!("file       {}:{}", case.file, case.line);
     if let Some(about) = &case.about {
-        println!("about      {about}");
+        say!("about      {about}");
     }
-    println!("expects    {}", case.expect);
+    say!("expects    {}", case.expect);
     if let Expectation::Choice(values) = &case.expect {
         for (choice, expectation) in values {
-            println!("           {choice}: {expectation}; observed unless declared");
+            say!("           {choice}: {expectation}; observed unless declared");
         }
     }
     if let Some(control) = &case.control {
-        println!("control    {control}, which must be accepted in the same run");
+        say!("control    {control}, which must be accepted in the same run");
     }
     let about = suite.baselines().get(&case.baseline).map_or("", |baseline| baseline.about.as_str());
-    println!("baseline   {}: {about}", case.baseline);
+    say!("baseline   {}: {about}", case.baseline);
     for change in &case.changes {
-        println!("change     {change}");
+        say!("change     {change}");
     }
     if !case.needs.is_empty() {
-        println!("needs      {}", case.needs.join(", "));
+        say!("needs      {}", case.needs.join(", "));
     }
-    println!();
+    say!("");
     if let Some(clause) = suite.clauses().get(&case.clause) {
         describe(clause);
     }
     match session.preview(case) {
         Ok(requests) => {
             for (name, request) in requests {
-                println!("\n--- {name}");
+                say!("\n--- {name}");
                 show(&request, session, masked);
             }
         }
-        Err(error) => println!("\nthe request cannot be made for this target: {error}"),
+        Err(error) => say!("\nthe request cannot be made for this target: {error}"),
     }
 }
 
@@ -107,20 +107,20 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
 fn show(request: &Filled, session: &Session, masked: bool) {
     if masked {
         let request = session.masked(request);
-        println!("{} {}", request.method, request.url);
+        say!("{} {}", request.method, request.url);
         for Header(name, value) in &request.headers {
-            println!("{name}: {value}");
+            say!("{name}: {value}");
         }
         if let Some(body) = &request.body {
-            println!("\n{}", body.shown());
+            say!("\n{}", body.shown());
         }
         return;
     }
-    println!("{} {}", request.method, request.url);
+    say!("{} {}", request.method, request.url);
     for (name, value) in &request.headers {
-        println!("{name}: {value}");
+        say!("{name}: {value}");
     }
     if !request.body.is_empty() {
-        println!("\n{}", String::from_utf8_lossy(&request.body));
+        say!("\n{}", String::from_utf8_lossy(&request.body));
     }
 }

@@ -31,38 +31,38 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     } else {
         ""
     };
-    println!("subject          {}", certificate.subject());
+    say!("subject          {}", certificate.subject());
     if let Some(id) = certificate.organisation_identifier() {
-        println!("organisation id  {id}");
+        say!("organisation id  {id}");
     }
-    println!("valid            {} to {}{state}", day(from), day(until));
+    say!("valid            {} to {}{state}", day(from), day(until));
     match certificate.rsa_bits() {
-        Some(bits) => println!("key              RSA, {bits} bits"),
-        None => println!("key              no RSA key: it cannot sign with rsa-sha256"),
+        Some(bits) => say!("key              RSA, {bits} bits"),
+        None => say!("key              no RSA key: it cannot sign with rsa-sha256"),
     }
-    println!("serial number    {} (decimal {})", certificate.serial_hex(), certificate.serial_decimal());
+    say!("serial number    {} (decimal {})", certificate.serial_hex(), certificate.serial_decimal());
     for form in NameForm::ALL {
-        println!("issuer           {}   [{form}]", certificate.issuer(form));
+        say!("issuer           {}   [{form}]", certificate.issuer(form));
     }
     statements(&certificate);
-    println!(
+    say!(
         "header           TPP-Signature-Certificate: {} characters of base64",
         certificate.header_value().len()
     );
     let declared = args.target.as_deref().map(target::profile).transpose()?;
     if let Some(profile) = declared {
         let forms = Forms::of(&profile.choices).map_err(Failure::input)?;
-        println!("keyId            {}   [as {} declares it]", certificate.key_id(forms.key_id), profile.name);
+        say!("keyId            {}   [as {} declares it]", certificate.key_id(forms.key_id), profile.name);
         return Ok(Exit::Conforms);
     }
     for serial in SerialForm::ALL {
         for issuer in NameForm::ALL {
             let form = KeyIdForm { serial, issuer };
             let usual = if form == KeyIdForm::default() { "   <- usual" } else { "" };
-            println!("keyId            {}{usual}", certificate.key_id(form));
+            say!("keyId            {}{usual}", certificate.key_id(form));
         }
     }
-    println!(
+    say!(
         "                 a profile declares the form: \"key-id.serial\" and \"key-id.issuer\" of [choices]"
     );
     Ok(Exit::Conforms)
@@ -70,8 +70,8 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
 
 fn statements(certificate: &Certificate) {
     let statements = match certificate.statements() {
-        None => return println!("roles            none: there are no qcStatements (ETSI TS 119 495)"),
-        Some(Err(error)) => return println!("roles            qcStatements that cannot be read: {error}"),
+        None => return say!("roles            none: there are no qcStatements (ETSI TS 119 495)"),
+        Some(Err(error)) => return say!("roles            qcStatements that cannot be read: {error}"),
         Some(Ok(statements)) => statements,
     };
     let qualified = if statements.is_qualified {
@@ -79,12 +79,12 @@ fn statements(certificate: &Certificate) {
     } else {
         "does not say that it is qualified"
     };
-    println!("for              {}; {qualified}", statements.types.join(", "));
+    say!("for              {}; {qualified}", statements.types.join(", "));
     for role in &statements.roles {
         let known = Role::ALL.into_iter().find(|known| known.name() == role);
-        println!("role             {role} ({})", known.map_or("no role of ETSI TS 119 495", Role::says));
+        say!("role             {role} ({})", known.map_or("no role of ETSI TS 119 495", Role::says));
     }
     if let Some((name, id)) = &statements.authority {
-        println!("authority        {name} ({id})");
+        say!("authority        {name} ({id})");
     }
 }

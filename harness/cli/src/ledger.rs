@@ -23,7 +23,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
     if args.json {
         let cases = plan.selected.iter().map(|case| described(case, None));
         let left_out = plan.left_out.iter().map(|(case, reason)| described(case, Some(reason)));
-        println!("{:#}", json!({"cases": cases.chain(left_out).collect::<Vec<_>>()}));
+        say!("{:#}", json!({"cases": cases.chain(left_out).collect::<Vec<_>>()}));
         return Ok(Exit::Conforms);
     }
     let mut areas = BTreeMap::<&str, BTreeMap<&str, (Vec<&Case>, usize)>>::new();
@@ -34,22 +34,17 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
         areas.entry(&case.area).or_default().entry(&case.clause).or_default().1 += 1;
     }
     for (area, clauses) in &areas {
-        println!("{area}");
+        say!("{area}");
         for (id, (cases, left_out)) in clauses {
             let left_out =
                 if *left_out > 0 { format!(", {left_out} more at other depths") } else { String::new() };
-            println!("  {id}  ({}{left_out})", cases.len());
+            say!("  {id}  ({}{left_out})", cases.len());
             for case in cases {
-                println!("    {}  {}", case.id, case.expect);
+                say!("    {}  {}", case.id, case.expect);
             }
         }
     }
-    println!(
-        "{} cases at depth {}, {} left out",
-        plan.selected.len(),
-        args.depth.word(),
-        plan.left_out.len()
-    );
+    say!("{} cases at depth {}, {} left out", plan.selected.len(), args.depth.word(), plan.left_out.len());
     Ok(Exit::Conforms)
 }
 
@@ -77,18 +72,18 @@ pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
     let coverage = Coverage::of(&suite, &every_answer(&rules));
     let exit = if coverage.is_complete() { Exit::Conforms } else { Exit::Violation };
     if args.json {
-        println!("{:#}", serde_json::to_value(&coverage).map_err(Failure::input)?);
+        say!("{:#}", serde_json::to_value(&coverage).map_err(Failure::input)?);
         return Ok(exit);
     }
     let mut totals = BTreeMap::<&str, usize>::new();
     for (section, statements) in &coverage.sections {
-        println!("{}", if section.is_empty() { "(before the first section)" } else { section });
+        say!("{}", if section.is_empty() { "(before the first section)" } else { section });
         for statement in statements {
             let why = match &statement.cover {
                 Cover::Observed { why } | Cover::Untestable { why } => format!(": {why}"),
                 _ => String::new(),
             };
-            println!(
+            say!(
                 "  L{:<4} {:<10} {}: {}\n        {}{why}",
                 statement.line,
                 statement.strength,
@@ -99,15 +94,15 @@ pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
             *totals.entry(kind(&statement.cover)).or_default() += 1;
         }
     }
-    println!();
+    say!("");
     for (kind, count) in &totals {
-        println!("{count:>5} {kind}");
+        say!("{count:>5} {kind}");
     }
     let all: usize = totals.values().sum();
     let done = all - coverage.to_do().count();
-    println!("{all:>5} statements, {done} accounted for ({:.1} %)", percent(done, all));
+    say!("{all:>5} statements, {done} accounted for ({:.1} %)", percent(done, all));
     for line in &coverage.lines_without_clause {
-        println!("L{line} says something and has no statement in the ledger");
+        say!("L{line} says something and has no statement in the ledger");
     }
     Ok(exit)
 }
@@ -136,7 +131,7 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     if problems.is_empty() {
         let [quick, standard, exhaustive] = [Depth::Quick, Depth::Standard, Depth::Exhaustive]
             .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));
-        println!(
+        say!(
             "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive: no breach of the authoring rules",
             suite.clauses().len()
         );

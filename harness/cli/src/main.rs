@@ -1,5 +1,19 @@
 //! The command `xs2aspec`: checks whether a bank's PSD2 XS2A interface does what its document says.
 
+/// Prints a line. Whoever reads may have seen enough (`| head`), which is no failure of ours.
+macro_rules! say {
+    ($($text:tt)*) => {
+        drop(std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($text)*))))
+    };
+}
+
+/// [`say`] without the end of the line.
+macro_rules! say_on {
+    ($($text:tt)*) => {
+        drop(std::io::Write::write_fmt(&mut std::io::stdout(), format_args!($($text)*)))
+    };
+}
+
 mod args;
 mod curl;
 mod doctor;
@@ -8,6 +22,7 @@ mod inspect;
 mod ledger;
 mod listen;
 mod prove;
+mod report;
 mod run;
 mod serve;
 mod sign;
@@ -37,6 +52,9 @@ fn main() -> ExitCode {
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
+            Some(Command::Report(report)) => report::report(&report),
+            Some(Command::Merge(merge)) => report::merge(&merge),
+            Some(Command::Diff(diff)) => report::diff(&diff),
             Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,
             Some(Command::List(list)) => ledger::list(&list),

@@ -56,12 +56,12 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
     }
     for Flaw(flaw) in &flaws {
-        println!("{flaw}");
+        say!("{flaw}");
     }
-    println!("{}", matrix.totals());
+    say!("{}", matrix.totals());
     let banks = matrix.rows().len();
     let seconds = start.elapsed().as_secs_f64();
-    println!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
+    say!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
     Ok(if flaws.is_empty() { Exit::Conforms } else { Exit::Violation })
 }
 
@@ -255,6 +255,8 @@ async fn run(
         only: vec![],
         skip: args.skip.clone(),
         arguments: bank.arguments(),
+        shard: None,
+        quality: None,
         fault: bank.fault().map(|fault| fault.name().to_owned()),
         waivers: vec![],
     };
@@ -273,20 +275,20 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: Special) -> Result<Exit
         .collect();
     let row = Row::new(bank.of(), selected(&verdicts));
     let shown = Shown::of(&events).map_err(Failure::input)?;
-    print!("{}", terminal::attention(&shown));
+    say_on!("{}", terminal::attention(&shown));
     let own = row.own().count();
     let name = bank.name();
     if bank.fault().is_none() {
-        println!("{name}: {} cases fail, {} cannot be judged", row.fired.len(), row.unjudged.len());
+        say!("{name}: {} cases fail, {} cannot be judged", row.fired.len(), row.unjudged.len());
         return Ok(if row.fired.is_empty() && row.unjudged.is_empty() {
             Exit::Conforms
         } else {
             Exit::Violation
         });
     }
-    println!("{name}: {} cases fail, {own} of them for {}", row.fired.len(), row.clause);
+    say!("{name}: {} cases fail, {own} of them for {}", row.fired.len(), row.clause);
     for case in row.own() {
-        println!("  {case}");
+        say!("  {case}");
     }
     Ok(if own > 0 { Exit::Conforms } else { Exit::Violation })
 }

@@ -8,19 +8,27 @@ use std::{
 };
 
 use xs2aspec_record::{Event, Exit, Writer};
-use xs2aspec_report::{
-    Run as Shown, junit, markdown,
-    progress::{Mode, Progress},
-    terminal,
-};
+use xs2aspec_report::progress::{Mode, Progress};
 use xs2aspec_runner::{Options, Session, waiver};
+use xs2aspec_suite::Shard;
 
-use crate::{Failure, args::Run, target};
+use crate::{
+    Failure,
+    args::{Format, Run, Server},
+    report, target,
+};
+
+/// What the suite was shown to catch: the first line of its kill matrix.
+const KILL_MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
-    let plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
+    let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
+    let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
+    if let Some((shard, _)) = shard {
+        plan = suite.shard(&plan, shard);
+    }
     let waivers =
         args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
     let target = target::open(args).await?;
@@ -36,6 +44,13 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         only: args.only.clone(),
         skip: args.skip.clone(),
         arguments: target.arguments,
+        shard,
+        // Other case files were shown to catch nothing.
+        quality: KILL_MATRIX
+            .lines()
+            .next()
+            .filter(|_| args.cases.is_none())
+            .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
         fault: args.fault.clone(),
         waivers,
     };
@@ -64,14 +79,32 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         return Err(cannot_write(&record_path, &error));
     }
 
-    let shown = Shown::of(&events).map_err(Failure::input)?;
-    write(&args.out.join("junit.xml"), |file| junit::write(&shown, file))?;
-    write(&args.out.join("summary.md"), |mut file| {
-        io::Write::write_all(&mut file, markdown::summary(&shown).as_bytes())
-    })?;
-    print!("{}{}", terminal::attention(&shown), terminal::closing(&shown));
-    println!("reports in {}", args.out.display());
+    for (name, format) in report::FILES {
+        report::write(&args.out.join(name), &report::draw(&events, format)?)?;
+    }
+    let said = report::draw(&events, Format::Terminal)?;
+    say_on!("{}", String::from_utf8_lossy(&said));
+    if let Some(Server::Github) = args.annotations {
+        let lines = report::draw(&events, Format::Github)?;
+        say_on!("{}", String::from_utf8_lossy(&lines));
+    }
+    say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes from 0 and without the
+/// number of jobs.
+fn shard(text: &str) -> Result<Shard, Failure> {
+    if text != "auto" {
+        return text.parse().map_err(|why| Failure::input(format!("--shard: {why}")));
+    }
+    let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    let gitlab = variable("CI_NODE_INDEX").zip(variable("CI_NODE_TOTAL"));
+    let kubernetes = variable("JOB_COMPLETION_INDEX").map(|index| index + 1).zip(variable("JOB_COMPLETIONS"));
+    let (number, of) = gitlab.or(kubernetes).ok_or_else(|| {
+        Failure::input("--shard auto: expected CI_NODE_INDEX and CI_NODE_TOTAL, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS")
+    })?;
+    format!("{number}/{of}").parse().map_err(|why| Failure::input(format!("--shard auto: {why}")))
 }
 
 fn mode(quiet: bool) -> Mode {
@@ -82,15 +115,6 @@ fn mode(quiet: bool) -> Mode {
     } else {
         Mode::Plain(Box::new(io::stderr()))
     }
-}
-
-fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Failure> {
-    let written = File::create(path).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        content(&mut file)?;
-        io::Write::flush(&mut file)
-    });
-    written.map_err(|error| cannot_write(path, &error))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {

@@ -27,7 +27,7 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     };
     let bank = xs2aspec_reference::start(config).await;
     let bank = bank.map_err(|error| Failure::input(format!("cannot serve on {}: {error}", args.address)))?;
-    println!("{}", bank.base_url());
+    say!("{}", bank.base_url());
     tokio::signal::ctrl_c().await.map_err(Failure::input)?;
     bank.shutdown().await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
@@ -58,7 +58,7 @@ fn tls(args: &Serve) -> Result<Option<Tls>, Failure> {
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
     for path in keys::make(&args.out, args.overwrite).map_err(Failure::input)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        println!("{}: {}", path.display(), keys::says(&name));
+        say!("{}: {}", path.display(), keys::says(&name));
     }
     Ok(Exit::Conforms)
 }

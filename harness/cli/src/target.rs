@@ -44,13 +44,13 @@ pub(crate) fn profile(target: &str) -> Result<Profile, Failure> {
 /// Writes the profile to start from.
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     if args.schema {
-        println!("{:#}", profile::schema(&crate::suite(None)?));
+        say!("{:#}", profile::schema(&crate::suite(None)?));
         return Ok(Exit::Conforms);
     }
     let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", args.file.display()));
     let mut file = File::create_new(&args.file).map_err(wrong)?;
     file.write_all(profile::TEMPLATE.as_bytes()).map_err(wrong)?;
-    println!("{}: fill it in, and ask `xs2aspec doctor --target {0}`", args.file.display());
+    say!("{}: fill it in, and ask `xs2aspec doctor --target {0}`", args.file.display());
     Ok(Exit::Conforms)
 }
 

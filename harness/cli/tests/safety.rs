@@ -71,6 +71,8 @@ async fn a_production_system_is_only_read() {
         only: vec![],
         skip: vec![],
         arguments: vec![],
+        shard: None,
+        quality: None,
         fault: None,
         waivers: vec![],
     };

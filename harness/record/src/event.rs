@@ -51,6 +51,9 @@ pub struct RunStarted {
     pub document_sha256: String,
     /// SHA-256 over the case files, ledger and fixtures that the run was planned from, in hex.
     pub suite_sha256: String,
+    /// What the suite was shown to catch, in one sentence; nothing where other case files are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<String>,
     /// Seed of all fresh identifiers.
     pub seed: u64,
     /// The clock as it was handed to the run, RFC 3339 in UTC.
@@ -59,6 +62,15 @@ pub struct RunStarted {
     pub depth: String,
     /// Number of selected cases.
     pub cases: usize,
+    /// Which part of the plan, where it is run in several: `2/3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// Selected cases of all parts together, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<usize>,
+    /// SHA-256 over what the target profile says and is no secret, in hex: runs with the same one were asked alike.
+    #[serde(default)]
+    pub profile_sha256: String,
     /// Patterns given with `--only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
@@ -91,6 +103,9 @@ pub struct ClauseText {
     /// Standard and section that a derived clause follows from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<String>,
+    /// Why it is only observed, or cannot be tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// The text of a case file.

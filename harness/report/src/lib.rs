@@ -3,16 +3,26 @@
 //! - [`run`]: the events of a record, indexed; every report starts there.
 //! - [`terminal`]: the block of a failing case, and the summary at the end of a run.
 //! - [`progress`]: what is shown while a run goes on.
+//! - [`ctrf`], [`har`] and [`annotations`]: for other tools.
+//! - [`diff`]: what differs between two runs.
+//! - [`merge`](mod@merge): the records of shards as one.
+//! - [`html`]: `report.html` for people.
 //! - [`junit`]: `junit.xml` for CI servers.
 //! - [`kill_matrix`]: what the suite catches and what it leaves alone.
 //! - [`markdown`]: `summary.md` for a CI step summary.
 //!
 //! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
 
+pub mod annotations;
 mod block;
+pub mod ctrf;
+pub mod diff;
+pub mod har;
+pub mod html;
 pub mod junit;
 pub mod kill_matrix;
 pub mod markdown;
+pub mod merge;
 pub mod progress;
 pub mod run;
 #[cfg(test)]

@@ -156,7 +156,7 @@ fn observations<'a>(run: &Run<'a>) -> Vec<(&'a str, usize)> {
 
 /// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark` section 6.1): the fence
 /// is longer than any run of backticks within, and a space parts it from a backtick or space at the edge.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = short(text);
     if text.is_empty() {
         return "(nothing)".to_owned();

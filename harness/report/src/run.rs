@@ -1,6 +1,6 @@
 //! The events of a record, indexed. Every report is drawn from a [`Run`] and from nothing else.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{
     CaseVerdict, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Role, RunFinished, RunStarted,
@@ -14,6 +14,7 @@ pub struct Run<'a> {
     clauses: BTreeMap<&'a str, &'a ClauseText>,
     sources: BTreeMap<&'a str, &'a str>,
     exchanges: BTreeMap<u64, &'a Exchange>,
+    by_case: BTreeMap<&'a str, BTreeSet<u64>>,
     verdicts: BTreeMap<&'a str, &'a CaseVerdict>,
     ledger: Ledger,
     finish: Option<&'a RunFinished>,
@@ -75,6 +76,7 @@ impl<'a> Run<'a> {
             clauses: BTreeMap::new(),
             sources: BTreeMap::new(),
             exchanges: BTreeMap::new(),
+            by_case: BTreeMap::new(),
             verdicts: BTreeMap::new(),
             ledger: Ledger::default(),
             finish: None,
@@ -93,6 +95,7 @@ impl<'a> Run<'a> {
                 }
                 Event::Exchange(exchange) => {
                     once("exchange", &mut run.exchanges, exchange.number, exchange)?;
+                    run.by_case.entry(exchange.case.as_str()).or_default().insert(exchange.number);
                 }
                 Event::Verdict(verdict) => {
                     once("verdict of", &mut run.verdicts, verdict.case.as_str(), verdict)?;
@@ -117,6 +120,16 @@ impl<'a> Run<'a> {
     /// A clause, by id.
     pub fn clause(&self, id: &str) -> Option<&'a ClauseText> {
         self.clauses.get(id).copied()
+    }
+
+    /// Every clause of the record, by id.
+    pub fn clauses(&self) -> impl Iterator<Item = &'a ClauseText> {
+        self.clauses.values().copied()
+    }
+
+    /// The exchanges of a case, in the order in which they were sent.
+    pub fn exchanges_of(&self, case: &str) -> Vec<&'a Exchange> {
+        self.by_case.get(case).into_iter().flatten().filter_map(|number| self.exchange(*number)).collect()
     }
 
     /// Strength of a case's clause.

@@ -40,6 +40,10 @@ impl Sample {
             depth: "standard".into(),
             document_sha256: "d0".repeat(32),
             suite_sha256: "5e".repeat(32),
+            shard: None,
+            planned: None,
+            profile_sha256: "9f".repeat(32),
+            quality: Some("662 of 662 faults caught".into()),
             seed: 7,
             now: "2030-01-02T03:04:05Z".into(),
             cases,
@@ -211,6 +215,7 @@ fn clauses() -> Vec<ClauseText> {
         line: 242,
         section: "Endpoints > Create periodic payment".into(),
         standard: (strength == Strength::Derived).then(|| "ISO 4217".into()),
+        why: (strength == Strength::Untestable).then(|| "nobody can see it".into()),
     };
     vec![
         clause("amount.digits", "an amount has no more decimals than its currency", Strength::Derived),

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use xs2aspec_record::{
     CaseSource, ClauseText, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength, Verdict,
 };
-use xs2aspec_suite::{Case, Clause, Depth, Plan, tree};
+use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard, tree};
 
 use crate::{
     session::{Done, Session},
@@ -31,6 +31,10 @@ pub struct Options {
     pub skip: Vec<String>,
     /// Arguments that name the target again, for the record.
     pub arguments: Vec<String>,
+    /// The part of the plan that this is, and the selected cases of all parts.
+    pub shard: Option<(Shard, usize)>,
+    /// What the suite was shown to catch, for the record.
+    pub quality: Option<String>,
     /// Fault of the built-in bank, for the record.
     pub fault: Option<String>,
     /// Violations that are agreed on.
@@ -119,10 +123,14 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         fault: options.fault.clone(),
         document_sha256: tree::document_sha256(),
         suite_sha256: session.suite().tree().sha256(),
+        quality: options.quality.clone(),
         seed: session.seed(),
         now: session.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         depth: options.depth.word().to_owned(),
         cases: plan.selected.len(),
+        shard: options.shard.map(|(shard, _)| shard.to_string()),
+        planned: options.shard.map(|(_, planned)| planned),
+        profile_sha256: session.profile().sha256(),
         only: options.only.clone(),
         skip: options.skip.clone(),
         arguments: options.arguments.clone(),
@@ -134,6 +142,12 @@ fn introduce(session: &Session, plan: &Plan<'_>, sink: &mut impl FnMut(&Event)) 
     let suite = session.suite();
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
+        let why = match &clause.strength {
+            xs2aspec_suite::Strength::Observed(why) | xs2aspec_suite::Strength::Untestable(why) => {
+                Some(why.clone())
+            }
+            _ => None,
+        };
         sink(&Event::Clause(ClauseText {
             id: clause.id.clone(),
             says: clause.says.clone(),
@@ -141,6 +155,7 @@ fn introduce(session: &Session, plan: &Plan<'_>, sink: &mut impl FnMut(&Event)) 
             line: clause.line,
             section: tree::section(clause.line),
             standard,
+            why,
         }));
     }
     let mut files: Vec<&str> =

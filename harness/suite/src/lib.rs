@@ -29,7 +29,7 @@ pub use coverage::Coverage;
 pub use definition::{Depth, IfControlRefused, Party, SignatureParameter, Signing, StepExpect, Wrap};
 pub use expectation::{Expectation, Refusal};
 pub use location::Location;
-pub use plan::{Plan, PlanError};
+pub use plan::{Plan, PlanError, Shard};
 pub use problem::{Problem, Problems};
 pub use request::{BodySpec, RequestSpec};
 pub use suite::Suite;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sha2::{Digest, Sha256};
+
 use crate::{case::Case, definition::Depth, problem, suite::Suite};
 
 /// The cases of a run, in the order of the suite.
@@ -13,6 +15,43 @@ pub struct Plan<'a> {
     pub controls: Vec<&'a Case>,
     /// Cases that the patterns select and the depth leaves out, each with the reason.
     pub left_out: Vec<(&'a Case, String)>,
+}
+
+/// One of several parts of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which, from 1.
+    pub number: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl Shard {
+    /// Whether a case is in this part.
+    pub fn has(self, id: &str) -> bool {
+        let hash = Sha256::digest(id);
+        let number = hash[..8].iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        number % u64::from(self.of) == u64::from(self.number - 1)
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    /// Reads `2/3`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected K/N with 1 <= K <= N, found `{text}`");
+        let (number, of) = text.split_once('/').ok_or_else(wrong)?;
+        let (number, of): (u32, u32) =
+            (number.parse().map_err(|_| wrong())?, of.parse().map_err(|_| wrong())?);
+        if (1..=of).contains(&number) { Ok(Self { number, of }) } else { Err(wrong()) }
+    }
 }
 
 /// Why there is no plan.
@@ -57,6 +96,17 @@ impl Suite {
         if selected.is_empty() {
             return Err(PlanError::Nothing);
         }
+        Ok(self.with_controls(selected, left_out))
+    }
+
+    /// The part of a plan that a shard runs: cases by a hash of their ids, so that a new case moves no other one, and the controls that
+    /// they need.
+    pub fn shard<'a>(&'a self, plan: &Plan<'a>, shard: Shard) -> Plan<'a> {
+        let selected = plan.selected.iter().copied().filter(|case| shard.has(&case.id)).collect();
+        self.with_controls(selected, plan.left_out.clone())
+    }
+
+    fn with_controls<'a>(&'a self, selected: Vec<&'a Case>, left_out: Vec<(&'a Case, String)>) -> Plan<'a> {
         let chosen: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
         let mut needed = BTreeSet::new();
         for case in &selected {
@@ -69,7 +119,7 @@ impl Suite {
             }
         }
         let controls = self.cases().iter().filter(|case| needed.contains(case.id.as_str())).collect();
-        Ok(Plan { selected, controls, left_out })
+        Plan { selected, controls, left_out }
     }
 
     fn near(&self, pattern: &str) -> Option<String> {

@@ -12,6 +12,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use xs2aspec_signing::{Signer, signer::SignerError};
 
 pub use file::schema;
@@ -269,6 +270,23 @@ impl Profile {
         }
         self.is_production = true;
         Ok(())
+    }
+
+    /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the address, which may be another
+    /// for each part of a run, are not in it.
+    pub fn sha256(&self) -> String {
+        let said = format!(
+            "{:?}",
+            (
+                &self.values,
+                &self.paths,
+                &self.choices,
+                &self.capabilities,
+                self.rejected_is_refusal,
+                self.environment
+            )
+        );
+        Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
     }
 
     /// Host and port of the base URL.

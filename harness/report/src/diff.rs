@@ -1,0 +1,228 @@
+//! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is answered in another way.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use xs2aspec_record::{CaseVerdict, Verdict};
+
+use crate::{
+    run::{self, Run},
+    text::short,
+};
+
+/// Items of one list that are shown.
+const MOST: usize = 200;
+
+/// The differences between a run and a later one. Items are case ids, or texts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Diff {
+    /// Cases that fail now and did not; new cases that fail are among them.
+    pub newly_broken: Vec<(String, String)>,
+    /// Cases that failed and pass now.
+    pub fixed: Vec<String>,
+    /// Cases that were judged and are not now, with the reason.
+    pub newly_not_assessed: Vec<(String, String)>,
+    /// Cases that were not judged and are now.
+    pub newly_assessed: Vec<String>,
+    /// Cases that are no longer there.
+    pub gone: Vec<String>,
+    /// What is observed now and was not, and the contrary.
+    pub observations: (Vec<String>, Vec<String>),
+    /// Waivers that are new, and those that are gone.
+    pub waivers: (Vec<String>, Vec<String>),
+}
+
+impl Diff {
+    /// Holds two runs against each other.
+    pub fn of(base: &Run<'_>, head: &Run<'_>) -> Self {
+        let verdicts = |run: &Run<'_>| -> BTreeMap<String, (Verdict, String)> {
+            run.selected().map(|verdict| (verdict.case.clone(), (verdict.verdict, why(verdict)))).collect()
+        };
+        let (before, after) = (verdicts(base), verdicts(head));
+        let judged = |word: Verdict| {
+            matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed)
+        };
+        let mut diff = Self::default();
+        for (case, (word, why)) in &after {
+            let was = before.get(case).map(|(word, _)| *word);
+            match (was, *word) {
+                (Some(Verdict::Fail), Verdict::Fail) => {}
+                (_, Verdict::Fail) => diff.newly_broken.push((case.clone(), why.clone())),
+                (Some(Verdict::Fail), Verdict::Pass) => diff.fixed.push(case.clone()),
+                (Some(was), word) if judged(was) && !judged(word) => {
+                    diff.newly_not_assessed.push((case.clone(), why.clone()));
+                }
+                (Some(was), word) if !judged(was) && judged(word) => diff.newly_assessed.push(case.clone()),
+                _ => {}
+            }
+        }
+        diff.gone = before.keys().filter(|case| !after.contains_key(*case)).cloned().collect();
+        let observations = |run: &Run<'_>| -> BTreeSet<String> {
+            run.selected()
+                .flat_map(|verdict| {
+                    verdict.observations.iter().map(|seen| format!("{}: {}", verdict.case, alike(seen)))
+                })
+                .collect()
+        };
+        diff.observations = changes(&observations(base), &observations(head));
+        let waivers = |run: &Run<'_>| -> BTreeSet<String> {
+            run.waivers().iter().map(xs2aspec_record::WaiverSeen::says).collect()
+        };
+        diff.waivers = changes(&waivers(base), &waivers(head));
+        diff
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// For the comment of a pull request, what is newly broken first.
+    pub fn markdown(&self) -> String {
+        let mut shown = format!(
+            "### xs2aspec: {} newly broken, {} fixed, {} newly not assessed\n",
+            self.newly_broken.len(),
+            self.fixed.len(),
+            self.newly_not_assessed.len()
+        );
+        if self.is_empty() {
+            shown.push_str("\nNothing differs.\n");
+        }
+        let with = |items: &[(String, String)]| -> Vec<String> {
+            items.iter().map(|(case, why)| format!("{}: {}", code(case), code(why))).collect()
+        };
+        let plain = |items: &[String]| -> Vec<String> { items.iter().map(|item| code(item)).collect() };
+        for (title, items) in [
+            ("Newly broken", with(&self.newly_broken)),
+            ("Fixed", plain(&self.fixed)),
+            ("Newly not assessed", with(&self.newly_not_assessed)),
+            ("Newly assessed", plain(&self.newly_assessed)),
+            ("No longer there", plain(&self.gone)),
+            ("Newly observed", plain(&self.observations.0)),
+            ("No longer observed", plain(&self.observations.1)),
+            ("New waivers", plain(&self.waivers.0)),
+            ("Waivers that are gone", plain(&self.waivers.1)),
+        ] {
+            if items.is_empty() {
+                continue;
+            }
+            // Writing to a String cannot fail.
+            _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
+            for item in items.iter().take(MOST) {
+                _ = writeln!(shown, "- {item}");
+            }
+            if items.len() > MOST {
+                _ = writeln!(shown, "- and {} more", items.len() - MOST);
+            }
+        }
+        shown
+    }
+}
+
+fn changes(before: &BTreeSet<String>, after: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
+    (after.difference(before).cloned().collect(), before.difference(after).cloned().collect())
+}
+
+/// The text without ids and numbers that are others in each run: words of eight hexadecimal digits, hyphens and more, and long numbers.
+fn alike(text: &str) -> String {
+    let is_id = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        let hexadecimal =
+            word.len() >= 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        digits > 0 && (hexadecimal || digits == word.len() && digits >= 5)
+    };
+    let of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let (mut out, mut word) = (String::new(), String::new());
+    let end = |out: &mut String, word: &mut String| {
+        out.push_str(if is_id(word) { "*" } else { word });
+        word.clear();
+    };
+    for letter in text.chars() {
+        if of_word(letter) {
+            word.push(letter);
+        } else {
+            end(&mut out, &mut word);
+            out.push(letter);
+        }
+    }
+    end(&mut out, &mut word);
+    out
+}
+
+/// What a verdict rests on, in words.
+fn why(verdict: &CaseVerdict) -> String {
+    let findings: Vec<String> = verdict.findings.iter().map(run::mismatch).collect();
+    if findings.is_empty() { run::reason(verdict).to_owned() } else { findings.join("; ") }
+}
+
+/// As a code span that no text can end.
+fn code(text: &str) -> String {
+    crate::markdown::code(&short(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+
+    #[test]
+    fn ids_of_a_run_are_no_difference() {
+        let one =
+            "body/_links/self/href: \"/v1/a/efc67160-91ea-8c7c-9000-9fb530045ce8\" is relative (20250211)";
+        assert_eq!(alike(one), "body/_links/self/href: \"/v1/a/*\" is relative (*)");
+        assert_eq!(
+            alike("201 with transactionStatus RCVD, 4 defaced"),
+            "201 with transactionStatus RCVD, 4 defaced"
+        );
+    }
+
+    #[test]
+    fn every_difference_is_in_its_list() {
+        use Verdict::{Fail, Inconclusive, NotApplicable, Observed, Pass};
+        let words = |verdicts: &[(&str, Verdict)]| {
+            let mut sample = Sample::new(verdicts.len());
+            for (case, word) in verdicts {
+                sample.verdict(&format!("periodic.months/{case}"), *word);
+            }
+            sample.finished()
+        };
+        let base = words(&[
+            ("a", Pass),
+            ("b", Fail),
+            ("c", Pass),
+            ("d", NotApplicable),
+            ("e", Fail),
+            ("f", Pass),
+            ("h", Observed),
+        ]);
+        let head = words(&[
+            ("a", Fail),
+            ("b", Pass),
+            ("c", Inconclusive),
+            ("d", Pass),
+            ("e", Fail),
+            ("g", Fail),
+            ("h", Observed),
+        ]);
+        let (base, head) = (Run::of(&base).unwrap(), Run::of(&head).unwrap());
+        let diff = Diff::of(&base, &head);
+        let names =
+            |items: &[(String, String)]| items.iter().map(|(case, _)| case.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&diff.newly_broken), ["periodic.months/a", "periodic.months/g"]);
+        assert_eq!(diff.fixed, ["periodic.months/b"]);
+        assert_eq!(names(&diff.newly_not_assessed), ["periodic.months/c"]);
+        assert_eq!(diff.newly_assessed, ["periodic.months/d"]);
+        assert_eq!(diff.gone, ["periodic.months/f"]);
+        let shown = diff.markdown();
+        assert!(
+            shown.starts_with(
+                "### xs2aspec: 2 newly broken, 1 fixed, 1 newly not assessed\n\n#### Newly broken (2)"
+            ),
+            "{shown}"
+        );
+        let same = Diff::of(&head, &head);
+        assert!(same.is_empty() && same.markdown().contains("Nothing differs."));
+    }
+}

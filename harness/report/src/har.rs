@@ -1,0 +1,97 @@
+//! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools. Masked, as the record is.
+
+use serde_json::{Value, json};
+use xs2aspec_record::{Body, Event, Exchange, Header, RunStarted};
+
+/// The archive of a record. Exchanges are told one after the other; the record says how long each took, and not when it began, so
+/// that all begin with the run.
+pub fn archive(events: &[Event]) -> Value {
+    let start = events.iter().find_map(|event| match event {
+        Event::RunStarted(start) => Some(start),
+        _ => None,
+    });
+    let entries = events.iter().filter_map(|event| match event {
+        Event::Exchange(exchange) => Some(entry(start, exchange)),
+        _ => None,
+    });
+    let (name, version) =
+        start.map_or(("xs2aspec", ""), |start| start.tool.split_once(' ').unwrap_or((&start.tool, "")));
+    json!({"log": {
+        "version": "1.2",
+        "creator": {"name": name, "version": version},
+        "pages": [],
+        "entries": entries.collect::<Vec<_>>(),
+    }})
+}
+
+fn entry(start: Option<&RunStarted>, exchange: &Exchange) -> Value {
+    // Microseconds of a run are far below what a float tells apart.
+    #[expect(clippy::cast_precision_loss, reason = "a duration in milliseconds")]
+    let took = exchange.micros as f64 / 1000.0;
+    let request = &exchange.request;
+    let query: Vec<Value> = request
+        .url
+        .split_once('?')
+        .map(|(_, query)| query.split('&').filter(|part| !part.is_empty()))
+        .into_iter()
+        .flatten()
+        .map(|part| part.split_once('=').unwrap_or((part, "")))
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect();
+    let mut asked = json!({
+        "method": request.method, "url": request.url, "httpVersion": "HTTP/1.1", "cookies": [],
+        "headers": headers(&request.headers), "queryString": query, "headersSize": -1,
+        "bodySize": request.body.as_ref().map_or(0, size),
+    });
+    if let Some(body) = &request.body {
+        asked["postData"] = json!({"mimeType": media_type(&request.headers), "text": body.shown()});
+    }
+    let answer = exchange.response.as_ref();
+    let fields = answer.map_or(&[][..], |answer| &answer.headers);
+    let body = answer.and_then(|answer| answer.body.as_ref());
+    let mut content = json!({"size": body.map_or(0, size), "mimeType": media_type(fields)});
+    match body {
+        Some(Body::Text(text)) => content["text"] = text.as_str().into(),
+        Some(Body::Base64(code)) => {
+            content["text"] = code.as_str().into();
+            content["encoding"] = "base64".into();
+        }
+        None => {}
+    }
+    json!({
+        "startedDateTime": start.map_or("1970-01-01T00:00:00Z", |start| &start.now),
+        "time": took,
+        "request": asked,
+        "response": {
+            // A request without an answer has status 0, as browsers write it.
+            "status": answer.map_or(0, |answer| answer.status), "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [],
+            "headers": headers(fields), "content": content, "redirectURL": "", "headersSize": -1,
+            "bodySize": body.map_or(0, size),
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": took, "receive": 0},
+        "comment": format!(
+            "{} / {}{}", exchange.case, exchange.step,
+            exchange.failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default()
+        ),
+    })
+}
+
+fn headers(headers: &[Header]) -> Vec<Value> {
+    headers.iter().map(|Header(name, value)| json!({"name": name, "value": value})).collect()
+}
+
+fn media_type(headers: &[Header]) -> &str {
+    let found = headers.iter().find(|Header(name, _)| name.eq_ignore_ascii_case("content-type"));
+    found.map_or("", |Header(_, value)| value)
+}
+
+/// Bytes of a body as it was recorded.
+fn size(body: &Body) -> usize {
+    match body {
+        Body::Text(text) => text.len(),
+        Body::Base64(code) => {
+            code.len() / 4 * 3 - code.bytes().rev().take_while(|byte| *byte == b'=').count()
+        }
+    }
+}
