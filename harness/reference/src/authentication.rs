@@ -144,6 +144,9 @@ fn in_utf_8(header: &[u8]) -> Vec<u8> {
 
 /// Forms of the whole header that a fault does not understand, or wants.
 fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), Refusal> {
+    if !matches!(rules.breach(), Some(Breach::Signature(_))) {
+        return Ok(());
+    }
     let wrapped = String::from_utf8_lossy(header).to_ascii_lowercase();
     let is_wrapped = wrapped.starts_with("=?");
     let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
@@ -164,6 +167,9 @@ fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), Refusal> {
 
 /// Forms of the header that only some banks take, since the document leaves them open.
 fn check_variant(header: &[u8], text: &str, fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
+    if !rules.is_varied() {
+        return Ok(());
+    }
     let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
     let listed: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
     let serial = text.split_once("SN=").and_then(|(_, rest)| rest.split(',').next()).unwrap_or_default();

@@ -4,8 +4,6 @@
 mod format;
 mod table;
 
-use std::borrow::Cow;
-
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 
 use crate::operation::Operation;
@@ -35,10 +33,10 @@ impl Fields<'_> {
     /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format allows.
     pub(crate) fn text(self, header: Header) -> Option<String> {
         let bytes = self.bytes(header.name())?;
-        Some(match String::from_utf8_lossy(&bytes) {
-            Cow::Borrowed(text) => text.to_owned(),
-            Cow::Owned(text) => text,
-        })
+        Some(
+            String::from_utf8(bytes)
+                .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()),
+        )
     }
 
     /// Whether the field is there and says something.

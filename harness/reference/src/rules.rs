@@ -316,6 +316,11 @@ impl Rules {
         self.breach() == Some(breach)
     }
 
+    /// Whether this bank uses any freedom with a branch of its own in another way.
+    pub(crate) fn is_varied(self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Variance(_)))
+    }
+
     /// Whether the freedom that asks is one that this bank uses in another way.
     pub(crate) fn varied_by(self, variance: Variance) -> bool {
         self.effects.iter().any(|effect| matches!(effect, Effect::Variance(own) if *own == variance))

@@ -257,9 +257,12 @@ impl Session {
             }
         }
         let Trail { exchanges, learned } = trail;
-        let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
-        for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
-            *text = self.masker.text_with(text, &learned);
+        // What is asked beside another session is compared, and never shown.
+        if self.beside.is_none() {
+            let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
+            for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
+                *text = self.masker.text_with(text, &learned);
+            }
         }
         verdict.observations.sort();
         verdict.observations.dedup();

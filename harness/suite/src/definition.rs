@@ -90,7 +90,7 @@ pub struct Change {
     pub repeat: Option<String>,
     /// Writes the name of a header in another way; it must be there.
     pub rename: Option<String>,
-    /// Sends these characters, or `{$bytes: ..}`, as the body, whatever they are. `${body}` in them is the body so far.
+    /// Sends these characters, or `{$bytes: ..}` or `{$gzip: ..}`, as the body, whatever they are. `${body}` in them is the body so far.
     pub raw: Option<String>,
     /// The value.
     #[serde(default, deserialize_with = "present")]

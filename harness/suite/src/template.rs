@@ -3,8 +3,9 @@
 //! A scalar that is one placeholder and nothing else takes the value with its type; inside other text it becomes text.
 //! A mapping with one key that begins with `$` is a function of its argument.
 
-use std::fmt::Write;
+use std::{fmt::Write, io::Write as _};
 
+use flate2::{Compression, write::GzEncoder};
 use serde_json::{Map, Value};
 
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
@@ -27,7 +28,7 @@ pub enum ExpandError {
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token, $drop-last, $bytes"
+        "`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token, $drop-last, $bytes, $gzip"
     )]
     NoFunction(String),
     /// An argument that does not fit the function.
@@ -150,7 +151,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     let waits = !names(argument).is_empty();
     match name {
         "$repeat" => repeat(argument),
-        "$bytes" => bytes(argument),
+        "$bytes" | "$gzip" => bytes(name, argument),
         _ if waits => Ok(Value::Object(Map::from_iter([(name.to_owned(), argument.clone())]))),
         "$concat" => {
             let parts = argument.as_array().ok_or(ExpandError::Argument("$concat", "a list of texts"))?;
@@ -166,9 +167,13 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     }
 }
 
-/// The bytes of a value that is `{$bytes: [TEXT or NUMBER, ..]}`: texts in UTF-8, and numbers from 0 to 255 as they are. They need
-/// be neither UTF-8 nor JSON, and no [`Value`] can hold them.
+/// The bytes of a value that is `{$bytes: [TEXT or NUMBER, ..]}`: texts in UTF-8, and numbers from 0 to 255 as they are; or of one that
+/// is `{$gzip: TEXT}`. They need be neither UTF-8 nor JSON, and no [`Value`] can hold them.
 pub fn as_bytes(value: &Value) -> Option<Vec<u8>> {
+    if let Some(text) = value.get("$gzip").and_then(Value::as_str) {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        return packed.write_all(text.as_bytes()).and_then(|()| packed.finish()).ok();
+    }
     let parts = value.get("$bytes")?.as_array()?;
     let mut bytes = Vec::new();
     for part in parts {
@@ -181,12 +186,15 @@ pub fn as_bytes(value: &Value) -> Option<Vec<u8>> {
 }
 
 /// Stays what it is: see [`as_bytes`]. Parts that are functions still wait.
-fn bytes(argument: &Value) -> Result<Value, ExpandError> {
-    let value = Value::Object(Map::from_iter([("$bytes".to_owned(), argument.clone())]));
+fn bytes(name: &str, argument: &Value) -> Result<Value, ExpandError> {
+    let value = Value::Object(Map::from_iter([(name.to_owned(), argument.clone())]));
     if !names(argument).is_empty() || as_bytes(&value).is_some() {
         return Ok(value);
     }
-    Err(ExpandError::Argument("$bytes", "a list of texts and of numbers from 0 to 255"))
+    Err(match name {
+        "$gzip" => ExpandError::Argument("$gzip", "a text"),
+        _ => ExpandError::Argument("$bytes", "a list of texts and of numbers from 0 to 255"),
+    })
 }
 
 fn drop_last(argument: &Value) -> Result<Value, ExpandError> {
@@ -288,6 +296,10 @@ mod tests {
         assert_eq!(as_bytes(&value).unwrap(), [0xC3, 0xA6, 0xFF, b'b', b'b']);
         let waiting = json!({"$bytes": [{"$drop-last": {"of": "${target.id}", "characters": 1}}, 7]});
         assert_eq!(compute(waiting.clone()).unwrap(), waiting);
+        let packed =
+            as_bytes(&compute(json!({"$gzip": {"$repeat": {"of": "b", "times": 500}}})).unwrap()).unwrap();
+        assert!(packed.starts_with(&[0x1f, 0x8b]) && packed.len() < 50, "RFC 1952 section 2.3.1");
+        assert!(matches!(compute(json!({"$gzip": 1})), Err(ExpandError::Argument("$gzip", _))));
         for wrong in [json!({"$bytes": [256]}), json!({"$bytes": [-1]}), json!({"$bytes": "a"})] {
             assert!(matches!(compute(wrong), Err(ExpandError::Argument("$bytes", _))));
         }
