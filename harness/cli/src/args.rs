@@ -30,8 +30,14 @@ pub(crate) enum Command {
     Prove(Prove),
     /// Draws a report from the record of a run alone
     Report(Report),
+    /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and why
+    Rejudge(Rejudge),
     /// Makes one run of the runs of all shards, if none is missing
     Merge(Merge),
+    /// Makes one archive of a run: its record, what it was made with, the reports, and a signed statement about all of them
+    Bundle(Bundle),
+    /// Says what of such an archive can be believed, offline; exit code 1 if anything in it was changed
+    Verify(Verify),
     /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
     Diff(Diff),
     /// Writes a commented profile of a target to start from
@@ -58,7 +64,7 @@ pub(crate) enum Command {
     Keys(Keys),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Run {
     /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is started
     #[arg(long, value_name = "URL|FILE.toml")]
@@ -93,8 +99,15 @@ pub(crate) struct Run {
     /// Stop at the first violation
     #[arg(long)]
     pub(crate) fail_fast: bool,
+    /// Go on with the run in this folder, which was killed or lost its target: verdicts are kept, and what is asked is what was asked
+    #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
+    pub(crate) resume: Option<PathBuf>,
+    /// What becomes of a case that may have made a payment before the run was interrupted: sent again with other identifiers, or left
+    /// inconclusive
+    #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
+    pub(crate) in_doubt: InDoubt,
     /// Read a target whose payments are real: send it nothing that could make one
-    #[arg(long, requires = "target")]
+    #[arg(long)]
     pub(crate) allow_production: bool,
     /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
     #[arg(long, value_name = "FILE")]
@@ -111,6 +124,19 @@ pub(crate) struct Run {
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
+}
+
+/// What the record of a run that goes on says itself.
+const RESUMED: [&str; 11] =
+    ["target", "only", "skip", "out", "depth", "shard", "seed", "now", "fault", "variation", "fail_fast"];
+
+/// What becomes of a case whose end is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum InDoubt {
+    /// It is sent again, as another payment
+    Send,
+    /// It is inconclusive
+    Leave,
 }
 
 /// A CI server that reads annotations from what a step prints.
@@ -153,6 +179,15 @@ pub(crate) struct Report {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct Rejudge {
+    /// `record.jsonl` of a run, or its folder
+    #[arg(value_name = "RECORD")]
+    pub(crate) record: PathBuf,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct Merge {
     /// `record.jsonl` of each shard, or their folders
     #[arg(value_name = "RECORD", required = true, num_args = 1..)]
@@ -160,6 +195,35 @@ pub(crate) struct Merge {
     /// Folder for the merged record and its reports
     #[arg(long, value_name = "DIR", default_value = "reports/merged")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Bundle {
+    /// Folder of a run that came to its end
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Private key that signs, RSA or Ed25519, PEM
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: PathBuf,
+    /// Environment variable with the passphrase of the key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) passphrase_env: Option<String>,
+    /// File with the passphrase of the key
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_env")]
+    pub(crate) passphrase_file: Option<PathBuf>,
+    /// The archive; by default `evidence.tar` in the folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Verify {
+    /// The archive
+    #[arg(value_name = "BUNDLE")]
+    pub(crate) bundle: PathBuf,
+    /// Public key of whom you trust, PEM; without it the key that the archive brings is taken
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

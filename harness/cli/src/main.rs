@@ -17,12 +17,15 @@ macro_rules! say_on {
 mod args;
 mod curl;
 mod doctor;
+mod evidence;
 mod explain;
 mod inspect;
 mod ledger;
 mod listen;
 mod prove;
+mod rejudge;
 mod report;
+mod resume;
 mod run;
 mod serve;
 mod sign;
@@ -53,7 +56,10 @@ fn main() -> ExitCode {
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
             Some(Command::Report(report)) => report::report(&report),
+            Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),
+            Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
+            Some(Command::Verify(verify)) => evidence::verify(&verify),
             Some(Command::Diff(diff)) => report::diff(&diff),
             Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,

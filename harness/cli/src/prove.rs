@@ -259,6 +259,8 @@ async fn run(
         quality: None,
         fault: bank.fault().map(|fault| fault.name().to_owned()),
         waivers: vec![],
+        earlier: None,
+        leave_in_doubt: false,
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
     Ok(())

@@ -4,22 +4,13 @@ use std::{fs::File, io::BufReader, path::Path};
 
 use xs2aspec_record::{Event, Exit, Writer};
 use xs2aspec_report::{
-    Run as Shown, annotations, ctrf, diff::Diff, har, html, junit, markdown, merge as merging, terminal,
+    Run as Shown, annotations, diff::Diff, files::Report as Drawn, merge as merging, terminal,
 };
 
 use crate::{
     Failure,
     args::{Diff as DiffArgs, Format, Merge, Report},
 };
-
-/// Files that a run leaves beside its record.
-pub(crate) const FILES: [(&str, Format); 5] = [
-    ("junit.xml", Format::Junit),
-    ("summary.md", Format::Markdown),
-    ("report.html", Format::Html),
-    ("ctrf.json", Format::Ctrf),
-    ("exchanges.har", Format::Har),
-];
 
 /// Draws one format from a record.
 pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
@@ -38,12 +29,7 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let merged = merging::merge(&records).map_err(Failure::input)?;
     std::fs::create_dir_all(&args.out)
         .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", args.out.display())))?;
-    let mut record = Writer::new(Vec::new());
-    merged.iter().try_for_each(|event| record.write(event)).map_err(Failure::input)?;
-    write(&args.out.join("record.jsonl"), &record.finish().map_err(Failure::input)?)?;
-    for (name, format) in FILES {
-        write(&args.out.join(name), &draw(&merged, format)?)?;
-    }
+    keep(&args.out, &merged)?;
     say_on!("{}", String::from_utf8_lossy(&draw(&merged, Format::Terminal)?));
     say!("reports in {}", args.out.display());
     let run = Shown::of(&merged).map_err(Failure::input)?;
@@ -59,20 +45,30 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     Ok(if diff.newly_broken.is_empty() { Exit::Conforms } else { Exit::Violation })
 }
 
+/// Writes a whole record, in place of what stands there, and every report.
+pub(crate) fn keep(folder: &Path, events: &[Event]) -> Result<(), Failure> {
+    let mut record = Writer::new(Vec::new());
+    events.iter().try_for_each(|event| record.write(event)).map_err(Failure::input)?;
+    let (part, whole) = (folder.join("record.jsonl.part"), folder.join("record.jsonl"));
+    write(&part, &record.finish().map_err(Failure::input)?)?;
+    std::fs::rename(&part, &whole)
+        .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", whole.display())))?;
+    let shown = Shown::of(events).map_err(Failure::input)?;
+    for report in Drawn::ALL {
+        write(&folder.join(report.file()), &report.draw(&shown, events))?;
+    }
+    Ok(())
+}
+
 /// One format of a record.
 pub(crate) fn draw(events: &[Event], format: Format) -> Result<Vec<u8>, Failure> {
     let shown = Shown::of(events).map_err(Failure::input)?;
-    let json = |value| serde_json::to_vec_pretty(&value).map_err(Failure::input);
     Ok(match format {
-        Format::Junit => {
-            let mut drawn = Vec::new();
-            junit::write(&shown, &mut drawn).map_err(Failure::input)?;
-            drawn
-        }
-        Format::Markdown => markdown::summary(&shown).into_bytes(),
-        Format::Html => html::page(&shown).into_bytes(),
-        Format::Ctrf => json(ctrf::report(&shown))?,
-        Format::Har => serde_json::to_vec(&har::archive(events)).map_err(Failure::input)?,
+        Format::Junit => Drawn::Junit.draw(&shown, events),
+        Format::Markdown => Drawn::Markdown.draw(&shown, events),
+        Format::Html => Drawn::Html.draw(&shown, events),
+        Format::Ctrf => Drawn::Ctrf.draw(&shown, events),
+        Format::Har => Drawn::Har.draw(&shown, events),
         Format::Github => annotations::github(&shown).into_bytes(),
         Format::Terminal => {
             format!("{}{}", terminal::attention(&shown), terminal::closing(&shown)).into_bytes()
@@ -87,7 +83,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
 }
 
 /// The events of a record, or of the one in a folder.
-fn events(path: &Path) -> Result<Vec<Event>, Failure> {
+pub(crate) fn events(path: &Path) -> Result<Vec<Event>, Failure> {
     let path = if path.is_dir() { path.join("record.jsonl") } else { path.to_owned() };
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
     let file = File::open(&path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;

@@ -7,15 +7,15 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_record::{Event, Exit, Writer};
+use xs2aspec_record::{Event, Exit, Sending, Writer, sending, settled};
 use xs2aspec_report::progress::{Mode, Progress};
 use xs2aspec_runner::{Options, Session, waiver};
 use xs2aspec_suite::Shard;
 
 use crate::{
     Failure,
-    args::{Format, Run, Server},
-    report, target,
+    args::{Format, InDoubt, Run, Server},
+    report, resume, target,
 };
 
 /// What the suite was shown to catch: the first line of its kill matrix.
@@ -23,6 +23,11 @@ const KILL_MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
+    let resumed = args.resume.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
+    let (earlier, args) = match &resumed {
+        Some((earlier, args)) => (Some(earlier), args),
+        None => (None, args),
+    };
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
@@ -35,8 +40,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
-    let session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
-    let session = if args.now.is_none() { session.with_running_clock() } else { session };
+    let mut session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    if args.now.is_none() {
+        session = session.with_running_clock();
+    }
+    if let Some(earlier) = earlier {
+        earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
+        session = earlier.resume(session);
+    }
     let options = Options {
         jobs: usize::from(args.jobs).min(in_flight),
         fail_fast: args.fail_fast,
@@ -53,18 +64,34 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
             .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
         fault: args.fault.clone(),
         waivers,
+        earlier: earlier.cloned(),
+        leave_in_doubt: args.in_doubt == InDoubt::Leave,
     };
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    let record_path = args.out.join("record.jsonl");
-    let record = File::create(&record_path).map_err(|error| cannot_write(&record_path, &error))?;
-    let mut record = Writer::new(BufWriter::new(record));
+    let record = args.out.join("record.jsonl");
+    // A run that goes on has a record, which stays until a new one has all of it.
+    let written = if earlier.is_some() { args.out.join("record.jsonl.part") } else { record.clone() };
+    if earlier.is_none() {
+        sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    }
+    let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
+    let sending = Sending::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    let session = session.noting(sending);
+    let mut writer = Writer::new(BufWriter::new(file));
     let mut broken = None;
+    let mut resumed = 0;
     let mut progress = Progress::new(mode(args.quiet));
     let mut events = Vec::new();
     let finished = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
         if broken.is_none() {
-            broken = record.write(event).err();
+            broken = writer.write(event).err();
+        }
+        resumed += usize::from(matches!(event, Event::Resumed(_)));
+        // All of the earlier part is told again with the last of these.
+        if broken.is_none() && earlier.is_some_and(|earlier| resumed == earlier.times() + 1) {
+            broken = fs::rename(&written, &record).err();
+            resumed += 1;
         }
         progress.event(event);
         events.push(event.clone());
@@ -74,14 +101,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    let broken = broken.or_else(|| record.finish().err());
+    let broken = broken.or_else(|| writer.finish().err());
     if let Some(error) = broken {
-        return Err(cannot_write(&record_path, &error));
+        return Err(cannot_write(&record, &error));
     }
+    let events = settled(events);
+    report::keep(&args.out, &events)?;
+    sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
 
-    for (name, format) in report::FILES {
-        report::write(&args.out.join(name), &report::draw(&events, format)?)?;
-    }
     let said = report::draw(&events, Format::Terminal)?;
     say_on!("{}", String::from_utf8_lossy(&said));
     if let Some(Server::Github) = args.annotations {

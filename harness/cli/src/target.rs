@@ -4,7 +4,7 @@ use std::{fs::File, io::Write as _, path::Path, time::Instant};
 
 use tokio::{net::TcpStream, time::timeout};
 use xs2aspec_record::Exit;
-use xs2aspec_reference::{Bank, Config, Fault, Variation};
+use xs2aspec_reference::{Bank, Clock, Config, Fault, Variation};
 use xs2aspec_runner::{
     Profile,
     profile::{self, Offered},
@@ -57,7 +57,8 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
 async fn built_in(args: &Run) -> Result<Target, Failure> {
     let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
     let variations = variations(&args.variation)?;
-    let config = Config { fault, variations: variations.clone(), ..Config::default() };
+    let config =
+        Config { fault, variations: variations.clone(), now: Clock::at(args.now), ..Config::default() };
     let bank = xs2aspec_reference::start(config).await;
     let bank =
         bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;

@@ -75,6 +75,8 @@ async fn a_production_system_is_only_read() {
         quality: None,
         fault: None,
         waivers: vec![],
+        earlier: None,
+        leave_in_doubt: false,
     };
     let (mut methods, mut judged, mut left) = (Vec::new(), 0, 0);
     xs2aspec_runner::run(Arc::new(session), &plan, &options, |event| match event {

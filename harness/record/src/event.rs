@@ -1,5 +1,7 @@
-//! The events of a run, in the order in which they are written: one `run-started`, the clauses and sources that the run
+//! The events of a run, in the order in which they are written: one `run-started`, the profile, the clauses and sources that the run
 //! speaks of, exchanges and verdicts as they happen, one `run-finished`. A killed run lacks the last one and is readable.
+
+use std::collections::BTreeMap;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,8 @@ use crate::{ledger::Counts, verdict::CaseVerdict, verdict::Strength, waiver::Wai
 pub enum Event {
     /// The first line.
     RunStarted(RunStarted),
+    /// What decided how the target was asked and judged.
+    Profile(TargetProfile),
     /// A clause that the run speaks of.
     Clause(ClauseText),
     /// A case file that the run speaks of.
@@ -20,12 +24,14 @@ pub enum Event {
     Exchange(Exchange),
     /// The verdict of one case.
     Verdict(CaseVerdict),
+    /// The run was killed or lost its target here, and went on later.
+    Resumed(Resumed),
     /// The last line.
     RunFinished(RunFinished),
 }
 
 /// What was run, against what.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStarted {
     /// Version of the record's format; readers refuse one they do not know.
     pub format: u32,
@@ -58,6 +64,9 @@ pub struct RunStarted {
     pub seed: u64,
     /// The clock as it was handed to the run, RFC 3339 in UTC.
     pub now: String,
+    /// Whether the clock went on from there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clock_runs: bool,
     /// Depth of the run: `quick`, `standard` or `exhaustive`.
     pub depth: String,
     /// Number of selected cases.
@@ -71,6 +80,9 @@ pub struct RunStarted {
     /// SHA-256 over what the target profile says and is no secret, in hex: runs with the same one were asked alike.
     #[serde(default)]
     pub profile_sha256: String,
+    /// SHA-256 of the file of waivers, in hex, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waivers_sha256: Option<String>,
     /// Patterns given with `--only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
@@ -85,6 +97,43 @@ pub struct RunStarted {
 impl RunStarted {
     /// The format that this version writes.
     pub const FORMAT: u32 = 1;
+}
+
+/// The target profile, as far as it decides how the target is asked and judged. Secrets are masked before they come here; keys are
+/// not here at all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetProfile {
+    /// Declared choices, by key.
+    #[serde(default)]
+    pub choices: BTreeMap<String, String>,
+    /// What the target offers: `true`, `false`, or `ask`.
+    #[serde(default)]
+    pub capabilities: BTreeMap<String, String>,
+    /// Whether a created resource with status RJCT is a refusal.
+    #[serde(default)]
+    pub rejected_is_refusal: bool,
+    /// Paths that differ from the document's, by operation.
+    #[serde(default)]
+    pub paths: BTreeMap<String, String>,
+    /// Values of the target by dotted name, masked where they belong to persons.
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+    /// SHA-256 of the certificate that requests were signed for, as it stands in the profile, in hex.
+    #[serde(default)]
+    pub certificate_sha256: String,
+}
+
+/// Where a run went on that had been killed, or had lost its target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// The clock of the rest of the run, RFC 3339 in UTC.
+    pub now: String,
+    /// Verdicts that were kept.
+    pub kept: usize,
+    /// Cases that had begun to send something that could make a payment, and whose end is not known; sent again with other
+    /// identifiers, or left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_doubt: Vec<String>,
 }
 
 /// A clause as the ledger has it.
@@ -137,6 +186,9 @@ pub struct Exchange {
     /// Why there is no complete answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// When it began, in microseconds since the run did.
+    #[serde(default)]
+    pub at: u64,
     /// Time from the first byte sent to the last byte read, in microseconds.
     pub micros: u64,
 }

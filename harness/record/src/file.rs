@@ -21,8 +21,10 @@ impl<W: Write> Writer<W> {
         serde_json::to_writer(&mut self.out, event)?;
         self.out.write_all(b"\n")?;
         match event {
-            Event::Verdict(_) | Event::RunStarted(_) | Event::RunFinished(_) => self.out.flush(),
-            Event::Clause(_) | Event::Source(_) | Event::Exchange(_) => Ok(()),
+            Event::Verdict(_) | Event::RunStarted(_) | Event::Resumed(_) | Event::RunFinished(_) => {
+                self.out.flush()
+            }
+            Event::Profile(_) | Event::Clause(_) | Event::Source(_) | Event::Exchange(_) => Ok(()),
         }
     }
 
@@ -85,29 +87,7 @@ mod tests {
     use super::*;
 
     fn start(format: u32) -> Event {
-        Event::RunStarted(RunStarted {
-            format,
-            tool: "xs2aspec".into(),
-            target: "bank".into(),
-            target_version: None,
-            environment: None,
-            contact: None,
-            base_url: "http://127.0.0.1".into(),
-            fault: None,
-            depth: "standard".into(),
-            document_sha256: String::new(),
-            suite_sha256: String::new(),
-            quality: None,
-            shard: None,
-            planned: None,
-            profile_sha256: String::new(),
-            seed: 1,
-            now: "2030-01-01T00:00:00Z".into(),
-            cases: 0,
-            only: vec![],
-            skip: vec![],
-            arguments: vec![],
-        })
+        Event::RunStarted(RunStarted { format, ..RunStarted::default() })
     }
 
     fn written(events: &[Event]) -> Vec<u8> {

@@ -7,20 +7,26 @@
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
-//! - [`file`](mod@file): reading and writing `record.jsonl`.
+//! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
+//! - [`sending`]: what was about to be sent, for a run that is killed.
 
 pub mod event;
 pub mod exit;
 pub mod file;
 pub mod ledger;
+pub mod order;
+pub mod sending;
 pub mod verdict;
 pub mod waiver;
 
 pub use event::{
-    Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, RunFinished, RunStarted,
+    Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, Resumed, RunFinished,
+    RunStarted, TargetProfile,
 };
 pub use exit::Exit;
 pub use file::{ReadError, Writer, read};
 pub use ledger::{Counts, Ledger};
+pub use order::settled;
+pub use sending::Sending;
 pub use verdict::{CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

@@ -46,6 +46,11 @@ impl Clock {
         now.unwrap_or_else(|| self.unmoved())
     }
 
+    /// The current instant as HTTP writes it (RFC 9110 section 5.6.7), unless it is the machine's.
+    pub(crate) fn date(&self) -> Option<String> {
+        self.base.map(|_| self.now().format("%a, %d %b %Y %H:%M:%S GMT").to_string())
+    }
+
     fn unmoved(&self) -> DateTime<Utc> {
         self.base.unwrap_or_else(Utc::now)
     }

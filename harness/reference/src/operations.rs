@@ -9,9 +9,10 @@ mod query;
 mod sandbox;
 mod transaction;
 
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use chrono::DateTime;
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::authentication;
 use crate::certificate::Certificates;
@@ -34,6 +35,17 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
     /// The variable parts of the path, percent-decoded, in their order.
     pub(crate) path_parameters: &'a [String],
+}
+
+impl Request<'_> {
+    /// What tells this request from others: ids follow from it, and not from what else is asked at the same time.
+    fn origin(&self) -> u64 {
+        let mut hash = Sha256::new();
+        hash.update(self.headers.get("x-request-id").map_or(&b""[..], HeaderValue::as_bytes));
+        hash.update(self.uri.path());
+        hash.update(self.body);
+        hash.finalize().iter().take(8).fold(0, |origin, byte| origin << 8 | u64::from(*byte))
+    }
 }
 
 /// What the operations need of the bank.
@@ -92,13 +104,13 @@ pub(crate) fn perform(
     let created = match operation {
         Operation::Ncbct => {
             let due = ncbct::check(&body, rules)?;
-            payment::create(context, Product::Ncbct, due, members)?
+            payment::create(context, Product::Ncbct, due, members, request.origin())?
         }
         Operation::Periodic => {
             let due = periodic::check(&body, rules)?;
-            payment::create(context, Product::Periodic, due, members)?
+            payment::create(context, Product::Periodic, due, members, request.origin())?
         }
-        _ => basket::create(&body, &context.state, context.clock.today(), rules)?,
+        _ => basket::create(&body, &context.state, context.clock.today(), rules, request.origin())?,
     };
     Ok((StatusCode::CREATED, created))
 }
@@ -127,10 +139,10 @@ fn test_data(
     let body = Object::root(&members, operation.id());
     let id = request.path_parameters.first();
     let made = match operation {
-        Operation::CreateAccount => sandbox::create_account(context, id, &body)?,
-        Operation::Book => sandbox::book(context, id, members)?,
+        Operation::CreateAccount => sandbox::create_account(context, id, &body, request.origin())?,
+        Operation::Book => sandbox::book(context, id, members, request.origin())?,
         Operation::SetBalance => return Ok((StatusCode::OK, sandbox::set_balance(context, id, &body)?)),
-        _ => sandbox::create_customer(context, &body)?,
+        _ => sandbox::create_customer(context, &body, request.origin())?,
     };
     Ok((StatusCode::CREATED, made))
 }

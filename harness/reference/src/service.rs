@@ -109,7 +109,7 @@ async fn serve(
     if let Some(delay) = rules.forms().find_map(|form| form.delay(operation)) {
         tokio::time::sleep(delay).await;
     }
-    respond(&parts.headers, answer, rules)
+    respond(service, &parts.headers, answer)
 }
 
 fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Plain {
@@ -183,11 +183,12 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
         log::request("no operation", refusal.status.as_u16(), Some(&refusal.rule), std::time::Duration::ZERO);
     }
     let rules = service.context.rules;
-    respond(headers, refused(rules, None, refusal), rules)
+    respond(service, headers, refused(rules, None, refusal))
 }
 
 /// A JSON response that repeats the X-Request-ID of its request.
-fn respond(request: &HeaderMap, answer: Plain, rules: Rules) -> Response {
+fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
+    let rules = service.context.rules;
     let Plain { status, mut body, text, content_type } = answer;
     let mut written = text.map(str::to_owned);
     if written.is_none() {
@@ -207,6 +208,10 @@ fn respond(request: &HeaderMap, answer: Plain, rules: Rules) -> Response {
     let headers = response.headers_mut();
     if let Some(id) = request.get("x-request-id") {
         headers.insert("x-request-id", id.clone());
+    }
+    // Where there is none, hyper writes the time of the machine.
+    if let Some(date) = service.context.clock.date().and_then(|date| HeaderValue::from_str(&date).ok()) {
+        headers.insert(header::DATE, date);
     }
     if status == StatusCode::UNAUTHORIZED {
         // A 401 has to carry a challenge (RFC 9110 section 15.5.2); the scheme is the draft's (section 3.1.1).

@@ -88,7 +88,8 @@ pub(crate) struct State {
 
 #[derive(Default)]
 struct Memory {
-    ids: u64,
+    /// How many ids each request was given.
+    ids: HashMap<u64, u64>,
     /// Values of headers that only some banks remember.
     seen: HashSet<(&'static str, String)>,
     payments: HashMap<String, Payment>,
@@ -102,7 +103,8 @@ struct Memory {
 }
 
 impl State {
-    /// A bank that opens on this day. Its ids follow from `seed` and from how many it has given out.
+    /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for (`origin`), so that requests
+    /// side by side get the same ones in every run.
     pub(crate) fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
         let earlier = data.payments.iter().map(|payment| {
             let (product, status) = (payment.product, payment.status);
@@ -151,16 +153,20 @@ impl State {
 
     /// Remembers a customer, whose PSU signs in with the same number, and gives both their ids, and ids to its agreements. A number
     /// that another customer has is none.
-    pub(crate) fn create_customer(&self, mut customer: Customer) -> Option<(Arc<Customer>, String)> {
+    pub(crate) fn create_customer(
+        &self,
+        mut customer: Customer,
+        origin: u64,
+    ) -> Option<(Arc<Customer>, String)> {
         let mut memory = self.memory();
         if memory.customers.iter().any(|known| known.number == customer.number) {
             return None;
         }
-        customer.id = memory.next_id(self.seed);
+        customer.id = memory.next_id(self.seed, origin);
         for agreement in &mut customer.agreements {
-            agreement.id = memory.next_id(self.seed);
+            agreement.id = memory.next_id(self.seed, origin);
         }
-        let psu_id = memory.next_id(self.seed);
+        let psu_id = memory.next_id(self.seed, origin);
         memory.psus.push(Psu {
             id: psu_id.clone(),
             identity: customer.number.clone(),
@@ -171,19 +177,21 @@ impl State {
         Some((customer, psu_id))
     }
 
-    /// Opens an account for a customer, with the next number that exists. Nothing if there is no such customer.
+    /// Opens an account for a customer, with a number that nobody has. Nothing if there is no such customer.
     pub(crate) fn create_account(
         &self,
         owner: &str,
         currency: Currency,
         balance: Option<String>,
+        origin: u64,
     ) -> Option<Arc<Account>> {
         let mut memory = self.memory();
         memory.customers.iter().find(|customer| customer.id == owner)?;
         let is_new = |bban: &String| memory.accounts.iter().all(|account| account.bban != *bban);
-        let bban = (500_000..).find_map(|number| seed::bban(number).filter(is_new))?;
+        let bban =
+            (500_000 + mixed(origin) % 400_000..).find_map(|number| seed::bban(number).filter(is_new))?;
         let account = Arc::new(Account {
-            resource_id: memory.next_id(self.seed),
+            resource_id: memory.next_id(self.seed, origin),
             owner: owner.to_owned(),
             iban: seed::iban(&bban),
             bban,
@@ -204,10 +212,15 @@ impl State {
     }
 
     /// Books a transaction, with an id of its own. Nothing if there is no such account.
-    pub(crate) fn book(&self, resource_id: &str, mut details: Map<String, Value>) -> Option<String> {
+    pub(crate) fn book(
+        &self,
+        resource_id: &str,
+        mut details: Map<String, Value>,
+        origin: u64,
+    ) -> Option<String> {
         let mut memory = self.memory();
         memory.accounts.iter().find(|account| account.resource_id == resource_id)?;
-        let id = memory.next_id(self.seed);
+        let id = memory.next_id(self.seed, origin);
         details.insert("transactionId".to_owned(), id.clone().into());
         memory.transactions.push(Arc::new(Transaction { account: resource_id.to_owned(), details }));
         Some(id)
@@ -252,17 +265,17 @@ impl State {
     }
 
     /// Remembers a new payment, and returns its id.
-    pub(crate) fn create_payment(&self, payment: Payment) -> String {
+    pub(crate) fn create_payment(&self, payment: Payment, origin: u64) -> String {
         let mut memory = self.memory();
-        let id = memory.next_id(self.seed);
+        let id = memory.next_id(self.seed, origin);
         memory.payments.insert(id.clone(), payment);
         id
     }
 
     /// Remembers a new basket, and returns its id.
-    pub(crate) fn create_basket(&self, payment_ids: Vec<String>) -> String {
+    pub(crate) fn create_basket(&self, payment_ids: Vec<String>, origin: u64) -> String {
         let mut memory = self.memory();
-        let id = memory.next_id(self.seed);
+        let id = memory.next_id(self.seed, origin);
         memory.baskets.insert(id.clone(), payment_ids);
         id
     }
@@ -342,11 +355,12 @@ impl State {
 
 impl Memory {
     /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to whoever makes
-    /// it: opaque to the TPP, and the same in every run with this seed.
-    fn next_id(&mut self, seed: u64) -> String {
-        self.ids += 1;
-        let high = mixed(seed ^ mixed(self.ids));
-        let low = mixed(high ^ self.ids);
+    /// it: opaque to the TPP, and the same in every run with this seed for the same request.
+    fn next_id(&mut self, seed: u64, origin: u64) -> String {
+        let count = self.ids.entry(origin).or_default();
+        *count += 1;
+        let high = mixed(seed ^ mixed(origin ^ mixed(*count)));
+        let low = mixed(high ^ mixed(origin));
         let high = high & !0xf000 | 0x8000;
         let low = low & !(0b11 << 62) | 0b10 << 62;
         let hex = format!("{high:016x}{low:016x}");
@@ -380,9 +394,11 @@ mod tests {
     fn ids_follow_from_the_seed() {
         let ids = |seed| {
             let state = State::new(seed, &Seed::built_in(), day(1));
-            (0..1000).map(|_| state.create_basket(vec![])).collect::<Vec<_>>()
+            (0..1000).map(|_| state.create_basket(vec![], 0)).collect::<Vec<_>>()
         };
         assert_eq!(ids(7), ids(7));
+        let of = |origin| State::new(7, &Seed::built_in(), day(1)).create_basket(vec![], origin);
+        assert_ne!(of(1), of(2), "another request");
         assert_eq!(ids(7).into_iter().chain(ids(8)).collect::<HashSet<_>>().len(), 2000);
         let id = &ids(0)[0];
         assert_eq!((id.len(), &id[14..15]), (36, "8"));
@@ -391,17 +407,17 @@ mod tests {
     #[test]
     fn payments_are_remembered() {
         let state = bank();
-        let create = |product| state.create_payment(Payment::received(product));
+        let create = |product| state.create_payment(Payment::received(product), 0);
         let (one, two) = (create(Product::Ncbct), create(Product::Periodic));
         assert_eq!(state.product(&one), Some(Product::Ncbct));
         assert_eq!(state.product(&two), Some(Product::Periodic));
-        assert_eq!(state.product(&state.create_basket(vec![])), None);
+        assert_eq!(state.product(&state.create_basket(vec![], 0)), None);
     }
 
     #[test]
     fn a_payment_is_cancelled_unless_it_is_pending() {
         let state = bank();
-        let id = state.create_payment(Payment::received(Product::Ncbct));
+        let id = state.create_payment(Payment::received(Product::Ncbct), 0);
         assert_eq!(state.cancel(&id, Product::Periodic, day(1)), None, "another product's path");
         assert_eq!(state.cancel(&id, Product::Ncbct, day(1)), Some(Status::Canc));
         assert_eq!(state.payment(&id).unwrap().status, Status::Canc);
@@ -412,9 +428,9 @@ mod tests {
     #[test]
     fn a_basket_is_as_bad_as_its_worst_payment() {
         let state = bank();
-        let good = state.create_payment(Payment::received(Product::Ncbct));
+        let good = state.create_payment(Payment::received(Product::Ncbct), 0);
         let status = |ids: &[&str]| {
-            let basket = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect());
+            let basket = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), 0);
             state.basket_status(&basket, day(1))
         };
         assert_eq!(status(&[&good]), Some(Status::Rcvd));

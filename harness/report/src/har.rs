@@ -1,10 +1,10 @@
 //! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools. Masked, as the record is.
 
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::{Value, json};
 use xs2aspec_record::{Body, Event, Exchange, Header, RunStarted};
 
-/// The archive of a record. Exchanges are told one after the other; the record says how long each took, and not when it began, so
-/// that all begin with the run.
+/// The archive of a record, one exchange after the other. Each begins as long after the clock of the run as the record says.
 pub fn archive(events: &[Event]) -> Value {
     let start = events.iter().find_map(|event| match event {
         Event::RunStarted(start) => Some(start),
@@ -22,6 +22,13 @@ pub fn archive(events: &[Event]) -> Value {
         "pages": [],
         "entries": entries.collect::<Vec<_>>(),
     }})
+}
+
+/// The clock of the run when the exchange began, RFC 3339 with microseconds.
+fn began(start: Option<&RunStarted>, exchange: &Exchange) -> String {
+    let now = start.and_then(|start| start.now.parse::<DateTime<Utc>>().ok()).unwrap_or_default();
+    let at = TimeDelta::microseconds(i64::try_from(exchange.at).unwrap_or_default());
+    now.checked_add_signed(at).unwrap_or(now).to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
 fn entry(start: Option<&RunStarted>, exchange: &Exchange) -> Value {
@@ -59,7 +66,7 @@ fn entry(start: Option<&RunStarted>, exchange: &Exchange) -> Value {
         None => {}
     }
     json!({
-        "startedDateTime": start.map_or("1970-01-01T00:00:00Z", |start| &start.now),
+        "startedDateTime": began(start, exchange),
         "time": took,
         "request": asked,
         "response": {

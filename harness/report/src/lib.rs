@@ -6,6 +6,8 @@
 //! - [`ctrf`], [`har`] and [`annotations`]: for other tools.
 //! - [`diff`]: what differs between two runs.
 //! - [`merge`](mod@merge): the records of shards as one.
+//! - [`bundle`] and [`envelope`]: a run as signed evidence; [`verify`](mod@verify): what of it can be believed.
+//! - [`files`]: the reports that a run leaves.
 //! - [`html`]: `report.html` for people.
 //! - [`junit`]: `junit.xml` for CI servers.
 //! - [`kill_matrix`]: what the suite catches and what it leaves alone.
@@ -15,8 +17,11 @@
 
 pub mod annotations;
 mod block;
+pub mod bundle;
 pub mod ctrf;
 pub mod diff;
+pub mod envelope;
+pub mod files;
 pub mod har;
 pub mod html;
 pub mod junit;
@@ -30,5 +35,6 @@ mod sample;
 pub mod shell;
 pub mod terminal;
 pub mod text;
+pub mod verify;
 
 pub use run::{Run, RunError};

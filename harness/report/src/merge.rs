@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{
     CaseVerdict, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength, WaiverSeen, WaiverState,
+    settled,
 };
 
 /// Why records are not the parts of one run.
@@ -89,7 +90,7 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
     events.extend(merged.sent);
     events.extend(merged.verdicts.into_values().map(Event::Verdict));
     events.push(Event::RunFinished(finished));
-    Ok(events)
+    Ok(settled(events))
 }
 
 /// The beginnings of all records, which are those of all parts of one run.
@@ -184,6 +185,7 @@ impl Merged {
         }
         for event in record {
             match event {
+                Event::Profile(_) => drop(self.texts.insert((2, String::new()), event.clone())),
                 Event::Clause(clause) => {
                     self.strengths.insert(clause.id.clone(), clause.strength);
                     self.texts.insert((0, clause.id.clone()), event.clone());

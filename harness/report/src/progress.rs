@@ -77,7 +77,12 @@ impl Progress {
                     bar.finish_and_clear();
                 }
             }
-            Event::Verdict(_) | Event::Clause(_) | Event::Source(_) | Event::Exchange(_) => {}
+            Event::Verdict(_)
+            | Event::Profile(_)
+            | Event::Resumed(_)
+            | Event::Clause(_)
+            | Event::Source(_)
+            | Event::Exchange(_) => {}
         }
     }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{
-    CaseVerdict, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Role, RunFinished, RunStarted,
-    Strength, Verdict, WaiverSeen,
+    CaseVerdict, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Resumed, Role, RunFinished,
+    RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
 };
 
 /// A run, as its record tells it. Verdicts come in the order of case ids, whatever the order in which cases ended.
@@ -17,6 +17,8 @@ pub struct Run<'a> {
     by_case: BTreeMap<&'a str, BTreeSet<u64>>,
     verdicts: BTreeMap<&'a str, &'a CaseVerdict>,
     ledger: Ledger,
+    profile: Option<&'a TargetProfile>,
+    resumed: Vec<&'a Resumed>,
     finish: Option<&'a RunFinished>,
 }
 
@@ -79,6 +81,8 @@ impl<'a> Run<'a> {
             by_case: BTreeMap::new(),
             verdicts: BTreeMap::new(),
             ledger: Ledger::default(),
+            profile: None,
+            resumed: Vec::new(),
             finish: None,
         };
         for (number, event) in events.iter().enumerate().skip(1) {
@@ -100,6 +104,11 @@ impl<'a> Run<'a> {
                 Event::Verdict(verdict) => {
                     once("verdict of", &mut run.verdicts, verdict.case.as_str(), verdict)?;
                 }
+                Event::Profile(_) if run.profile.is_some() => {
+                    return Err(RunError::Misplaced { found: kind(event), number: number + 1 });
+                }
+                Event::Profile(profile) => run.profile = Some(profile),
+                Event::Resumed(resumed) => run.resumed.push(resumed),
                 Event::RunFinished(finish) => run.finish = Some(finish),
             }
         }
@@ -115,6 +124,16 @@ impl<'a> Run<'a> {
     /// How the run ended; `None` if it was killed.
     pub fn finish(&self) -> Option<&'a RunFinished> {
         self.finish
+    }
+
+    /// How the target was asked and judged, if the record says so.
+    pub fn profile(&self) -> Option<&'a TargetProfile> {
+        self.profile
+    }
+
+    /// Where the run was interrupted and went on.
+    pub fn resumed(&self) -> &[&'a Resumed] {
+        &self.resumed
     }
 
     /// A clause, by id.
@@ -278,6 +297,8 @@ fn once<K: Ord + ToString, V>(
 fn kind(event: &Event) -> &'static str {
     match event {
         Event::RunStarted(_) => "run-started",
+        Event::Profile(_) => "profile",
+        Event::Resumed(_) => "resumed",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",
         Event::Exchange(_) => "exchange",

@@ -50,6 +50,7 @@ impl Sample {
             only: vec!["periodic".into()],
             skip: vec![],
             arguments: vec!["--target".into(), "my bank.toml".into()],
+            ..RunStarted::default()
         };
         Self { start, verdicts: vec![], exchanges: vec![] }
     }
@@ -244,6 +245,7 @@ fn exchange(number: u64, case: &str, failed: bool) -> Exchange {
         },
         response: (!failed).then_some(Response { status: 201, headers: vec![], body }),
         failure: failed.then(|| "no answer within 5 s".into()),
+        at: 1_000 * number,
         micros: 12_345,
     }
 }

@@ -6,6 +6,7 @@
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`response`]: the rules for every answer; [`judge`]: what a case comes to.
 //! - [`session`]: one case with its set-up and control; [`run`](mod@run): a whole plan, as events.
+//! - [`resume`]: the rest of a run that was killed; [`rejudge`](mod@rejudge): recorded answers judged again.
 
 pub mod exchange;
 pub mod fill;
@@ -14,12 +15,15 @@ pub mod judge;
 pub mod mask;
 mod pace;
 pub mod profile;
+pub mod rejudge;
 pub mod response;
+pub mod resume;
 pub mod run;
 pub mod seal;
 pub mod session;
 pub mod waiver;
 
 pub use profile::{Profile, ProfileError};
+pub use rejudge::{Rejudged, rejudge};
 pub use run::{Options, run};
 pub use session::{Done, Session, SessionError};

@@ -3,6 +3,7 @@
 //! of a gateway. Equal values stay recognisably equal within a run; runs with another seed mask differently.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{Body, Header, Request, Response};
@@ -154,7 +155,7 @@ impl Masker {
             status: answer.status,
             headers: headers.map(|Header(name, value)| Header(name, replaced(&value, learned))).collect(),
             body: self.body(&answer.body).map(|body| match body {
-                Body::Text(text) => Body::Text(replaced(&without_personal(&text, learned), learned)),
+                Body::Text(text) => Body::Text(without(&text, learned)),
                 other @ Body::Base64(_) => other,
             }),
         }
@@ -194,6 +195,17 @@ fn replaced(text: &str, pairs: &Pairs) -> String {
         }
     }
     masked
+}
+
+/// A body without what was learned from it. One that is a document stays one, though a number becomes a text.
+fn without(text: &str, learned: &Pairs) -> String {
+    let masked = replaced(&without_personal(text, learned), learned);
+    if masked == text || serde_json::from_str::<IgnoredAny>(&masked).is_ok() {
+        return masked;
+    }
+    let Ok(mut document) = serde_json::from_str::<Value>(text) else { return masked };
+    mask(&mut document, learned);
+    document.to_string()
 }
 
 /// An account number in groups of four, as people write it (ISO 13616).
@@ -256,6 +268,13 @@ fn without_personal(text: &str, learned: &Pairs) -> String {
 fn mask(value: &mut Value, learned: &Pairs) {
     match value {
         Value::String(text) => *text = replaced(text, learned),
+        Value::Number(number) => {
+            let text = number.to_string();
+            let masked = replaced(&text, learned);
+            if masked != text {
+                *value = masked.into();
+            }
+        }
         Value::Array(items) => items.iter_mut().for_each(|item| mask(item, learned)),
         Value::Object(object) => object.values_mut().for_each(|item| mask(item, learned)),
         _ => {}
@@ -317,6 +336,9 @@ mod tests {
         assert!(recorded.contains("Sent By Us"), "what a case sends is no secret");
         assert!(recorded.contains("DE00370400440532013000"), "no account: its check digits are wrong");
         assert!(!masker.text_with("got Canary One", &learned).contains("Canary"));
+        let Some(Body::Text(text)) = masker.response(&answer, &learned).body else { panic!("a text") };
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert!(document["customerNumber"].is_string(), "a masked number leaves a document: {text}");
     }
 
     #[test]

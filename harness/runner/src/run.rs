@@ -5,13 +5,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 use xs2aspec_record::{
-    CaseSource, ClauseText, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength, Verdict,
+    CaseSource, CaseVerdict, ClauseText, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
+    Strength, Verdict,
 };
 use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard, tree};
 
 use crate::{
+    profile::hex,
+    resume::Earlier,
     session::{Done, Session},
     waiver::{Waiver, Waivers},
 };
@@ -39,6 +43,10 @@ pub struct Options {
     pub fault: Option<String>,
     /// Violations that are agreed on.
     pub waivers: Vec<Waiver>,
+    /// The part of the run that is done already.
+    pub earlier: Option<Earlier>,
+    /// Whether cases that may have sent a payment before the run was killed are left alone.
+    pub leave_in_doubt: bool,
 }
 
 /// Runs the plan and hands every event to `sink` in the order of the record.
@@ -49,13 +57,31 @@ pub async fn run(
     mut sink: impl FnMut(&Event),
 ) -> RunFinished {
     let start = Instant::now();
-    sink(&Event::RunStarted(started(&session, plan, options)));
+    let earlier = options.earlier.as_ref();
+    let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
+    sink(&Event::RunStarted(started));
+    sink(&Event::Profile(session.recorded_profile()));
     introduce(&session, plan, &mut sink);
     let mut ledger = Ledger::default();
     let mut waivers = Waivers::new(options.waivers.clone(), session.now().date_naive());
     let mut stopped_early = false;
-    let mut waiting = plan.controls.iter().map(|case| (case, Role::Control));
-    let mut waiting = waiting.by_ref().chain(plan.selected.iter().map(|case| (case, Role::Selected)));
+    let done = earlier.map(|earlier| {
+        let left = options.leave_in_doubt;
+        let kept = earlier.tell(&session, plan, left, |event| {
+            let Event::Verdict(verdict) = event else { return sink(event) };
+            settle(&session, verdict.clone(), &mut ledger, &mut waivers, &mut sink);
+        });
+        sink(&Event::Resumed(Resumed {
+            now: session.clock().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+            kept: kept.len(),
+            in_doubt: earlier.in_doubt(),
+        }));
+        kept
+    });
+    let is_left = |case: &&Case| !done.as_ref().is_some_and(|done| done.contains(&case.id));
+    let controls = plan.controls.iter().filter(|case| is_left(case)).map(|case| (case, Role::Control));
+    let selected = plan.selected.iter().filter(|case| is_left(case)).map(|case| (case, Role::Selected));
+    let mut waiting = controls.chain(selected);
     let mut flying = JoinSet::new();
     loop {
         while flying.len() < options.jobs.max(1)
@@ -80,7 +106,7 @@ pub async fn run(
         counts: ledger.counts(),
         exchanges: session.exchanges(),
         retries: session.retries(),
-        micros: micros(start.elapsed()),
+        micros: earlier.map_or(0, Earlier::micros) + micros(start.elapsed()),
         stopped_early,
         exit: Exit::with(&ledger, &waivers).code(),
         waivers,
@@ -100,8 +126,17 @@ fn report(
     for exchange in &done.exchanges {
         sink(&Event::Exchange(exchange.clone()));
     }
-    let mut verdict = done.verdict.clone();
-    verdict.role = role;
+    settle(session, CaseVerdict { role, ..done.verdict.clone() }, ledger, waivers, sink)
+}
+
+/// Applies waivers to a verdict, and counts it.
+fn settle(
+    session: &Session,
+    mut verdict: CaseVerdict,
+    ledger: &mut Ledger,
+    waivers: &mut Waivers,
+    sink: &mut impl FnMut(&Event),
+) -> Verdict {
     waivers.apply(session.suite(), &mut verdict);
     if let Some(clause) = session.suite().clauses().get(&verdict.clause) {
         ledger.add(&verdict, strength(clause).0);
@@ -111,10 +146,15 @@ fn report(
     word
 }
 
+/// Name and version of the program.
+pub(crate) fn tool() -> String {
+    format!("xs2aspec {}", env!("CARGO_PKG_VERSION"))
+}
+
 fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted {
     RunStarted {
         format: RunStarted::FORMAT,
-        tool: format!("xs2aspec {}", env!("CARGO_PKG_VERSION")),
+        tool: tool(),
         target: session.profile().name.clone(),
         target_version: session.profile().version.clone(),
         environment: session.profile().environment.map(|kind| kind.word().to_owned()),
@@ -131,6 +171,8 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),
         profile_sha256: session.profile().sha256(),
+        waivers_sha256: waivers_sha256(&options.waivers),
+        clock_runs: session.clock_runs(),
         only: options.only.clone(),
         skip: options.skip.clone(),
         arguments: options.arguments.clone(),
@@ -177,6 +219,11 @@ fn strength(clause: &Clause) -> (Strength, Option<String>) {
         Kind::Observed(_) => (Strength::Observed, None),
         Kind::Untestable(_) => (Strength::Untestable, None),
     }
+}
+
+/// Nothing where nothing is waived.
+pub(crate) fn waivers_sha256(waivers: &[Waiver]) -> Option<String> {
+    (!waivers.is_empty()).then(|| hex(&Sha256::digest(format!("{waivers:?}"))))
 }
 
 fn micros(time: Duration) -> u64 {

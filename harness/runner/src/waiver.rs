@@ -140,6 +140,8 @@ impl Waivers {
                 let ids = suite.cases().iter().flat_map(|case| [case.clause.as_str(), &case.id]);
                 problem::nearest(&waiver.cases, ids).map(str::to_owned)
             };
+            let mut cases = cases;
+            cases.sort_unstable();
             WaiverSeen {
                 pattern: waiver.cases.clone(),
                 owner: waiver.owner.clone(),

@@ -21,6 +21,7 @@ pub(super) fn create(
     state: &State,
     today: NaiveDate,
     rules: Rules,
+    origin: u64,
 ) -> Result<Value, Refusal> {
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
@@ -43,7 +44,7 @@ pub(super) fn create(
             Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
         );
     }
-    let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect());
+    let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
     let status = state.basket_status(&id, today).filter(|_| !rules.broken_by(Breach::BasketStatus));
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
@@ -101,7 +102,7 @@ mod tests {
     fn answer(rules: Rules, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
         let state = bank();
         let body = json!({ "paymentIds": ids(&state) });
-        create(&Object::root(body.as_object().unwrap(), "basket"), &state, NaiveDate::default(), rules)
+        create(&Object::root(body.as_object().unwrap(), "basket"), &state, NaiveDate::default(), rules, 0)
             .map_err(|refusal| (refusal.rule, refusal.code))
     }
 
@@ -110,7 +111,7 @@ mod tests {
     }
 
     fn ncbct(state: &State, count: usize) -> Vec<String> {
-        (0..count).map(|_| state.create_payment(Payment::received(Product::Ncbct))).collect()
+        (0..count).map(|_| state.create_payment(Payment::received(Product::Ncbct), 0)).collect()
     }
 
     #[test]
@@ -130,21 +131,28 @@ mod tests {
     #[test]
     fn periodic_payments_wherever_they_stand() {
         let mix = Some(("basket.mix".to_owned(), Code::ReferenceMixInvalid));
-        assert_eq!(refused(|state| json!([state.create_payment(Payment::received(Product::Periodic))])), mix);
+        assert_eq!(
+            refused(|state| json!([state.create_payment(Payment::received(Product::Periodic), 0)])),
+            mix
+        );
         let last = |state: &State| {
             let mut ids = ncbct(state, 3);
-            ids.push(state.create_payment(Payment::received(Product::Periodic)));
+            ids.push(state.create_payment(Payment::received(Product::Periodic), 0));
             json!(ids)
         };
         assert_eq!(refused(last), mix);
         assert_eq!(
-            refused(|state| json!(["unknown", state.create_payment(Payment::received(Product::Periodic))])),
+            refused(|state| json!([
+                "unknown",
+                state.create_payment(Payment::received(Product::Periodic), 0)
+            ])),
             mix
         );
         let broken = Rules::broken(Breach::Mix(MixBreach::FirstOnly));
         assert!(answer(broken, last).is_ok());
         assert_eq!(
-            answer(broken, |state| json!([state.create_payment(Payment::received(Product::Periodic))])).err(),
+            answer(broken, |state| json!([state.create_payment(Payment::received(Product::Periodic), 0)]))
+                .err(),
             mix
         );
     }
@@ -154,7 +162,8 @@ mod tests {
         let (state, today) = (bank(), NaiveDate::default());
         let body = json!({ "paymentIds": [ncbct(&state, 1)[0], "payment-rejected-0001"] });
         let basket =
-            create(&Object::root(body.as_object().unwrap(), "basket"), &state, today, Rules::kept()).unwrap();
+            create(&Object::root(body.as_object().unwrap(), "basket"), &state, today, Rules::kept(), 0)
+                .unwrap();
         assert_eq!(basket["transactionStatus"], "RJCT");
         let id = basket["basketId"].as_str().unwrap().to_owned();
         assert_eq!(status(&state, Some(&id), today).unwrap(), json!({ "transactionStatus": "RJCT" }));
@@ -177,6 +186,7 @@ mod tests {
             &state,
             NaiveDate::default(),
             Rules::kept(),
+            0,
         );
         assert_eq!(refusal.unwrap_err().rule, "basket.payment-ids.required");
     }

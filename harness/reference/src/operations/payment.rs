@@ -21,6 +21,7 @@ pub(super) fn create(
     product: Product,
     due: Amount,
     members: Map<String, Value>,
+    origin: u64,
 ) -> Result<Value, Refusal> {
     let Context { state, rules, clock, .. } = context;
     let (funds_available, takes) = funds(state, due, &members);
@@ -37,7 +38,7 @@ pub(super) fn create(
     // A series takes nothing before its days.
     let takes = takes.filter(|_| product == Product::Ncbct);
     let payment = Payment { product, status, funds_available, members, from: Some(from), takes };
-    let id = state.create_payment(payment);
+    let id = state.create_payment(payment, origin);
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
     let fee = match product {
         Product::Ncbct => 5_000,
@@ -166,7 +167,7 @@ mod tests {
         let due = json!({ "amount": "100000.00", "currency": "NOK" });
         let due = Object::root(due.as_object().unwrap(), "amount");
         let due = Amount::read(&due, Rules::kept()).unwrap();
-        create(bank, product, due, members.as_object().unwrap().clone()).unwrap()
+        create(bank, product, due, members.as_object().unwrap().clone(), 0).unwrap()
     }
 
     fn id(answer: &Value) -> String {
@@ -230,7 +231,7 @@ mod tests {
             let refusal = delete(&bank.state, Product::Ncbct, Some(&single), day(under_way), Rules::kept());
             assert_eq!(refusal.unwrap_err().status, StatusCode::CONFLICT);
         }
-        let basket = bank.state.create_basket(vec![single]);
+        let basket = bank.state.create_basket(vec![single], 0);
         let seen = [1, 6, 7].map(|on| bank.state.basket_status(&basket, day(on)).unwrap().text());
         assert_eq!(seen, ["RCVD", "ACTC", "ACTC"]);
     }

@@ -16,7 +16,7 @@ use crate::shared_types;
 
 /// Takes a customer on, as `POST /v1/sandbox/customers` does. The answer is the customer as the list shows it, with the PSU-ID of its
 /// PSU.
-pub(super) fn create_customer(context: &Context, body: &Object<'_>) -> Result<Value, Refusal> {
+pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64) -> Result<Value, Refusal> {
     let number = body.required("customerNumber")?;
     let is_number =
         |text: &str| matches!(text.len(), 9 | 11) && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -45,7 +45,7 @@ pub(super) fn create_customer(context: &Context, body: &Object<'_>) -> Result<Va
         agreements,
         card_accounts: vec![],
     };
-    let (customer, psu_id) = context.state.create_customer(customer).ok_or_else(|| {
+    let (customer, psu_id) = context.state.create_customer(customer, origin).ok_or_else(|| {
         let says = "expected a number that no other customer has";
         Refusal::new(StatusCode::CONFLICT, Code::Conflict, "customers.customer-number.new", says)
             .at(number.path())
@@ -60,10 +60,11 @@ pub(super) fn create_account(
     context: &Context,
     owner: Option<&String>,
     body: &Object<'_>,
+    origin: u64,
 ) -> Result<Value, Refusal> {
     let currency = currency(body)?;
     let balance = body.optional("balance").map(|member| balance(&member, currency)).transpose()?;
-    let account = owner.and_then(|owner| context.state.create_account(owner, currency, balance));
+    let account = owner.and_then(|owner| context.state.create_account(owner, currency, balance, origin));
     account.map(|account| show(&account)).ok_or_else(|| unknown("customers.customer-id.known", "customerId"))
 }
 
@@ -99,6 +100,7 @@ pub(super) fn book(
     context: &Context,
     id: Option<&String>,
     mut members: Map<String, Value>,
+    origin: u64,
 ) -> Result<Value, Refusal> {
     if let Some(name) = members.keys().find(|name| !BOOKED.contains(&name.as_str())) {
         let says = format!("expected {}, found {}", BOOKED.join(", "), excerpt(name));
@@ -124,7 +126,7 @@ pub(super) fn book(
     }
     let today = context.clock.today().to_string();
     members.entry("bookingDate").or_insert_with(|| today.into());
-    let known = id.and_then(|id| Some((id, context.state.book(id, members)?)));
+    let known = id.and_then(|id| Some((id, context.state.book(id, members, origin)?)));
     let (account, booked) = known.ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
     let href = format!("/v1/accounts/{account}/transactions/{booked}");
     Ok(json!({ "transactionId": booked, "_links": { "transactionDetails": link(&href, &["GET"]) } }))

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use xs2aspec_record::TargetProfile;
 use xs2aspec_signing::{Signer, signer::SignerError};
 
 pub use file::schema;
@@ -227,6 +228,11 @@ impl Profile {
     }
 }
 
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
 /// Host and port of a URL.
 fn host(url: &str) -> (String, u16) {
     let url = reqwest::Url::parse(url).ok();
@@ -286,7 +292,66 @@ impl Profile {
                 self.environment
             )
         );
-        Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+        hex(&Sha256::digest(said))
+    }
+
+    /// What a record keeps of the profile; `masked` hides what belongs to persons.
+    pub fn seen(&self, masked: impl Fn(&str) -> String) -> TargetProfile {
+        let said = |table: &BTreeMap<String, String>| {
+            table.iter().map(|(name, text)| (name.clone(), masked(text))).collect()
+        };
+        let offered = |offered: &Offered| match offered {
+            Offered::Yes => "true",
+            Offered::No => "false",
+            Offered::Ask => "ask",
+        };
+        TargetProfile {
+            choices: self.choices.clone(),
+            capabilities: self
+                .capabilities
+                .iter()
+                .map(|(name, kind)| (name.clone(), offered(kind).to_owned()))
+                .collect(),
+            rejected_is_refusal: self.rejected_is_refusal,
+            paths: self.paths.clone(),
+            values: said(&self.values),
+            certificate_sha256: hex(&Sha256::digest(&self.certificate)),
+        }
+    }
+
+    /// A profile that judges as the recorded one did, and asks nobody.
+    pub(crate) fn recorded(seen: &TargetProfile) -> Self {
+        Self {
+            name: "a record".to_owned(),
+            version: None,
+            contact: None,
+            base_url: "http://127.0.0.1".to_owned(),
+            values: seen.values.clone(),
+            paths: seen.paths.clone(),
+            choices: seen.choices.clone(),
+            capabilities: BTreeMap::new(),
+            rejected_is_refusal: seen.rejected_is_refusal,
+            key: Key::Pem(TEST_KEY.to_owned()),
+            certificate: TEST_CERTIFICATE.to_owned(),
+            authorities: None,
+            client_certificate: None,
+            http: Http::One,
+            proxy: None,
+            headers: BTreeMap::new(),
+            deadline: Duration::ZERO,
+            connect_timeout: Duration::ZERO,
+            limits: Limits {
+                in_flight: None,
+                interval: None,
+                intervals: BTreeMap::new(),
+                retries: 0,
+                longest_wait: Duration::ZERO,
+            },
+            prepared: Vec::new(),
+            is_production: false,
+            environment: None,
+            confirm_production: None,
+        }
     }
 
     /// Host and port of the base URL.

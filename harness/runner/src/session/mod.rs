@@ -1,10 +1,15 @@
-//! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict.
+//! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict. What is asked stands in `ask`,
+//! what the target offers in `offer`; in place of a target there can be the record of a run (`recorded`).
+
+mod ask;
+mod offer;
+mod recorded;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Instant,
@@ -13,19 +18,21 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Verdict};
-use xs2aspec_suite::{
-    Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite, capability,
+use xs2aspec_record::{
+    CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Sending, TargetProfile, Verdict,
 };
+use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
 
+pub use self::ask::Requests;
+use self::{ask::micros, recorded::Recorded};
 use crate::{
     exchange::{Answer, ExchangeError, Exchanger, Inside},
-    fill::{FillError, Filled, Filler},
+    fill::Filled,
     fit::{self, Misfit},
-    judge::{self, Examined, Outcome},
+    judge::{self, Outcome},
     mask::{Masker, Pairs},
     pace::Pace,
-    profile::{Offered, Profile},
+    profile::Profile,
     response::{Operation, ResponseRules},
     seal::{Forms, Seal, SealError},
 };
@@ -42,16 +49,6 @@ pub enum SessionError {
     /// The profile names what the suite does not know.
     #[error(transparent)]
     Misfit(#[from] Misfit),
-}
-
-/// Requests by case and step, with their URLs below the base URL.
-#[derive(Debug, Default)]
-pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
-
-impl Requests {
-    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What became of a case: its verdict and the exchanges that led to it, those of its control apart.
@@ -84,6 +81,13 @@ pub struct Session {
     masker: Masker,
     /// Clauses left to the bank for which the profile says `fail`.
     strict: BTreeSet<String>,
+    /// Where it is noted before something is sent that could make a payment.
+    sending: Option<Arc<Sending>>,
+    /// Cases that had begun before the run was resumed, with what makes their identifiers others.
+    begun: BTreeMap<String, u64>,
+    /// The record that is judged in place of a target.
+    recorded: Option<Recorded>,
+    began: Instant,
     exchanges: AtomicU64,
     retries: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
@@ -113,6 +117,10 @@ impl Session {
             masker: Masker::new(&profile, seed),
             rules: Arc::new(ResponseRules::new()),
             beside: None,
+            sending: None,
+            begun: BTreeMap::new(),
+            recorded: None,
+            began: Instant::now(),
             exchanges: AtomicU64::new(0),
             retries: AtomicU64::new(0),
             done: Mutex::default(),
@@ -153,6 +161,10 @@ impl Session {
             strict: fit::strict(&self.suite, &profile),
             beside: Some(requests),
             masker: Masker::new(&profile, self.seed),
+            sending: None,
+            begun: BTreeMap::new(),
+            recorded: None,
+            began: Instant::now(),
             exchanges: AtomicU64::new(0),
             retries: AtomicU64::new(0),
             done: Mutex::default(),
@@ -168,6 +180,33 @@ impl Session {
     #[must_use]
     pub fn with_running_clock(self) -> Self {
         Self { running: Some(Instant::now()), ..self }
+    }
+
+    /// Notes what could make a payment before it is sent.
+    #[must_use]
+    pub fn noting(self, sending: Sending) -> Self {
+        Self { sending: Some(Arc::new(sending)), ..self }
+    }
+
+    /// Goes on with a run: so many exchanges took place, and these cases had begun to send, each so often.
+    #[must_use]
+    pub fn resumed(self, exchanges: u64, begun: &BTreeMap<String, u32>) -> Self {
+        let spread = |times: u32| u64::from(times).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let begun = begun.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
+        Self { begun, exchanges: AtomicU64::new(exchanges), ..self }
+    }
+
+    /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is its judged exchange.
+    pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
+        let answered = self.suite.case(&verdict.case).and_then(|case| {
+            let answer = recorded::answer(judged?)?;
+            let operation = operation_of(&case.request);
+            let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
+            Some((examined.outcome, examined.words))
+        });
+        let done = Done { verdict: verdict.clone(), exchanges: Vec::new(), answered };
+        let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
     }
 
     /// The suite.
@@ -190,8 +229,18 @@ impl Session {
         self.now
     }
 
+    /// Whether the clock goes on.
+    pub fn clock_runs(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// What a record keeps of the target's profile.
+    pub fn recorded_profile(&self) -> TargetProfile {
+        self.profile.seen(|text| self.masker.text(text))
+    }
+
     /// The clock as it stands.
-    fn clock(&self) -> DateTime<Utc> {
+    pub fn clock(&self) -> DateTime<Utc> {
         self.running.map_or(self.now, |since| self.now + since.elapsed())
     }
 
@@ -208,25 +257,6 @@ impl Session {
     /// A request as it may be shown: without what belongs to persons and keys.
     pub fn masked(&self, request: &Filled) -> Request {
         self.masker.request(request)
-    }
-
-    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is sent, so that what an
-    /// answer would give is shown as `<STEP.KEY>`. The error says what cannot be filled.
-    pub fn preview(&self, case: &Case) -> Result<Vec<(String, Filled)>, FillError> {
-        let mut kept = BTreeMap::new();
-        for step in &case.before {
-            for (key, _) in &step.keep {
-                let name = format!("{}.{key}", step.name);
-                let value = Value::from(format!("<{name}>"));
-                let value = step.times.map_or(value.clone(), |times| Value::Array(vec![value; times]));
-                kept.insert(name, value);
-            }
-        }
-        let steps = case.before.iter().map(|step| (step.name.as_str(), &step.request));
-        steps
-            .chain([("request", &case.request)])
-            .map(|(name, request)| Ok((name.to_owned(), self.filler(&case.id, name, &kept).fill(request)?)))
-            .collect()
     }
 
     /// Runs a case, its control first; each at most once in a session. `None` if the suite has no such case.
@@ -266,7 +296,7 @@ impl Session {
         }
         verdict.observations.sort();
         verdict.observations.dedup();
-        verdict.micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        verdict.micros = micros(start.elapsed());
         Done { verdict, exchanges, answered }
     }
 
@@ -341,94 +371,12 @@ impl Session {
         Ok((kept, checks, findings))
     }
 
-    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent. An error says why
-    /// there is none.
-    pub async fn ready(&self, case: &Case) -> Result<Filled, String> {
-        let why = |stop: Stop| stop.reason;
-        self.offered(case).await.map_err(why)?;
-        let (kept, ..) = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
-        self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
-            FillError::NotOffered(name) => not_offered(&name),
-            other => other.to_string(),
-        })
-    }
-
     /// What the profile declares for a clause that is a choice.
     fn choice(&self, clause: &str) -> Option<&str> {
         match &self.suite.clauses().get(clause)?.strength {
             Strength::Choice(choice) => self.profile.choices.get(&choice.key).map(String::as_str),
             _ => None,
         }
-    }
-
-    /// Whether the target offers what the case needs.
-    async fn offered(&self, case: &Case) -> Result<(), Stop> {
-        if self.profile.is_production && !case.only_reads() {
-            let reason = "it could make a payment, and the target is a production system, which is only read";
-            return Err(Stop::not_applicable(reason.to_owned()));
-        }
-        for need in &case.needs {
-            let line = capability::find(&capability::CAPABILITIES, need).map_or("", |offer| offer.line);
-            match self.profile.capabilities.get(need.as_str()).copied().unwrap_or(Offered::No) {
-                Offered::Yes => {}
-                Offered::No => {
-                    let reason = format!("the target profile does not offer `{need}`; add {line}");
-                    return Err(Stop::not_applicable(reason));
-                }
-                Offered::Ask => {
-                    if let Some(answer) = self.ask(need).await {
-                        let reason = format!(
-                            "asked, the target answered {answer}: it has no `{need}`; to insist, add {line}"
-                        );
-                        return Err(Stop::not_applicable(reason));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for a capability.
-    pub async fn cannot_run(&self, case: &Case) -> Option<String> {
-        let mut next = Some(case);
-        while let Some(case) = next {
-            if let Err(stop) = self.offered(case).await {
-                return Some(stop.reason);
-            }
-            let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
-            for name in requests.flat_map(RequestSpec::placeholders) {
-                if let Some(value) =
-                    name.strip_prefix("target.").filter(|value| self.profile.value(value).is_none())
-                {
-                    return Some(not_offered(value));
-                }
-            }
-            next = case.control.as_deref().and_then(|id| self.suite.case(id));
-        }
-        None
-    }
-
-    /// Asks the target for a capability by the plain request of its operation; the answer that says it has none.
-    async fn ask(&self, need: &str) -> Option<String> {
-        let cell = {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(asked.entry(need.to_owned()).or_default())
-        };
-        let ask = async {
-            let baseline = self.suite.baselines().get(if need == "sandbox" { "customers" } else { need })?;
-            if self.profile.is_production && baseline.request.method != "GET" {
-                return None;
-            }
-            let kept = [("payment.id".to_owned(), Value::from("none"))].into();
-            let request = self.filler(need, "ask", &kept).fill(&baseline.request).ok()?;
-            self.exchanges.fetch_add(1, Ordering::Relaxed);
-            let (answer, _) = self.exchanger.send(&request).await;
-            let status = answer.ok()?.status;
-            // A basket with an unknown payment is refused one way or another; a missing operation is not found.
-            let absent = matches!(status, 404 | 405 | 501) || (need == "sandbox" && status == 403);
-            absent.then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))
-        };
-        cell.get_or_init(|| ask).await.clone()
     }
 
     /// Runs the control, and stops where it was refused. A case that must be accepted goes on, with the control's answer in words:
@@ -472,90 +420,6 @@ impl Session {
             }
         }
     }
-
-    fn filler<'a>(&'a self, case: &'a str, step: &'a str, kept: &'a BTreeMap<String, Value>) -> Filler<'a> {
-        Filler {
-            profile: &self.profile,
-            seal: &self.seal,
-            seed: self.seed,
-            now: self.clock(),
-            case,
-            step,
-            kept,
-        }
-    }
-
-    /// The request as bytes. What depends on earlier answers is filled anew each time.
-    fn filled(
-        &self,
-        case: &Case,
-        step: &str,
-        request: &RequestSpec,
-        kept: &BTreeMap<String, Value>,
-    ) -> Result<Filled, FillError> {
-        let fill = || self.filler(&case.id, step, kept).fill(request);
-        let Some(requests) = self.beside.as_ref().filter(|_| kept.is_empty()) else { return fill() };
-        let key = (case.id.clone(), step.to_owned());
-        if let Some(known) = requests.known().get(&key) {
-            let mut filled = known.clone();
-            filled.url.insert_str(0, &self.profile.base_url);
-            return Ok(filled);
-        }
-        let filled = fill()?;
-        if let Some(path) = filled.url.strip_prefix(self.profile.base_url.as_str()) {
-            requests.known().insert(key, Filled { url: path.to_owned(), ..filled.clone() });
-        }
-        Ok(filled)
-    }
-
-    async fn exchange(
-        &self,
-        case: &Case,
-        step: &str,
-        request: &RequestSpec,
-        kept: &BTreeMap<String, Value>,
-        trail: &mut Trail,
-    ) -> Result<(Answer, Examined), Stop> {
-        let operation = operation_of(request);
-        let mut attempt = 0;
-        let answer = loop {
-            attempt += 1;
-            self.pace.wait(&request.operation).await;
-            // Made anew each time: its date may be another by now.
-            let filled = self.filled(case, step, request, kept).map_err(|error| match error {
-                FillError::NotOffered(name) => Stop::not_applicable(not_offered(&name)),
-                FillError::NotApplicable(why) => Stop::not_applicable(why),
-                FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
-            })?;
-            let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
-            let (answer, took) = self.exchanger.send(&filled).await;
-            if self.beside.is_none() {
-                if let Ok(answer) = &answer {
-                    self.masker.learn(&filled, answer, &mut trail.learned);
-                }
-                let learned = &trail.learned;
-                trail.exchanges.push(Exchange {
-                    number,
-                    case: case.id.clone(),
-                    step: step.to_owned(),
-                    attempt,
-                    request: self.masker.request(&filled),
-                    response: answer.as_ref().ok().map(|answer| self.masker.response(answer, learned)),
-                    failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
-                    micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-                });
-            }
-            // Where a quota is used up, that is the answer.
-            let is_quota = answer.as_ref().is_ok_and(|answer| judge::used_up(&case.expect, answer.status));
-            if is_quota || !self.pace.again(&request.method, &answer, attempt).await {
-                break answer;
-            }
-            self.retries.fetch_add(1, Ordering::Relaxed);
-        };
-        let answer = answer.map_err(|error| Stop::error(error.to_string()))?;
-        let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
-        Ok((answer, examined))
-    }
 }
 
 /// What is left behind on the way of a case.
@@ -571,12 +435,6 @@ struct Trail {
 struct Stop {
     verdict: Verdict,
     reason: String,
-}
-
-/// A value that the profile lacks, with the line to add.
-fn not_offered(name: &str) -> String {
-    let line = capability::find(&capability::VALUES, name).map_or("", |offer| offer.line);
-    format!("the target profile has no `{name}`; add {line}")
 }
 
 impl Stop {
@@ -617,6 +475,13 @@ fn blank(case: &Case) -> CaseVerdict {
         exchange: None,
         micros: 0,
     }
+}
+
+/// The verdict of a case that is not sent again because it may have made a payment.
+pub(crate) fn left_in_doubt(case: &Case) -> CaseVerdict {
+    let reason =
+        "it was under way when the run was interrupted, and may have made a payment: it was not sent again";
+    CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
 }
 
 /// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names a time.

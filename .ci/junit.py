@@ -1,0 +1,97 @@
+"""Holds junit.xml, ctrf.json and summary.md against the record, for every mix of verdicts, with a JUnit library in another language.
+
+Called with the path of the xs2aspec binary. One record of a run is given every mix of verdicts in turn, drawn again, and read by
+junitparser; what each file says of each case, every count and the exit code are counted here anew.
+"""
+
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from junitparser import Error, Failure, JUnitXml, Skipped
+
+BINARY = pathlib.Path(sys.argv[1]).resolve()
+WORDS = ["pass", "fail", "waived", "inconclusive", "not-applicable", "observed", "error"]
+# How JUnit says each verdict, and how CTRF does.
+JUNIT = {"pass": None, "observed": None, "fail": Failure, "waived": Skipped, "not-applicable": Skipped, "inconclusive": Error, "error": Error}
+CTRF = {"pass": "passed", "observed": "passed", "fail": "failed", "waived": "skipped", "not-applicable": "skipped", "inconclusive": "other",
+        "error": "other"}
+
+
+def run(*command, exits=(0,)):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    assert done.returncode in exits, (command, done.returncode, done.stderr)
+    return done.stdout
+
+
+def exit_code(cases, strengths):
+    """The exit code, as reports/README.md has it."""
+    words = [case["verdict"] for case in cases]
+    demanded = [case["verdict"] for case in cases if strengths[case["clause"]] in ("stated", "derived", "choice")]
+    if "fail" in words:
+        return 1
+    if "error" in words or "inconclusive" in demanded:
+        return 3
+    return 4 if all(word == "not-applicable" for word in words) else 0
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    run(BINARY, "run", "--quiet", "--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic.months.duplicate", "--only",
+        "certificate.validity", "--out", folder, exits=(1,))
+    events = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
+    strengths = {event["id"]: event["strength"] for event in events if event["event"] == "clause"}
+    cases = [event for event in events if event["event"] == "verdict" and event["role"] == "selected"]
+    finding = next(case["findings"] for case in cases if case["verdict"] == "fail")
+    mixes = [mix for size in range(1, 8) for mix in itertools.combinations(WORDS, size)]
+    for mix in mixes:
+        for at, case in enumerate(cases):
+            word = mix[at % len(mix)]
+            case["verdict"] = word
+            case["findings"] = finding if word in ("fail", "waived") else []
+            case["reason"] = f"reason {at}" if word in ("waived", "inconclusive", "not-applicable", "error") else None
+        counted = {word: sum(case["verdict"] == word for case in cases) for word in WORDS}
+        finish = events[-1]
+        assert finish["event"] == "run-finished"
+        finish["counts"] = counted
+        finish["exit"] = exit_code(cases, strengths)
+        record = folder / "mix.jsonl"
+        record.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+        (folder / "mix.xml").write_text(run(BINARY, "report", record, "--format", "junit"))
+        suites = JUnitXml.fromfile(str(folder / "mix.xml"))
+        found = {}
+        for suite in suites:
+            for test in suite:
+                if (suite.name, test.name) == ("run", "run-finished"):
+                    # Where nothing was judged this says so.
+                    assert finish["exit"] == 4, mix
+                    continue
+                assert test.name not in found, test.name
+                found[test.name] = test
+        assert set(found) == {case["case"] for case in cases}
+        for case in cases:
+            results = found[case["case"]].result
+            kind = JUNIT[case["verdict"]]
+            assert [type(result) for result in results] == ([kind] if kind else []), (mix, case["case"], results)
+            assert f"[[PROPERTY|verdict={case['verdict']}]]" in found[case["case"]].system_out
+        extra = 1 if finish["exit"] == 4 else 0
+        of = lambda kind: sum(counted[word] for word in WORDS if JUNIT[word] is kind)
+        assert (suites.tests, suites.failures, suites.errors) == (len(cases) + extra, of(Failure), of(Error) + extra), mix
+        assert sum(suite.skipped for suite in suites) == of(Skipped), mix
+
+        report = json.loads(run(BINARY, "report", record, "--format", "ctrf"))["results"]
+        assert {test["name"]: test["status"] for test in report["tests"]} == {case["case"]: CTRF[case["verdict"]] for case in cases}
+        for status in set(CTRF.values()):
+            assert report["summary"][status] == sum(counted[word] for word in WORDS if CTRF[word] == status), (mix, status)
+        assert report["extra"]["exit"] == finish["exit"], (mix, report["extra"], finish["exit"])
+
+        summary = run(BINARY, "report", record, "--format", "markdown")
+        assert f"(exit {finish['exit']})" in summary.splitlines()[0], (mix, summary.splitlines()[0])
+        row = next(line for line in summary.splitlines() if line.startswith("| all |"))
+        numbers = [int(cell) for cell in row.strip("| ").split(" | ")[1:]]
+        assert numbers == [counted[word] for word in WORDS] + [len(cases)], (mix, row)
+    print(f"{len(mixes)} mixes of verdicts, {len(cases)} cases each: JUnit, CTRF and Markdown say what the record says")

@@ -1,0 +1,30 @@
+//! `xs2aspec rejudge`: the recorded answers of a run, judged by this version.
+
+use std::sync::Arc;
+
+use xs2aspec_record::Exit;
+use xs2aspec_report::text;
+
+use crate::{Failure, args::Rejudge, report};
+
+/// Says which verdicts would be others. Exit code 1 if any would.
+pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
+    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let events = report::events(&args.record)?;
+    let rejudged = xs2aspec_runner::rejudge(suite, &events).await.map_err(Failure::input)?;
+    for change in &rejudged.changed {
+        let (before, now) = (change.before.word(), change.now.word());
+        say!("{}: {before} -> {now}: {}", text::short(&change.case), text::short(&change.why));
+    }
+    for (case, why) in &rejudged.not_told {
+        say!("{}: not judged again: {}", text::short(case), text::short(why));
+    }
+    say!(
+        "{} verdicts are the same, {} would be others, {} cannot be told; {} cases of this version are not in the record",
+        rejudged.unchanged,
+        rejudged.changed.len(),
+        rejudged.not_told.len(),
+        rejudged.new
+    );
+    Ok(if rejudged.changed.is_empty() { Exit::Conforms } else { Exit::Violation })
+}

@@ -1,0 +1,56 @@
+//! `run --resume`: what a run that was killed had been asked for.
+
+use std::{fs::File, io::BufReader, path::Path};
+
+use clap::Parser as _;
+use xs2aspec_record::{RunStarted, sending};
+use xs2aspec_runner::resume::Earlier;
+
+use crate::{
+    Failure,
+    args::{Args, Command, Run},
+};
+
+/// The earlier part of a run, and the arguments with which it goes on.
+pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(Earlier, Run), Failure> {
+    let path = folder.join("record.jsonl");
+    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
+    let file = File::open(&path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+    let events = xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&error))?;
+    let noted = sending::noted(folder).map_err(|error| wrong(&error))?;
+    let earlier = Earlier::of(events, &noted).map_err(|error| wrong(&error))?;
+    let asked = asked(earlier.start(), folder)?;
+    let asked = Run {
+        cases: args.cases.clone(),
+        jobs: args.jobs,
+        allow_production: args.allow_production,
+        waivers: args.waivers.clone(),
+        annotations: args.annotations,
+        quiet: args.quiet,
+        resume: args.resume.clone(),
+        in_doubt: args.in_doubt,
+        ..asked
+    };
+    Ok((earlier, asked))
+}
+
+/// The arguments of the run that began.
+fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
+    let mut line = vec!["xs2aspec".to_owned(), "run".to_owned()];
+    line.extend(start.arguments.iter().cloned());
+    let mut option = |name: &str, value: &str| line.push(format!("--{name}={value}"));
+    start.only.iter().for_each(|pattern| option("only", pattern));
+    start.skip.iter().for_each(|pattern| option("skip", pattern));
+    option("depth", &start.depth);
+    option("seed", &start.seed.to_string());
+    start.shard.iter().for_each(|shard| option("shard", shard));
+    if !start.clock_runs {
+        option("now", &start.now);
+    }
+    option("out", &folder.display().to_string());
+    match Args::try_parse_from(&line).map(|args| args.command) {
+        Ok(Some(Command::Run(run))) => Ok(run),
+        Ok(_) => Err(Failure::input("the record does not say how the run was begun")),
+        Err(error) => Err(Failure::input(format!("the record does not say how the run was begun: {error}"))),
+    }
+}

@@ -1,0 +1,85 @@
+//! What was about to be sent. An exchange is recorded when its case ends, and a killed run does not get there: what could have made a
+//! payment is therefore noted before its first byte leaves, in a file of its own that goes when the run has come to its end.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The name of the file, beside the record.
+pub const FILE: &str = "sending.jsonl";
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    case: String,
+    step: String,
+}
+
+/// Notes what is about to be sent.
+#[derive(Debug)]
+pub struct Sending {
+    file: Mutex<File>,
+}
+
+impl Sending {
+    /// Goes on with the file in this folder, or begins it.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let file = File::options().create(true).append(true).open(folder.join(FILE))?;
+        Ok(Self { file: Mutex::new(file) })
+    }
+
+    /// Notes that a case is about to send a step. It is with the system when this returns, and outlives the process.
+    pub fn note(&self, case: &str, step: &str) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&Line { case: case.to_owned(), step: step.to_owned() })?;
+        line.push(b'\n');
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line)
+    }
+}
+
+/// The cases that were noted in this folder, each as often as it was; none if there is no file. A last line that is cut was not sent.
+pub fn noted(folder: &Path) -> io::Result<Vec<String>> {
+    let text = match std::fs::read_to_string(folder.join(FILE)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut cases = Vec::new();
+    for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+        cases.push(serde_json::from_str::<Line>(line)?.case);
+    }
+    Ok(cases)
+}
+
+/// Removes the file: the run has come to its end.
+pub fn forget(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_file(folder.join(FILE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_noted_is_read_again_until_it_is_forgotten() {
+        let folder = std::env::temp_dir().join(format!("xs2aspec-sending-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        forget(&folder).unwrap();
+        assert!(noted(&folder).unwrap().is_empty());
+        Sending::open(&folder).unwrap().note("a/b", "request").unwrap();
+        Sending::open(&folder).unwrap().note("c/d", "payment").unwrap();
+        let path = folder.join(FILE);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+        assert_eq!(noted(&folder).unwrap(), ["a/b"], "the cut line was not sent");
+        forget(&folder).unwrap();
+        assert!(noted(&folder).unwrap().is_empty());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,177 @@
+//! How a session asks: requests filled, sent, answered and recorded.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use serde_json::Value;
+use xs2aspec_record::Exchange;
+use xs2aspec_suite::{Case, RequestSpec};
+
+use super::{Session, Stop, Trail, offer::not_offered, operation_of};
+use crate::{
+    exchange::Answer,
+    fill::{FillError, Filled, Filler},
+    judge::{self, Examined},
+};
+
+/// Requests by case and step, with their URLs below the base URL.
+#[derive(Debug, Default)]
+pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
+
+impl Requests {
+    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Session {
+    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is sent, so that what an
+    /// answer would give is shown as `<STEP.KEY>`. The error says what cannot be filled.
+    pub fn preview(&self, case: &Case) -> Result<Vec<(String, Filled)>, FillError> {
+        let mut kept = BTreeMap::new();
+        for step in &case.before {
+            for (key, _) in &step.keep {
+                let name = format!("{}.{key}", step.name);
+                let value = Value::from(format!("<{name}>"));
+                let value = step.times.map_or(value.clone(), |times| Value::Array(vec![value; times]));
+                kept.insert(name, value);
+            }
+        }
+        let steps = case.before.iter().map(|step| (step.name.as_str(), &step.request));
+        steps
+            .chain([("request", &case.request)])
+            .map(|(name, request)| Ok((name.to_owned(), self.filler(&case.id, name, &kept).fill(request)?)))
+            .collect()
+    }
+
+    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent. An error says why
+    /// there is none.
+    pub async fn ready(&self, case: &Case) -> Result<Filled, String> {
+        let why = |stop: Stop| stop.reason;
+        self.offered(case).await.map_err(why)?;
+        let (kept, ..) = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
+        self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
+            FillError::NotOffered(name) => not_offered(&name),
+            other => other.to_string(),
+        })
+    }
+
+    pub(super) fn filler<'a>(
+        &'a self,
+        case: &'a str,
+        step: &'a str,
+        kept: &'a BTreeMap<String, Value>,
+    ) -> Filler<'a> {
+        Filler {
+            profile: &self.profile,
+            seal: &self.seal,
+            // A case that had begun before is another one for the target.
+            seed: self.seed ^ self.begun.get(case).copied().unwrap_or_default(),
+            now: self.clock(),
+            case,
+            step,
+            kept,
+        }
+    }
+
+    /// The request as bytes. What depends on earlier answers is filled anew each time.
+    fn filled(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &RequestSpec,
+        kept: &BTreeMap<String, Value>,
+    ) -> Result<Filled, FillError> {
+        let fill = || self.filler(&case.id, step, kept).fill(request);
+        let Some(requests) = self.beside.as_ref().filter(|_| kept.is_empty()) else { return fill() };
+        let key = (case.id.clone(), step.to_owned());
+        if let Some(known) = requests.known().get(&key) {
+            let mut filled = known.clone();
+            filled.url.insert_str(0, &self.profile.base_url);
+            return Ok(filled);
+        }
+        let filled = fill()?;
+        if let Some(path) = filled.url.strip_prefix(self.profile.base_url.as_str()) {
+            requests.known().insert(key, Filled { url: path.to_owned(), ..filled.clone() });
+        }
+        Ok(filled)
+    }
+
+    /// Sends a step of a case and examines the answer; where a record is judged, it is the recorded answer.
+    pub(super) async fn exchange(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &RequestSpec,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Result<(Answer, Examined), Stop> {
+        let answer = match &self.recorded {
+            Some(recorded) => recorded.answer(&case.id, step, trail)?,
+            None => self.sent(case, step, request, kept, trail).await?,
+        };
+        let examined = judge::examine(operation_of(request), &answer, &self.rules, &self.strict);
+        Ok((answer, examined))
+    }
+
+    async fn sent(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &RequestSpec,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Result<Answer, Stop> {
+        let mut attempt = 0;
+        let answer = loop {
+            attempt += 1;
+            self.pace.wait(&request.operation).await;
+            // Made anew each time: its date may be another by now.
+            let filled = self.filled(case, step, request, kept).map_err(|error| match error {
+                FillError::NotOffered(name) => Stop::not_applicable(not_offered(&name)),
+                FillError::NotApplicable(why) => Stop::not_applicable(why),
+                FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
+            })?;
+            if let Some(sending) = self.sending.as_ref().filter(|_| request.method != "GET") {
+                let noted = sending.note(&case.id, step);
+                noted.map_err(|error| {
+                    Stop::error(format!("what is sent cannot be noted, so it was not sent: {error}"))
+                })?;
+            }
+            let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+            let at = micros(self.began.elapsed());
+            let (answer, took) = self.exchanger.send(&filled).await;
+            if self.beside.is_none() {
+                if let Ok(answer) = &answer {
+                    self.masker.learn(&filled, answer, &mut trail.learned);
+                }
+                let learned = &trail.learned;
+                trail.exchanges.push(Exchange {
+                    number,
+                    case: case.id.clone(),
+                    step: step.to_owned(),
+                    attempt,
+                    request: self.masker.request(&filled),
+                    response: answer.as_ref().ok().map(|answer| self.masker.response(answer, learned)),
+                    failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
+                    at,
+                    micros: micros(took),
+                });
+            }
+            // Where a quota is used up, that is the answer.
+            let is_quota = answer.as_ref().is_ok_and(|answer| judge::used_up(&case.expect, answer.status));
+            if is_quota || !self.pace.again(&request.method, &answer, attempt).await {
+                break answer;
+            }
+            self.retries.fetch_add(1, Ordering::Relaxed);
+        };
+        answer.map_err(|error| Stop::error(error.to_string()))
+    }
+}
+
+pub(super) fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
