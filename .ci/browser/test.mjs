@@ -17,8 +17,25 @@ const run = (name, more) => {
   return out;
 };
 const clean = run("clean", []);
-const faulty = run("faulty", ["--fault", "periodic.months.duplicate/only-adjacent"]);
-assert.ok(statSync(join(clean, "report.html")).size < 1_800_000, "3,500 passing cases in 1.8 MB");
+const faulty = run("faulty", ["--fault", "periodic.months.duplicate/only-adjacent", "--base", clean]);
+
+// Runs of other sizes: the verdicts of the clean one, those that pass and the others in their share, as often as it takes.
+const sized = (name, wanted, keep) => {
+  const events = readFileSync(join(clean, "record.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const verdicts = events.filter((event) => event.event === "verdict" && keep(event));
+  const made = Array.from({ length: wanted }, (_, at) => ({ ...verdicts[at % verdicts.length], case: `${verdicts[at % verdicts.length].case}/${at}` }));
+  const [start, finish] = [events[0], events.at(-1)];
+  start.cases = wanted;
+  for (const word of Object.keys(finish.counts)) finish.counts[word] = made.filter((one) => one.verdict === word).length;
+  const texts = events.filter((event) => ["clause", "source", "profile"].includes(event.event));
+  const record = join(folder, `${name}.jsonl`), page = join(folder, `${name}.html`);
+  writeFileSync(record, [start, ...texts, ...made, finish].map((event) => JSON.stringify(event) + "\n").join(""));
+  execFileSync(xs2aspec, ["report", record, "--format", "html", "--out", page]);
+  return page;
+};
+const passing = sized("passing", 2_000, (one) => one.verdict === "pass");
+assert.ok(statSync(passing).size <= 1_000_000, `2,000 passing cases take ${statSync(passing).size} bytes`);
+const large = sized("large", 20_000, () => true);
 
 // A record whose every answer attacks its reader.
 const attack = '</script><script>window.attacked=1</script><img src=x onerror="window.attacked=1"><svg onload=window.attacked=1>\u202Egnp.\u0000\u001b]0;x\u0007' + "A".repeat(1 << 20);
@@ -74,6 +91,19 @@ try {
   const linked = await open(join(faulty, "report.html"), "#case:periodic.months.duplicate/2-apart");
   assert.ok(await linked.page.$eval('[id="case:periodic.months.duplicate/2-apart"]', (one) => one.open));
 
+  assert.match(await whole.page.$eval("#changes", (one) => one.textContent), /[1-9][0-9]* newly broken, 0 fixed.*Newly broken.*periodic\.months\.duplicate\//s);
+  // Kept, broken and the rest are those of the record.
+  const verdicts = readFileSync(join(faulty, "record.jsonl"), "utf8").split("\n").filter((line) => line.includes('"event":"verdict"')).map((line) => JSON.parse(line)).filter((one) => one.role === "selected");
+  const numbers = await whole.page.$$eval(".strengths td.number", (cells) => cells.map((cell) => Number(cell.textContent)));
+  const column = (at) => numbers.filter((_, cell) => cell % 4 === at).reduce((sum, number) => sum + number, 0);
+  const count = (...words) => verdicts.filter((one) => words.includes(one.verdict)).length;
+  assert.deepEqual([0, 1, 2, 3].map(column), [count("pass"), count("fail", "waived"), count("inconclusive", "error", "not-applicable"), count("observed")]);
+
+  const many = await open(large);
+  assert.ok(many.took < 4000, `20,000 cases opened in ${many.took} ms`);
+  assert.match(await many.page.$eval("header", (one) => one.textContent), /20000 cases|20,000 cases/);
+  assert.deepEqual(many.errors, []);
+
   const attacked = await open(hostile);
   for (const one of await attacked.page.$$("#broken details summary")) await one.evaluate((element) => element.click());
   await attacked.page.waitForSelector("#broken details[open] .inside");
@@ -97,7 +127,7 @@ try {
     const problems = found.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`);
     assert.deepEqual(problems, [], scheme);
   }
-  console.log(`report.html: ${all.length} statements, opened in ${whole.took} ms; nothing executed, accessible in light and dark`);
+  console.log(`report.html: ${all.length} statements, opened in ${whole.took} ms, 20,000 cases (${statSync(large).size} bytes) in ${many.took} ms, 2,000 passing cases in ${statSync(passing).size} bytes; nothing executed, accessible in light and dark`);
 } finally {
   await browser.close();
 }

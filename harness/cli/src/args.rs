@@ -112,6 +112,9 @@ pub(crate) struct Run {
     /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
     #[arg(long, value_name = "FILE")]
     pub(crate) waivers: Option<PathBuf>,
+    /// Say first what differs from this earlier run: its `record.jsonl` or its folder
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) base: Option<PathBuf>,
     /// Print annotations on the lines of case files as well
     #[arg(long, value_name = "SERVER")]
     pub(crate) annotations: Option<Server>,
@@ -234,6 +237,18 @@ pub(crate) struct Diff {
     /// That of the run after
     #[arg(value_name = "HEAD")]
     pub(crate) head: PathBuf,
+    /// What makes exit code 1
+    #[arg(long, value_enum, default_value_t = Gate::New)]
+    pub(crate) gate: Gate,
+}
+
+/// When a difference is red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Gate {
+    /// Where a case is newly broken, and only there
+    New,
+    /// Never
+    None,
 }
 
 #[derive(Debug, clap::Args)]

@@ -2,14 +2,12 @@
 
 use std::{fs::File, io::BufReader, path::Path};
 
-use xs2aspec_record::{Event, Exit, Writer};
-use xs2aspec_report::{
-    Run as Shown, annotations, diff::Diff, files::Report as Drawn, merge as merging, terminal,
-};
+use xs2aspec_record::{Changes, Event, Exit, Writer};
+use xs2aspec_report::{Run as Shown, annotations, diff, files::Report as Drawn, merge as merging, terminal};
 
 use crate::{
     Failure,
-    args::{Diff as DiffArgs, Format, Merge, Report},
+    args::{Diff as DiffArgs, Format, Gate, Merge, Report},
 };
 
 /// Draws one format from a record.
@@ -38,11 +36,17 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
 
 /// Says what differs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
-    let (base, head) = (events(&args.base)?, events(&args.head)?);
+    let changes = changes(&args.base, &events(&args.head)?)?;
+    say_on!("{}", diff::markdown(&changes));
+    let is_red = args.gate == Gate::New && !changes.newly_broken.is_empty();
+    Ok(if is_red { Exit::Violation } else { Exit::Conforms })
+}
+
+/// What differs between the record of an earlier run and these events.
+pub(crate) fn changes(base: &Path, head: &[Event]) -> Result<Changes, Failure> {
+    let base = events(base)?;
     let run = |events| Shown::of(events).map_err(Failure::input);
-    let diff = Diff::of(&run(&base)?, &run(&head)?);
-    say_on!("{}", diff.markdown());
-    Ok(if diff.newly_broken.is_empty() { Exit::Conforms } else { Exit::Violation })
+    Ok(diff::of(&run(&base)?, &run(head)?))
 }
 
 /// Writes a whole record, in place of what stands there, and every report.

@@ -25,6 +25,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(Earlier, Run), Failu
         jobs: args.jobs,
         allow_production: args.allow_production,
         waivers: args.waivers.clone(),
+        base: args.base.clone(),
         annotations: args.annotations,
         quiet: args.quiet,
         resume: args.resume.clone(),

@@ -28,6 +28,10 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         Some((earlier, args)) => (Some(earlier), args),
         None => (None, args),
     };
+    if let Some(base) = &args.base {
+        // It is read again at the end; a wrong one is found before anything is sent.
+        report::events(base)?;
+    }
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
@@ -105,7 +109,12 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if let Some(error) = broken {
         return Err(cannot_write(&record, &error));
     }
-    let events = settled(events);
+    let mut events = settled(events);
+    if let Some(base) = &args.base {
+        let changes = report::changes(base, &events)?;
+        let end = events.len().saturating_sub(1);
+        events.insert(end, Event::Changes(changes));
+    }
     report::keep(&args.out, &events)?;
     sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
 

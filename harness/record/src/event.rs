@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use crate::{ledger::Counts, verdict::CaseVerdict, verdict::Strength, waiver::WaiverSeen};
+use crate::{changes::Changes, ledger::Counts, verdict::CaseVerdict, verdict::Strength, waiver::WaiverSeen};
 
 /// One line of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub enum Event {
     Verdict(CaseVerdict),
     /// The run was killed or lost its target here, and went on later.
     Resumed(Resumed),
+    /// What differs from the run that it was compared with.
+    Changes(Changes),
     /// The last line.
     RunFinished(RunFinished),
 }

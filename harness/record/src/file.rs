@@ -24,7 +24,11 @@ impl<W: Write> Writer<W> {
             Event::Verdict(_) | Event::RunStarted(_) | Event::Resumed(_) | Event::RunFinished(_) => {
                 self.out.flush()
             }
-            Event::Profile(_) | Event::Clause(_) | Event::Source(_) | Event::Exchange(_) => Ok(()),
+            Event::Profile(_)
+            | Event::Clause(_)
+            | Event::Source(_)
+            | Event::Exchange(_)
+            | Event::Changes(_) => Ok(()),
         }
     }
 

@@ -4,12 +4,14 @@
 //! be drawn again later, by another version, from the file alone. The types here are small and stable: other tools parse them.
 //!
 //! - [`event`]: the events in the order in which a run writes them.
+//! - [`changes`]: what differs from an earlier run.
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
 //! - [`sending`]: what was about to be sent, for a run that is killed.
 
+pub mod changes;
 pub mod event;
 pub mod exit;
 pub mod file;
@@ -19,6 +21,7 @@ pub mod sending;
 pub mod verdict;
 pub mod waiver;
 
+pub use changes::Changes;
 pub use event::{
     Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, Resumed, RunFinished,
     RunStarted, TargetProfile,

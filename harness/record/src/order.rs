@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The events of a whole record in the order in which it is kept: the start, the profile, clauses, sources, then case after case its
-/// exchanges and its verdict, then where the run was resumed, and the end. Cases come in the order of their ids, and exchanges are
+/// exchanges and its verdict, then where the run was resumed, what changed, and the end. Cases come in the order of their ids, and exchanges are
 /// numbered anew in that order.
 pub fn settled(events: Vec<Event>) -> Vec<Event> {
     let mut first = Vec::new();
@@ -25,7 +25,7 @@ pub fn settled(events: Vec<Event>) -> Vec<Event> {
                 cases.entry(exchange.case.clone()).or_default().0.push(exchange);
             }
             Event::Verdict(verdict) => cases.entry(verdict.case.clone()).or_default().1.push(verdict),
-            Event::Resumed(_) | Event::RunFinished(_) => last.push(event),
+            Event::Resumed(_) | Event::Changes(_) | Event::RunFinished(_) => last.push(event),
         }
     }
     first.extend(clauses.into_values().map(Event::Clause));

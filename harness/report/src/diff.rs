@@ -5,7 +5,7 @@ use std::{
     fmt::Write as _,
 };
 
-use xs2aspec_record::{CaseVerdict, Verdict};
+use xs2aspec_record::{CaseVerdict, Changes, Verdict};
 
 use crate::{
     run::{self, Run},
@@ -15,118 +15,105 @@ use crate::{
 /// Items of one list that are shown.
 const MOST: usize = 200;
 
-/// The differences between a run and a later one. Items are case ids, or texts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Diff {
-    /// Cases that fail now and did not; new cases that fail are among them.
-    pub newly_broken: Vec<(String, String)>,
-    /// Cases that failed and pass now.
-    pub fixed: Vec<String>,
-    /// Cases that were judged and are not now, with the reason.
-    pub newly_not_assessed: Vec<(String, String)>,
-    /// Cases that were not judged and are now.
-    pub newly_assessed: Vec<String>,
-    /// Cases that are no longer there.
-    pub gone: Vec<String>,
-    /// What is observed now and was not, and the contrary.
-    pub observations: (Vec<String>, Vec<String>),
-    /// Waivers that are new, and those that are gone.
-    pub waivers: (Vec<String>, Vec<String>),
+/// Holds two runs against each other.
+pub fn of(base: &Run<'_>, head: &Run<'_>) -> Changes {
+    let verdicts = |run: &Run<'_>| -> BTreeMap<String, (Verdict, String)> {
+        run.selected().map(|verdict| (verdict.case.clone(), (verdict.verdict, why(verdict)))).collect()
+    };
+    let (before, after) = (verdicts(base), verdicts(head));
+    let judged =
+        |word: Verdict| matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed);
+    let start = base.start();
+    let named = format!("{} against {}, clock {}, seed {}", start.tool, start.target, start.now, start.seed);
+    let mut changes = Changes { base: named, ..Changes::default() };
+    for (case, (word, why)) in &after {
+        let was = before.get(case).map(|(word, _)| *word);
+        match (was, *word) {
+            (Some(Verdict::Fail), Verdict::Fail) => {}
+            (_, Verdict::Fail) => changes.newly_broken.push((case.clone(), why.clone())),
+            (Some(Verdict::Fail), Verdict::Pass) => changes.fixed.push(case.clone()),
+            (Some(was), word) if judged(was) && !judged(word) => {
+                changes.newly_not_assessed.push((case.clone(), why.clone()));
+            }
+            (Some(was), word) if !judged(was) && judged(word) => changes.newly_assessed.push(case.clone()),
+            _ => {}
+        }
+    }
+    changes.gone = before.keys().filter(|case| !after.contains_key(*case)).cloned().collect();
+    let observations = |run: &Run<'_>| -> BTreeSet<String> {
+        run.selected()
+            .flat_map(|verdict| {
+                verdict.observations.iter().map(|seen| format!("{}: {}", verdict.case, alike(seen)))
+            })
+            .collect()
+    };
+    (changes.newly_observed, changes.no_longer_observed) =
+        differing(&observations(base), &observations(head));
+    let waivers = |run: &Run<'_>| -> BTreeSet<String> {
+        run.waivers().iter().map(xs2aspec_record::WaiverSeen::says).collect()
+    };
+    (changes.new_waivers, changes.gone_waivers) = differing(&waivers(base), &waivers(head));
+    changes
 }
 
-impl Diff {
-    /// Holds two runs against each other.
-    pub fn of(base: &Run<'_>, head: &Run<'_>) -> Self {
-        let verdicts = |run: &Run<'_>| -> BTreeMap<String, (Verdict, String)> {
-            run.selected().map(|verdict| (verdict.case.clone(), (verdict.verdict, why(verdict)))).collect()
-        };
-        let (before, after) = (verdicts(base), verdicts(head));
-        let judged = |word: Verdict| {
-            matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed)
-        };
-        let mut diff = Self::default();
-        for (case, (word, why)) in &after {
-            let was = before.get(case).map(|(word, _)| *word);
-            match (was, *word) {
-                (Some(Verdict::Fail), Verdict::Fail) => {}
-                (_, Verdict::Fail) => diff.newly_broken.push((case.clone(), why.clone())),
-                (Some(Verdict::Fail), Verdict::Pass) => diff.fixed.push(case.clone()),
-                (Some(was), word) if judged(was) && !judged(word) => {
-                    diff.newly_not_assessed.push((case.clone(), why.clone()));
-                }
-                (Some(was), word) if !judged(was) && judged(word) => diff.newly_assessed.push(case.clone()),
-                _ => {}
-            }
-        }
-        diff.gone = before.keys().filter(|case| !after.contains_key(*case)).cloned().collect();
-        let observations = |run: &Run<'_>| -> BTreeSet<String> {
-            run.selected()
-                .flat_map(|verdict| {
-                    verdict.observations.iter().map(|seen| format!("{}: {}", verdict.case, alike(seen)))
-                })
-                .collect()
-        };
-        diff.observations = changes(&observations(base), &observations(head));
-        let waivers = |run: &Run<'_>| -> BTreeSet<String> {
-            run.waivers().iter().map(xs2aspec_record::WaiverSeen::says).collect()
-        };
-        diff.waivers = changes(&waivers(base), &waivers(head));
-        diff
-    }
-
-    /// Whether nothing differs.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// For the comment of a pull request, what is newly broken first.
-    pub fn markdown(&self) -> String {
-        let mut shown = format!(
-            "### xs2aspec: {} newly broken, {} fixed, {} newly not assessed\n",
-            self.newly_broken.len(),
-            self.fixed.len(),
-            self.newly_not_assessed.len()
-        );
-        if self.is_empty() {
-            shown.push_str("\nNothing differs.\n");
-        }
-        let with = |items: &[(String, String)]| -> Vec<String> {
-            items.iter().map(|(case, why)| format!("{}: {}", code(case), code(why))).collect()
-        };
-        let plain = |items: &[String]| -> Vec<String> { items.iter().map(|item| code(item)).collect() };
-        for (title, items) in [
-            ("Newly broken", with(&self.newly_broken)),
-            ("Fixed", plain(&self.fixed)),
-            ("Newly not assessed", with(&self.newly_not_assessed)),
-            ("Newly assessed", plain(&self.newly_assessed)),
-            ("No longer there", plain(&self.gone)),
-            ("Newly observed", plain(&self.observations.0)),
-            ("No longer observed", plain(&self.observations.1)),
-            ("New waivers", plain(&self.waivers.0)),
-            ("Waivers that are gone", plain(&self.waivers.1)),
-        ] {
-            if items.is_empty() {
-                continue;
-            }
-            // Writing to a String cannot fail.
-            _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
-            for item in items.iter().take(MOST) {
-                _ = writeln!(shown, "- {item}");
-            }
-            if items.len() > MOST {
-                _ = writeln!(shown, "- and {} more", items.len() - MOST);
-            }
-        }
-        shown
-    }
+/// The first line of what changed: how much.
+pub fn heading(changes: &Changes) -> String {
+    format!(
+        "{} newly broken, {} fixed, {} newly not assessed",
+        changes.newly_broken.len(),
+        changes.fixed.len(),
+        changes.newly_not_assessed.len()
+    )
 }
 
-fn changes(before: &BTreeSet<String>, after: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
+/// What changed, list by list, what is newly broken first; none is empty.
+pub fn lists(changes: &Changes) -> Vec<(&'static str, Vec<(&str, Option<&str>)>)> {
+    fn with(items: &[(String, String)]) -> Vec<(&str, Option<&str>)> {
+        items.iter().map(|(case, why)| (case.as_str(), Some(why.as_str()))).collect()
+    }
+    fn plain(items: &[String]) -> Vec<(&str, Option<&str>)> {
+        items.iter().map(|item| (item.as_str(), None)).collect()
+    }
+    let lists = [
+        ("Newly broken", with(&changes.newly_broken)),
+        ("Fixed", plain(&changes.fixed)),
+        ("Newly not assessed", with(&changes.newly_not_assessed)),
+        ("Newly assessed", plain(&changes.newly_assessed)),
+        ("No longer there", plain(&changes.gone)),
+        ("Newly observed", plain(&changes.newly_observed)),
+        ("No longer observed", plain(&changes.no_longer_observed)),
+        ("New waivers", plain(&changes.new_waivers)),
+        ("Waivers that are gone", plain(&changes.gone_waivers)),
+    ];
+    lists.into_iter().filter(|(_, items)| !items.is_empty()).collect()
+}
+
+/// What changed, for the comment of a pull request or as a part of a summary.
+pub fn markdown(changes: &Changes) -> String {
+    let mut shown = format!("### xs2aspec: {}\n", heading(changes));
+    if changes.is_empty() {
+        shown.push_str("\nNothing differs.\n");
+    }
+    for (title, items) in lists(changes) {
+        // Writing to a String cannot fail.
+        _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
+        for (item, why) in items.iter().take(MOST) {
+            let why = why.map(|why| format!(": {}", code(why))).unwrap_or_default();
+            _ = writeln!(shown, "- {}{why}", code(item));
+        }
+        if items.len() > MOST {
+            _ = writeln!(shown, "- and {} more", items.len() - MOST);
+        }
+    }
+    shown
+}
+
+fn differing(before: &BTreeSet<String>, after: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
     (after.difference(before).cloned().collect(), before.difference(after).cloned().collect())
 }
 
 /// The text without ids and numbers that are others in each run: words of eight hexadecimal digits, hyphens and more, and long numbers.
-fn alike(text: &str) -> String {
+pub(crate) fn alike(text: &str) -> String {
     let is_id = |word: &str| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
         let hexadecimal =
@@ -207,7 +194,7 @@ mod tests {
             ("h", Observed),
         ]);
         let (base, head) = (Run::of(&base).unwrap(), Run::of(&head).unwrap());
-        let diff = Diff::of(&base, &head);
+        let diff = of(&base, &head);
         let names =
             |items: &[(String, String)]| items.iter().map(|(case, _)| case.clone()).collect::<Vec<_>>();
         assert_eq!(names(&diff.newly_broken), ["periodic.months/a", "periodic.months/g"]);
@@ -215,14 +202,14 @@ mod tests {
         assert_eq!(names(&diff.newly_not_assessed), ["periodic.months/c"]);
         assert_eq!(diff.newly_assessed, ["periodic.months/d"]);
         assert_eq!(diff.gone, ["periodic.months/f"]);
-        let shown = diff.markdown();
+        let shown = markdown(&diff);
         assert!(
             shown.starts_with(
                 "### xs2aspec: 2 newly broken, 1 fixed, 1 newly not assessed\n\n#### Newly broken (2)"
             ),
             "{shown}"
         );
-        let same = Diff::of(&head, &head);
-        assert!(same.is_empty() && same.markdown().contains("Nothing differs."));
+        let same = of(&head, &head);
+        assert!(same.is_empty() && markdown(&same).contains("Nothing differs."));
     }
 }

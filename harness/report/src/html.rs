@@ -10,6 +10,8 @@ use xs2aspec_record::{Body, CaseVerdict, Exchange, Header, Strength, Verdict};
 
 use crate::{
     block,
+    bundle::hex,
+    diff,
     run::{self, Run},
     terminal, text,
 };
@@ -21,6 +23,8 @@ const SCRIPT: &str = include_str!("html/report.js");
 const BODY: usize = 8_000;
 /// Characters of one header or of one text.
 const LINE: usize = 2_000;
+/// Items of one list of what changed that are shown.
+const CHANGED: usize = 200;
 /// Cases whose exchanges are shown; the record has the others.
 const DETAILED: usize = 1_500;
 
@@ -78,6 +82,13 @@ fn data(run: &Run<'_>) -> Value {
         "left": cases_beyond(detailed),
         "waivers": run.waivers().iter().map(|waiver| json!({"red": waiver.is_red(), "says": cut(&waiver.says(), LINE)})).collect::<Vec<_>>(),
         "quality": start.quality,
+        "changes": run.changes().map(|changes| json!({
+            "base": cut(&changes.base, LINE), "heading": diff::heading(changes),
+            "lists": diff::lists(changes).into_iter().map(|(title, items)| {
+                let shown = items.iter().take(CHANGED).map(|(item, why)| (cut(item, LINE), why.map(|why| cut(why, LINE))));
+                json!({"title": title, "count": items.len(), "items": shown.collect::<Vec<_>>()})
+            }).collect::<Vec<_>>(),
+        })),
         "slowest": slowest(run),
     })
 }
@@ -114,8 +125,19 @@ fn facts(run: &Run<'_>) -> Vec<(&'static str, String)> {
     facts.extend([
         ("Suite", format!("{}, SHA-256 {}", start.tool, start.suite_sha256)),
         ("Document", format!("SHA-256 {}", start.document_sha256)),
+        ("Ledger", ledger(run)),
     ]);
     facts.into_iter().map(|(name, text)| (name, cut(&text, LINE))).collect()
+}
+
+/// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their ids.
+fn ledger(run: &Run<'_>) -> String {
+    let mut hash = Sha256::new();
+    for clause in run.clauses() {
+        // Texts alone: this cannot fail.
+        hash.update(serde_json::to_vec(clause).unwrap_or_default());
+    }
+    format!("{}, SHA-256 {}", text::count(run.clauses().count(), "statement"), hex(&hash.finalize()))
 }
 
 /// A case: short where it passed, with its exchanges where there is something to look at.

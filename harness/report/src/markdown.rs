@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
+    diff,
     run::{self, Run},
     terminal,
     text::{self, short},
@@ -19,6 +20,9 @@ const NOTES: usize = 4_000;
 /// The summary of a run. Where it would pass [`LARGEST`] items are left out, and it says how many.
 pub fn summary(run: &Run<'_>) -> String {
     let mut sheet = Sheet { text: format!("## {} (exit {})\n\n", run.conclusion(), run.exit().code()) };
+    if let Some(changes) = run.changes() {
+        let _ = writeln!(sheet.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
+    }
     sheet.text.push_str(&facts(run));
     let ledger = run.ledger();
     let operations = ledger.by_operation().iter().map(|(name, row)| (name.as_str(), *row));
@@ -37,7 +41,7 @@ pub fn summary(run: &Run<'_>) -> String {
     }
     sheet.list(
         "Observed",
-        observations(run).into_iter().map(|(seen, times)| format!("- {times} x {}\n", code(seen))),
+        observations(run).into_iter().map(|(seen, times)| format!("- {times} x {}\n", code(&seen))),
     );
     sheet.text
 }
@@ -143,11 +147,11 @@ fn grouped(reason: &str, cases: &[&CaseVerdict]) -> String {
     format!("- {}: {}\n  - {}{more}\n", text::count(cases.len(), "case"), code(reason), named.join(", "))
 }
 
-/// What was observed in the selected cases, the most frequent first.
-fn observations<'a>(run: &Run<'a>) -> Vec<(&'a str, usize)> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+/// What was observed in the selected cases, the most frequent first. What differs in ids alone is one thing.
+fn observations(run: &Run<'_>) -> Vec<(String, usize)> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for observation in run.selected().flat_map(|verdict| &verdict.observations) {
-        *seen.entry(observation).or_default() += 1;
+        *seen.entry(diff::alike(observation)).or_default() += 1;
     }
     let mut seen: Vec<_> = seen.into_iter().collect();
     seen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));

@@ -80,6 +80,7 @@ impl Progress {
             Event::Verdict(_)
             | Event::Profile(_)
             | Event::Resumed(_)
+            | Event::Changes(_)
             | Event::Clause(_)
             | Event::Source(_)
             | Event::Exchange(_) => {}

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{
-    CaseVerdict, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Resumed, Role, RunFinished,
-    RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
+    CaseVerdict, Changes, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Resumed, Role,
+    RunFinished, RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
 };
 
 /// A run, as its record tells it. Verdicts come in the order of case ids, whatever the order in which cases ended.
@@ -19,6 +19,7 @@ pub struct Run<'a> {
     ledger: Ledger,
     profile: Option<&'a TargetProfile>,
     resumed: Vec<&'a Resumed>,
+    changes: Option<&'a Changes>,
     finish: Option<&'a RunFinished>,
 }
 
@@ -83,6 +84,7 @@ impl<'a> Run<'a> {
             ledger: Ledger::default(),
             profile: None,
             resumed: Vec::new(),
+            changes: None,
             finish: None,
         };
         for (number, event) in events.iter().enumerate().skip(1) {
@@ -109,6 +111,7 @@ impl<'a> Run<'a> {
                 }
                 Event::Profile(profile) => run.profile = Some(profile),
                 Event::Resumed(resumed) => run.resumed.push(resumed),
+                Event::Changes(changes) => run.changes = Some(changes),
                 Event::RunFinished(finish) => run.finish = Some(finish),
             }
         }
@@ -134,6 +137,11 @@ impl<'a> Run<'a> {
     /// Where the run was interrupted and went on.
     pub fn resumed(&self) -> &[&'a Resumed] {
         &self.resumed
+    }
+
+    /// What differs from the run that it was compared with, if it was.
+    pub fn changes(&self) -> Option<&'a Changes> {
+        self.changes
     }
 
     /// A clause, by id.
@@ -299,6 +307,7 @@ fn kind(event: &Event) -> &'static str {
         Event::RunStarted(_) => "run-started",
         Event::Profile(_) => "profile",
         Event::Resumed(_) => "resumed",
+        Event::Changes(_) => "changes",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",
         Event::Exchange(_) => "exchange",

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
-    block,
+    block, diff,
     run::{self, Run},
     text::{self, harmless, short},
 };
@@ -82,7 +82,11 @@ pub fn closing(run: &Run<'_>) -> String {
     shown.push_str(&table("strength", strengths, ledger.counts()));
     shown.push_str(&waivers(run));
     let (target, amounts, conclusion) = (target(run), amounts(run), run.conclusion());
-    let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{conclusion} (exit {})", run.exit().code());
+    let _ = writeln!(shown, "\ntarget {target}\n{amounts}");
+    if let Some(changes) = run.changes() {
+        let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
+    }
+    let _ = writeln!(shown, "{conclusion} (exit {})", run.exit().code());
     shown
 }
 
@@ -139,6 +143,15 @@ pub(crate) fn amounts(run: &Run<'_>) -> String {
         if let Some(rate) = text::rate(cases, finish.micros) {
             let _ = write!(words, ", {rate} cases per second");
         }
+    }
+    if !run.resumed().is_empty() {
+        let in_doubt: usize = run.resumed().iter().map(|resumed| resumed.in_doubt.len()).sum();
+        let _ = write!(
+            words,
+            ", interrupted {} with {} in doubt",
+            text::count(run.resumed().len(), "time"),
+            text::count(in_doubt, "case")
+        );
     }
     words
 }

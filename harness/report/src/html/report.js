@@ -179,19 +179,33 @@
 
   function observed() {
     const seen = new Map();
-    for (const one of cases) for (const text of one.more.observations || []) seen.set(text, (seen.get(text) || 0) + 1);
+    for (const one of cases) for (const said of one.more.observations || []) {
+      // What differs in ids alone is one thing.
+      const text = said.replace(/\b(?=[0-9a-f-]*[0-9])[0-9a-f]{8}[0-9a-f-]*\b/g, "*");
+      seen.set(text, (seen.get(text) || 0) + 1);
+    }
     const items = [...seen].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     return items.length ? make("ul", {}, items.map(([text, number]) => make("li", {}, number + " × " + text))) : make("p", { class: "soft" }, "nothing");
   }
 
   const untestable = data.clauses.filter((clause) => clause.strength === "untestable");
   const parts = [["broken", "What is broken"], ["open", "What could not be told"], ["waivers", "Waivers"], ["ledger", "Every statement of the document"], ["observed", "What was observed"], ["untestable", "What cannot be tested from outside"], ["applicable", "Not applicable"], ["quality", "How good the suite is"], ["timing", "Timing"]];
+  if (data.changes) parts.unshift(["changes", "What changed"]);
   const titles = Object.fromEntries(parts);
   const reasons = new Map();
   for (const one of cases) if (one.verdict === "not-applicable") reasons.set(one.more.reason, (reasons.get(one.more.reason) || 0) + 1);
 
-  document.getElementById("report").replaceChildren(
+  function changed() {
+    const { base, heading, lists } = data.changes;
+    return [make("p", {}, heading), make("p", { class: "soft" }, "since " + base),
+      lists.map(({ title, count, items }) => make("div", {}, make("h3", {}, title + " (" + count + ")"),
+        make("ul", {}, items.map(([item, why]) => make("li", {}, make("code", {}, item), why ? ": " + why : null)),
+          count > items.length && make("li", { class: "soft" }, "and " + (count - items.length) + " more"))))];
+  }
+
+  document.getElementById("report").replaceChildren(...[
     first(),
+    data.changes && section("changes", titles.changes, changed()),
     section("broken", titles.broken, list(["fail"]), data.left > 0 && make("p", { class: "soft" }, "The exchanges of " + data.left + " more cases are in record.jsonl.")),
     section("open", titles.open, list(["error", "inconclusive"])),
     section("waivers", titles.waivers, data.waivers.length ? make("ul", {}, data.waivers.map((one) => make("li", { class: one.red ? "bad" : "open" }, one.says))) : make("p", { class: "soft" }, "none"), cases.some((one) => one.verdict === "waived") && list(["waived"])),
@@ -200,7 +214,7 @@
     section("untestable", titles.untestable, make("ul", {}, untestable.map((clause) => make("li", {}, make("code", {}, clause.id), " " + clause.says + (clause.why ? ": " + clause.why : ""))))),
     section("applicable", titles.applicable, reasons.size ? make("ul", {}, [...reasons].map(([reason, number]) => make("li", {}, number + " × " + reason))) : make("p", { class: "soft" }, "nothing")),
     section("quality", titles.quality, make("p", {}, data.quality || "This suite was not made with its kill matrix.")),
-    section("timing", titles.timing, make("ul", {}, data.slowest.map(([id, took]) => make("li", {}, make("code", {}, id), " " + took)))));
+    section("timing", titles.timing, make("ul", {}, data.slowest.map(([id, took]) => make("li", {}, make("code", {}, id), " " + took))))].filter(Boolean));
 
   // A link to a case that is not drawn yet, or is closed, opens it.
   function follow() {

@@ -1,0 +1,44 @@
+//! What differs between a run and an earlier one.
+
+use serde::{Deserialize, Serialize};
+
+/// The differences between a run and an earlier one, its base. Cases stand with their ids.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Changes {
+    /// Which run the base is, in words.
+    pub base: String,
+    /// Cases that fail now and did not, each with what is wrong; new cases that fail are among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_broken: Vec<(String, String)>,
+    /// Cases that failed and pass now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
+    /// Cases that were judged and are not now, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_not_assessed: Vec<(String, String)>,
+    /// Cases that were not judged and are now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_assessed: Vec<String>,
+    /// Cases that are no longer there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
+    /// What is observed now and was not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_observed: Vec<String>,
+    /// What was observed and is not now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub no_longer_observed: Vec<String>,
+    /// Waivers that are new, or in another state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_waivers: Vec<String>,
+    /// Waivers that are gone, or in another state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone_waivers: Vec<String>,
+}
+
+impl Changes {
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { base: self.base.clone(), ..Self::default() }
+    }
+}
