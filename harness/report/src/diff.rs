@@ -66,26 +66,35 @@ pub fn heading(changes: &Changes) -> String {
     )
 }
 
+/// One sort of change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List<'a> {
+    /// What sort.
+    pub title: &'static str,
+    /// Cases or texts, each with what is said of it, if anything is.
+    pub items: Vec<(&'a str, Option<&'a str>)>,
+}
+
 /// What changed, list by list, what is newly broken first; none is empty.
-pub fn lists(changes: &Changes) -> Vec<(&'static str, Vec<(&str, Option<&str>)>)> {
-    fn with(items: &[(String, String)]) -> Vec<(&str, Option<&str>)> {
-        items.iter().map(|(case, why)| (case.as_str(), Some(why.as_str()))).collect()
+pub fn lists(changes: &Changes) -> Vec<List<'_>> {
+    fn with<'a>(title: &'static str, items: &'a [(String, String)]) -> List<'a> {
+        List { title, items: items.iter().map(|(case, why)| (case.as_str(), Some(why.as_str()))).collect() }
     }
-    fn plain(items: &[String]) -> Vec<(&str, Option<&str>)> {
-        items.iter().map(|item| (item.as_str(), None)).collect()
+    fn plain<'a>(title: &'static str, items: &'a [String]) -> List<'a> {
+        List { title, items: items.iter().map(|item| (item.as_str(), None)).collect() }
     }
     let lists = [
-        ("Newly broken", with(&changes.newly_broken)),
-        ("Fixed", plain(&changes.fixed)),
-        ("Newly not assessed", with(&changes.newly_not_assessed)),
-        ("Newly assessed", plain(&changes.newly_assessed)),
-        ("No longer there", plain(&changes.gone)),
-        ("Newly observed", plain(&changes.newly_observed)),
-        ("No longer observed", plain(&changes.no_longer_observed)),
-        ("New waivers", plain(&changes.new_waivers)),
-        ("Waivers that are gone", plain(&changes.gone_waivers)),
+        with("Newly broken", &changes.newly_broken),
+        plain("Fixed", &changes.fixed),
+        with("Newly not assessed", &changes.newly_not_assessed),
+        plain("Newly assessed", &changes.newly_assessed),
+        plain("No longer there", &changes.gone),
+        plain("Newly observed", &changes.newly_observed),
+        plain("No longer observed", &changes.no_longer_observed),
+        plain("New waivers", &changes.new_waivers),
+        plain("Waivers that are gone", &changes.gone_waivers),
     ];
-    lists.into_iter().filter(|(_, items)| !items.is_empty()).collect()
+    lists.into_iter().filter(|list| !list.items.is_empty()).collect()
 }
 
 /// What changed, for the comment of a pull request or as a part of a summary.
@@ -94,7 +103,7 @@ pub fn markdown(changes: &Changes) -> String {
     if changes.is_empty() {
         shown.push_str("\nNothing differs.\n");
     }
-    for (title, items) in lists(changes) {
+    for List { title, items } in lists(changes) {
         // Writing to a String cannot fail.
         _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
         for (item, why) in items.iter().take(MOST) {

@@ -84,7 +84,7 @@ fn data(run: &Run<'_>) -> Value {
         "quality": start.quality,
         "changes": run.changes().map(|changes| json!({
             "base": cut(&changes.base, LINE), "heading": diff::heading(changes),
-            "lists": diff::lists(changes).into_iter().map(|(title, items)| {
+            "lists": diff::lists(changes).into_iter().map(|diff::List { title, items }| {
                 let shown = items.iter().take(CHANGED).map(|(item, why)| (cut(item, LINE), why.map(|why| cut(why, LINE))));
                 json!({"title": title, "count": items.len(), "items": shown.collect::<Vec<_>>()})
             }).collect::<Vec<_>>(),
