@@ -287,7 +287,9 @@ mod tests {
 
     fn made(events: &[Event], key: &crate::envelope::SigningKey) -> Vec<u8> {
         let mut writer = Writer::new(Vec::new());
-        events.iter().for_each(|event| writer.write(event).unwrap());
+        for event in events {
+            writer.write(event).unwrap();
+        }
         let record = String::from_utf8(writer.finish().unwrap()).unwrap();
         let program = Program { name: TOOL.into(), sha256: "ab".repeat(32) };
         bundle::bundle(&record, events, &program, key).unwrap()
