@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
@@ -28,6 +28,8 @@ pub(crate) enum Command {
     /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and what is accused
     /// wrongly
     Prove(Prove),
+    /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation; makes it small and keeps it
+    Explore(Explore),
     /// Draws a report from the record of a run alone
     Report(Report),
     /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and why
@@ -127,6 +129,52 @@ pub(crate) struct Run {
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Explore {
+    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is started
+    #[arg(long, value_name = "URL|FILE.toml")]
+    pub(crate) target: Option<String>,
+    /// Only requests of this operation; may be repeated
+    #[arg(long, value_name = "OPERATION", value_parser = ["basket", "ncbct", "periodic", "customers", "transaction"])]
+    pub(crate) only: Vec<String>,
+    /// Requests to send at most
+    #[arg(long, value_name = "N", default_value_t = 5_000)]
+    pub(crate) budget: u64,
+    /// Time to take at most, such as 60s or 5m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) time: Option<Duration>,
+    /// Folder to write a case file into for each violation; `run --cases` takes it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Requests in flight at once
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: u16,
+    /// Seed of all that is drawn: the same seed draws the same requests; by default another one each time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The clock, RFC 3339; by default the machine's
+    #[arg(long, value_name = "TIME")]
+    pub(crate) now: Option<DateTime<Utc>>,
+    /// Let the built-in bank break one clause in one named way
+    #[arg(long, value_name = "NAME", conflicts_with = "target")]
+    pub(crate) fault: Option<String>,
+    /// Let the built-in bank use a freedom of the document in another way; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
+    pub(crate) variation: Vec<String>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wanted = || "expected a time such as 60s, 5m or 1h".to_owned();
+    let number = text.trim_end_matches(['s', 'm', 'h']);
+    let seconds: u64 = number.parse().map_err(|_| wanted())?;
+    match &text[number.len()..] {
+        "" | "s" => Ok(Duration::from_secs(seconds)),
+        "m" => Ok(Duration::from_secs(60 * seconds)),
+        "h" => Ok(Duration::from_secs(3_600 * seconds)),
+        _ => Err(wanted()),
+    }
 }
 
 /// What the record of a run that goes on says itself.
@@ -327,6 +375,9 @@ pub(crate) struct Prove {
     /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub(crate) skip: Vec<String>,
+    /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each fault?
+    #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
+    pub(crate) explore: Option<u64>,
     /// Hold the matrix against this file, and fail where it differs
     #[arg(long, value_name = "FILE", conflicts_with = "skip")]
     pub(crate) matrix: Option<PathBuf>,

@@ -19,16 +19,19 @@ mod curl;
 mod doctor;
 mod evidence;
 mod explain;
+mod explore;
 mod inspect;
 mod ledger;
 mod listen;
 mod prove;
+mod prove_explore;
 mod rejudge;
 mod report;
 mod resume;
 mod run;
 mod serve;
 mod sign;
+mod special;
 mod target;
 
 use std::process::ExitCode;
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
+            Some(Command::Explore(explore)) => explore::explore(&explore).await,
             Some(Command::Report(report)) => report::report(&report),
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),

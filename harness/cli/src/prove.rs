@@ -2,26 +2,25 @@
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc, time::Instant};
 
-use http::{HeaderValue, Request};
 use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Exit, Role};
-use xs2aspec_reference::{Clock, Config, Fault, Indoors, Variation};
 use xs2aspec_report::{
     Run as Shown,
-    kill_matrix::{Flaw, KillMatrix, Kind, Row},
+    kill_matrix::{Flaw, KillMatrix, Row},
     terminal,
 };
 use xs2aspec_runner::{
-    Options, Profile, Session, SessionError,
-    exchange::{Answer, Inside},
-    fill::Filled,
-    judge::every_answer,
-    response::ResponseRules,
+    Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer, response::ResponseRules,
     session::Requests,
 };
 use xs2aspec_suite::{Coverage, Suite};
 
-use crate::{Failure, args::Prove, target};
+use crate::{
+    Failure,
+    args::Prove,
+    prove_explore,
+    special::{NOWHERE, Special},
+};
 
 /// Runs every case against the clean bank, every fault and every variation, and says what was caught and what was not.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
@@ -36,6 +35,9 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     let banks: Vec<Special> = Special::all().filter(|bank| bank.is_wanted(&args.only)).collect();
     if banks.len() == 1 && !args.only.is_empty() {
         return Err(Failure::input(format!("no fault or variation matches `{}`", args.only.join("`, `"))));
+    }
+    if let Some(budget) = args.explore {
+        return prove_explore::prove(args, &suite, banks, budget).await;
     }
     let rows = rows(args, &suite, banks).await?;
     let whole = args.only.is_empty() && args.skip.is_empty();
@@ -63,78 +65,6 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     let seconds = start.elapsed().as_secs_f64();
     say!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
     Ok(if flaws.is_empty() { Exit::Conforms } else { Exit::Violation })
-}
-
-/// A bank of which it is known what is special about it.
-#[derive(Debug, Clone, Copy)]
-enum Special {
-    Clean,
-    Fault(Fault),
-    Variation(Variation),
-}
-
-impl Special {
-    fn all() -> impl Iterator<Item = Self> {
-        let faults = Fault::all().map(Self::Fault);
-        [Self::Clean].into_iter().chain(faults).chain(Variation::all().map(Self::Variation))
-    }
-
-    fn name(self) -> &'static str {
-        self.of().1
-    }
-
-    fn of(self) -> (Kind, &'static str, &'static str) {
-        match self {
-            Self::Clean => (Kind::Clean, "clean", ""),
-            Self::Fault(fault) => (Kind::Fault, fault.name(), fault.clause()),
-            Self::Variation(variation) => (Kind::Variation, variation.name(), variation.clause()),
-        }
-    }
-
-    /// The clean bank always is: what fires there fires everywhere.
-    fn is_wanted(self, only: &[String]) -> bool {
-        let named = |beginning: &String| self.name().starts_with(beginning.trim_end_matches('*'));
-        matches!(self, Self::Clean) || only.is_empty() || only.iter().any(named)
-    }
-
-    fn fault(self) -> Option<Fault> {
-        if let Self::Fault(fault) = self { Some(fault) } else { None }
-    }
-
-    fn variations(self) -> Vec<Variation> {
-        if let Self::Variation(variation) = self { vec![variation] } else { vec![] }
-    }
-
-    /// Arguments of `xs2aspec run` that start the same bank.
-    fn arguments(self) -> Vec<String> {
-        match self {
-            Self::Clean => vec![],
-            Self::Fault(fault) => vec!["--fault".to_owned(), fault.name().to_owned()],
-            Self::Variation(variation) => vec!["--variation".to_owned(), variation.name().to_owned()],
-        }
-    }
-
-    /// Whether what is special happens above HTTP/1.1, so that no socket is needed to see it.
-    fn is_above_http(self) -> bool {
-        match self {
-            Self::Clean => false,
-            Self::Fault(fault) => !fault.is_of_http(),
-            Self::Variation(variation) => !variation.is_of_http(),
-        }
-    }
-
-    fn profile(self, base_url: &str) -> Result<Profile, Failure> {
-        let mut profile = Profile::reference(base_url).map_err(Failure::input)?;
-        // A bank that is busy is one of those to be judged, not to be waited for.
-        profile.limits.retries = 0;
-        target::declare(&mut profile, &self.variations());
-        Ok(profile)
-    }
-
-    fn config(self, args: &Prove) -> Config {
-        let (fault, variations) = (self.fault(), self.variations());
-        Config { fault, variations, now: Clock::at(Some(args.now)), ..Config::default() }
-    }
 }
 
 /// The rows of the matrix. The clean bank comes first and alone: what is signed for it serves the others, which run side by side.
@@ -198,7 +128,7 @@ async fn against(
     session: impl FnOnce(Profile) -> Result<Session, SessionError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), Failure> {
-    let started = xs2aspec_reference::start(bank.config(args)).await;
+    let started = xs2aspec_reference::start(bank.config(args.now)).await;
     let started = started.map_err(|error| Failure::unreachable(format!("a bank cannot start: {error}")))?;
     let session = session(bank.profile(&started.base_url())?).map_err(Failure::input)?;
     run(args, suite, bank, session, sink).await?;
@@ -213,31 +143,9 @@ async fn within(
     session: impl FnOnce(Profile, Inside) -> Result<Session, SessionError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), Failure> {
-    let opened = Indoors::open(&bank.config(args));
-    let inside: Inside = Arc::new(move |request| {
-        let (opened, request) = (opened.clone(), bare(request));
-        Box::pin(async move {
-            let (head, body) = opened.answer(request).await.into_parts();
-            let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-            let headers = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
-            Answer { status: head.status.as_u16(), headers: headers.collect(), body: body.into() }
-        })
-    });
+    let inside = bank.inside(args.now);
     let session = session(bank.profile(NOWHERE)?, inside).map_err(Failure::input)?;
     run(args, suite, bank, session, sink).await
-}
-
-/// The base URL of banks without an address.
-const NOWHERE: &str = "http://127.0.0.1";
-
-/// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.
-fn bare(request: &Filled) -> Request<Vec<u8>> {
-    let target = request.url.strip_prefix(NOWHERE).unwrap_or(&request.url);
-    let mut bare = Request::builder().method(request.method.as_str()).uri(target);
-    for (name, value) in &request.headers {
-        bare = bare.header(name.as_str(), value.as_bytes());
-    }
-    bare.body(request.body.clone()).unwrap_or_default()
 }
 
 async fn run(
@@ -318,7 +226,7 @@ fn compare(path: &Path, now: &str, update: bool) -> Result<Vec<Flaw>, Failure> {
     Ok(gone.chain(new).map(Flaw).collect())
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("{}: cannot be written: {error}", path.display()))
 }
 

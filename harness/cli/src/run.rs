@@ -15,7 +15,8 @@ use xs2aspec_suite::Shard;
 use crate::{
     Failure,
     args::{Format, InDoubt, Run, Server},
-    report, resume, target,
+    report, resume,
+    target::{self, Asked},
 };
 
 /// What the suite was shown to catch: the first line of its kill matrix.
@@ -40,7 +41,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     }
     let waivers =
         args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
-    let target = target::open(args).await?;
+    let asked = Asked {
+        target: args.target.as_deref(),
+        allow_production: args.allow_production,
+        now: args.now,
+        fault: args.fault.as_deref(),
+        variation: &args.variation,
+    };
+    let target = target::open(&asked).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);

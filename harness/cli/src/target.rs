@@ -2,6 +2,7 @@
 
 use std::{fs::File, io::Write as _, path::Path, time::Instant};
 
+use chrono::{DateTime, Utc};
 use tokio::{net::TcpStream, time::timeout};
 use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Clock, Config, Fault, Variation};
@@ -10,10 +11,7 @@ use xs2aspec_runner::{
     profile::{self, Offered},
 };
 
-use crate::{
-    Failure,
-    args::{Init, Run},
-};
+use crate::{Failure, args::Init};
 
 /// The target, and the built-in bank behind it if it is that.
 pub(crate) struct Target {
@@ -23,9 +21,23 @@ pub(crate) struct Target {
     pub(crate) arguments: Vec<String>,
 }
 
-pub(crate) async fn open(args: &Run) -> Result<Target, Failure> {
-    let Some(target) = &args.target else { return built_in(args).await };
-    let arguments = vec!["--target".to_owned(), target.clone()];
+/// Which target is asked for.
+pub(crate) struct Asked<'a> {
+    /// URL or profile; the built-in bank where there is none.
+    pub(crate) target: Option<&'a str>,
+    /// Whether a production target may be read.
+    pub(crate) allow_production: bool,
+    /// The clock of the built-in bank.
+    pub(crate) now: Option<DateTime<Utc>>,
+    /// Its fault.
+    pub(crate) fault: Option<&'a str>,
+    /// Its variations.
+    pub(crate) variation: &'a [String],
+}
+
+pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
+    let Some(target) = args.target else { return built_in(args).await };
+    let arguments = vec!["--target".to_owned(), target.to_owned()];
     let mut profile = self::profile(target)?;
     profile.aim(args.allow_production).map_err(Failure::input)?;
     reach(&profile).await?;
@@ -54,9 +66,9 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-async fn built_in(args: &Run) -> Result<Target, Failure> {
-    let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
-    let variations = variations(&args.variation)?;
+async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
+    let fault = args.fault.map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
+    let variations = variations(args.variation)?;
     let config =
         Config { fault, variations: variations.clone(), now: Clock::at(args.now), ..Config::default() };
     let bank = xs2aspec_reference::start(config).await;
@@ -64,7 +76,7 @@ async fn built_in(args: &Run) -> Result<Target, Failure> {
         bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
     declare(&mut profile, &variations);
-    let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), name.clone()]);
+    let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), (*name).to_owned()]);
     let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
     let arguments = fault.chain(variation).collect();
     Ok(Target { profile, bank: Some(bank), arguments })

@@ -12,6 +12,7 @@ pub mod clause;
 pub mod coverage;
 pub mod definition;
 pub mod expectation;
+pub mod explore;
 pub mod lint;
 pub mod location;
 pub mod plan;

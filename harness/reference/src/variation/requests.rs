@@ -105,7 +105,7 @@ fn bodies() -> Vec<Bodies> {
         ("periodic.remittance-unstructured.length.non-ascii/bytes", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
         ("periodic.remittance-unstructured.length.non-ascii/utf-16", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.encode_utf16().count() > 140), Refuse, "A remittance text has at most 140 UTF-16 units."),
         ("ncbct.requested-execution-date.past/refused", &[N], "/requestedExecutionDate", When::Text(|text| text < "2030-01-31"), Refuse, "A payment is not executed in the past."),
-        ("ncbct.requested-execution-date.basic/taken", &[N], "/requestedExecutionDate", When::Text(|text| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit())), TakeFor("\"2031-02-05\""), "A date may be written without hyphens."),
+        ("ncbct.requested-execution-date.basic/taken", &[N], "/requestedExecutionDate", When::Text(|text| text.len() == 8 && chrono::NaiveDate::parse_from_str(text, "%Y%m%d").is_ok()), TakeFor("\"2031-02-05\""), "A date may be written without hyphens."),
         ("periodic.start-date.past/refused", &[P], "/startDate", When::Text(|text| text < "2030-01-31"), Refuse, "No series begins in the past."),
         ("periodic.end-date.before-start/refused", &[P], "", When::Value(ends_before_it_starts), Refuse, "No series ends before it starts."),
         ("periodic.execution-rule.preceding/taken", &[P], "/executionRule", When::Is("preceding"), TakeFor("\"preceeding\""), "The usual spelling of preceding is taken as well."),

@@ -1,0 +1,260 @@
+//! `xs2aspec explore`: requests that nobody wrote, until one shows a violation.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::task::JoinSet;
+use xs2aspec_record::{Exit, Finding, Verdict as Word};
+use xs2aspec_report::text;
+use xs2aspec_runner::{Done, Session};
+use xs2aspec_suite::{
+    Case, Suite,
+    explore::{Draft, Explorer, Verdict, keep},
+};
+
+use crate::{
+    Failure,
+    args::Explore,
+    target::{self, Asked},
+};
+
+/// Requests that a finding may take to be made smaller.
+const SHRINKING: u64 = 300;
+
+/// Requests in a row that reach nothing new, after which it is enough.
+const STALE: usize = 1_000;
+
+/// Draws requests and sends them.
+pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
+    let suite = Arc::new(crate::suite(None)?);
+    let asked = Asked {
+        target: args.target.as_deref(),
+        allow_production: false,
+        now: args.now,
+        fault: args.fault.as_deref(),
+        variation: &args.variation,
+    };
+    let target = target::open(&asked).await?;
+    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+    let now = args.now.unwrap_or_else(chrono::Utc::now);
+    let mut session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    if args.now.is_none() {
+        session = session.with_running_clock();
+    }
+    let mut explorer = Explorer::new(&suite, seed, &args.only).map_err(Failure::input)?;
+    let begun = Instant::now();
+    let until = args.time.map(|time| begun + time);
+    say!("seed {seed}, {} classes of requests", explorer.coverage().1);
+    let mut hunt =
+        Hunt { suite: Arc::clone(&suite), session: Arc::new(session), found: BTreeMap::new(), drawn: 0 };
+    let mut counts = BTreeMap::<&str, usize>::new();
+    let mut reasons = BTreeMap::<String, usize>::new();
+    let (mut stale, mut said) = (0, Instant::now());
+    let why = loop {
+        if hunt.session.exchanges() >= args.budget {
+            break format!("the budget of {} requests is used up", args.budget);
+        }
+        if until.is_some_and(|until| Instant::now() >= until) {
+            break "the time is over".to_owned();
+        }
+        if stale >= STALE && explorer.rounds() > 1 {
+            break format!("the last {STALE} requests reached nothing new");
+        }
+        let mut batch = Vec::new();
+        while batch.len() < usize::from(args.jobs) {
+            let (draft, is_new) = explorer.next();
+            stale = if is_new { 0 } else { stale + 1 };
+            batch.push(draft);
+        }
+        for (word, why, finding) in hunt.send(&explorer, batch).await {
+            *counts.entry(word).or_default() += 1;
+            if let Some(why) = why {
+                *reasons.entry(why).or_default() += 1;
+            }
+            if let Some(found) = finding {
+                hunt.tell(&explorer, found, args).await?;
+            }
+        }
+        if said.elapsed() > Duration::from_secs(2) {
+            said = Instant::now();
+            eprintln!("{}", progress(&explorer, &hunt));
+        }
+    };
+    say!("{}", progress(&explorer, &hunt));
+    let unreached = explorer.unreached();
+    if !unreached.is_empty() && explorer.rounds() > 1 {
+        say!("not reached: {}", unreached.join(", "));
+    }
+    for (why, times) in &reasons {
+        say!("{times} times: {}", text::short(why));
+    }
+    let words: Vec<String> = counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
+    say!("{}; {why}, after {:.1} s, seed {seed}", words.join(", "), begun.elapsed().as_secs_f64());
+    if let Some(bank) = target.bank {
+        bank.shutdown().await.map_err(Failure::input)?;
+    }
+    if hunt.drawn == 0 {
+        return Ok(Exit::NothingRan);
+    }
+    Ok(if hunt.found.is_empty() {
+        if counts.get("error").is_some_and(|errors| *errors * 2 > hunt.drawn) {
+            Exit::CouldNotTell
+        } else {
+            Exit::Conforms
+        }
+    } else {
+        Exit::Violation
+    })
+}
+
+fn progress(explorer: &Explorer, hunt: &Hunt) -> String {
+    let (reached, all, pairs) = explorer.coverage();
+    format!(
+        "{} requests, {reached} of {all} classes and {pairs} pairs reached, {} violations",
+        hunt.session.exchanges(),
+        hunt.found.len()
+    )
+}
+
+/// A request that came to another end than it must.
+struct Found {
+    draft: Draft,
+    case: Case,
+    verdict: Verdict,
+    findings: Vec<Finding>,
+}
+
+struct Hunt {
+    suite: Arc<Suite>,
+    session: Arc<Session>,
+    /// What was found, by what tells one violation from another.
+    found: BTreeMap<String, usize>,
+    drawn: usize,
+}
+
+impl Hunt {
+    /// Sends some requests side by side. What each came to, in their order.
+    async fn send(
+        &mut self,
+        explorer: &Explorer,
+        drafts: Vec<Draft>,
+    ) -> Vec<(&'static str, Option<String>, Option<Found>)> {
+        let mut flying = JoinSet::new();
+        for draft in drafts {
+            let Some((mut case, verdict)) = draft.case(&self.suite, explorer.model()) else { continue };
+            self.drawn += 1;
+            case.id = format!("explore/{}", self.drawn);
+            let (session, number) = (Arc::clone(&self.session), self.drawn);
+            flying.spawn(async move {
+                let done = session.run(&case).await;
+                (number, draft, case, verdict, done)
+            });
+        }
+        let mut landed = flying.join_all().await;
+        landed.sort_by_key(|(number, ..)| *number);
+        let ended = landed.into_iter().map(|(_, draft, case, verdict, done)| {
+            let word = done.verdict.verdict;
+            let (reason, findings) = (done.verdict.reason, done.verdict.findings);
+            let found = (word == Word::Fail).then_some(Found { draft, case, verdict, findings });
+            (word.word(), reason, found)
+        });
+        ended.collect()
+    }
+
+    /// Makes a finding smaller, says it, and keeps it, unless it was there before.
+    async fn tell(&mut self, explorer: &Explorer, found: Found, args: &Explore) -> Result<(), Failure> {
+        let found = shrunk(&self.suite, &self.session, explorer, found).await;
+        let key = key(&found);
+        let times = self.found.entry(key).or_default();
+        *times += 1;
+        if *times > 1 {
+            return Ok(());
+        }
+        let number = self.found.len();
+        let clause =
+            found.findings.first().map_or(found.case.clause.as_str(), |finding| finding.clause.as_str());
+        say!("\nBROKEN  {clause}");
+        say!("   | {}", found.draft.operation);
+        for change in &found.case.changes {
+            say!("   | {}", text::short(change));
+        }
+        if found.case.changes.is_empty() {
+            say!("   | the plain request");
+        }
+        for finding in &found.findings {
+            say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
+        }
+        if let Some(folder) = &args.save {
+            let name = format!("found-{number}");
+            let kept = keep::file(&self.suite, &found.draft, &found.case, &found.verdict, &name);
+            let kept =
+                kept.ok_or_else(|| Failure::input("a request that was sent cannot be written down"))?;
+            let area = folder.join("explored");
+            let path = area.join(format!("{name}.yaml"));
+            let written = fs::create_dir_all(&area).and_then(|()| fs::write(&path, kept));
+            written
+                .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
+            say!("   = kept    {}; run --cases {}", path.display(), folder.display());
+        }
+        Ok(())
+    }
+}
+
+/// What tells one violation from another: the clauses that are broken, and the classes of the moves that it takes.
+fn key(found: &Found) -> String {
+    let clauses: BTreeSet<&str> = found.findings.iter().map(|finding| finding.clause.as_str()).collect();
+    let classes: BTreeSet<&str> =
+        found.draft.moves.iter().map(|one| one.class.split(" = ").next().unwrap_or_default()).collect();
+    format!("{} {clauses:?} {classes:?}", found.draft.operation)
+}
+
+/// The smallest request that still breaks what was broken, within a budget.
+pub(crate) async fn smallest(
+    suite: &Suite,
+    session: &Session,
+    explorer: &Explorer,
+    draft: Draft,
+) -> Option<(Draft, Case, Verdict, Done)> {
+    let (mut case, verdict) = draft.case(suite, explorer.model())?;
+    case.id = format!("explore/shrink/{}", session.exchanges());
+    let done = session.run(&case).await;
+    // What is made smaller still breaks the same.
+    let clauses: BTreeSet<String> =
+        done.verdict.findings.iter().map(|finding| finding.clause.clone()).collect();
+    let mut best = (draft, case, verdict, done);
+    let end = session.exchanges() + SHRINKING;
+    let mut is_smaller = true;
+    while is_smaller && session.exchanges() < end {
+        is_smaller = false;
+        for draft in best.0.smaller() {
+            let Some((mut case, verdict)) = draft.case(suite, explorer.model()) else { continue };
+            // What the document leaves open shows nothing, but for a server that fails.
+            case.id = format!("explore/shrink/{}", session.exchanges());
+            let done = session.run(&case).await;
+            let is_same = done.verdict.findings.iter().any(|finding| clauses.contains(&finding.clause));
+            if done.verdict.verdict == Word::Fail && is_same {
+                best = (draft, case, verdict, done);
+                is_smaller = true;
+                break;
+            }
+            if session.exchanges() >= end {
+                break;
+            }
+        }
+    }
+    Some(best)
+}
+
+async fn shrunk(suite: &Suite, session: &Session, explorer: &Explorer, found: Found) -> Found {
+    match smallest(suite, session, explorer, found.draft.clone()).await {
+        Some((draft, case, verdict, done)) if done.verdict.verdict == Word::Fail => {
+            Found { draft, case, verdict, findings: done.verdict.findings }
+        }
+        // It does not show again: it is told as it was.
+        _ => found,
+    }
+}

@@ -1,0 +1,346 @@
+//! Requests that nobody wrote. From a model of what the document says ([`Model`]) come classes of values ([`class`]); an [`Explorer`]
+//! draws requests from them, each class in changing company, and a pure function of the whole request says what must become of it
+//! ([`oracle`]). What breaks the expectation is made smaller ([`Draft::smaller`]) and kept as a case file ([`keep`]).
+//!
+//! Nothing here knows the case files, and nothing the reference bank.
+
+pub mod class;
+pub mod draft;
+pub mod keep;
+pub mod model;
+pub mod oracle;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proptest::{
+    collection::vec,
+    prelude::any,
+    sample::{Index, select},
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+pub use self::{
+    class::{Aim, Class},
+    draft::{Draft, Edit, Move},
+    model::Model,
+    oracle::Verdict,
+};
+use crate::{problem::Problem, suite::Suite};
+
+/// Moves of one request besides the one that it is made for, at most.
+const COMPANY: usize = 5;
+
+/// Valid moves of a request that must be accepted, at most.
+const PACKED: usize = 8;
+
+/// Draws requests, the same ones for the same seed.
+pub struct Explorer {
+    model: Model,
+    classes: BTreeMap<String, Vec<Class>>,
+    runner: TestRunner,
+    /// What is drawn next: requests whose classes are fixed, and then one for each class in turn.
+    waiting: VecDeque<Plan>,
+    /// How often the classes were gone through.
+    round: usize,
+    reached: BTreeSet<String>,
+    pairs: BTreeSet<(String, String)>,
+}
+
+impl std::fmt::Debug for Explorer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Explorer in round {} with {} classes reached", self.round, self.reached.len())
+    }
+}
+
+/// Which classes a request is made of, by their numbers; with company that is drawn.
+#[derive(Debug, Clone)]
+struct Plan {
+    operation: String,
+    classes: Vec<usize>,
+    company: bool,
+}
+
+impl Explorer {
+    /// An explorer of this suite's operations, or of some of them.
+    pub fn new(suite: &Suite, seed: u64, only: &[String]) -> Result<Self, Problem> {
+        let model = Model::load(suite)?;
+        let mut classes = BTreeMap::new();
+        for operation in model.operations() {
+            if let Some(baseline) = suite.baselines().get(operation)
+                && (only.is_empty() || only.iter().any(|name| name == operation))
+            {
+                classes.insert(operation.to_owned(), class::of(&model, operation, &baseline.request));
+            }
+        }
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_be_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let runner = TestRunner::new_with_rng(Config::default(), rng);
+        let mut explorer = Self {
+            model,
+            classes,
+            runner,
+            waiting: VecDeque::new(),
+            round: 0,
+            reached: BTreeSet::new(),
+            pairs: BTreeSet::new(),
+        };
+        explorer.pairwise();
+        Ok(explorer)
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Every class.
+    pub fn classes(&self) -> impl Iterator<Item = &Class> {
+        self.classes.values().flatten()
+    }
+
+    /// How many classes were reached, how many there are, and how many pairs of classes were in one request.
+    pub fn coverage(&self) -> (usize, usize, usize) {
+        (self.reached.len(), self.classes.values().map(Vec::len).sum(), self.pairs.len())
+    }
+
+    /// Classes that were not reached, with their operations.
+    pub fn unreached(&self) -> Vec<String> {
+        let all = self.classes.iter().flat_map(|(operation, classes)| {
+            classes.iter().map(move |class| format!("{operation} {}", class.name))
+        });
+        all.filter(|name| !self.reached.contains(name)).collect()
+    }
+
+    /// How often every class has been drawn.
+    pub fn rounds(&self) -> usize {
+        self.round
+    }
+
+    /// The next request. Says whether a class, or a pair of classes, is in it that was never drawn before.
+    pub fn next(&mut self) -> (Draft, bool) {
+        let plan = loop {
+            match self.waiting.pop_front() {
+                Some(plan) => break plan,
+                None => self.refill(),
+            }
+        };
+        let mut draft = Draft::plain(&plan.operation);
+        let classes = self.classes.get(&plan.operation).map_or(&[][..], Vec::as_slice);
+        for at in &plan.classes {
+            draft.add(classes[*at].draw(&mut self.runner));
+        }
+        if plan.company {
+            let aim = plan.classes.first().map_or(Aim::Valid, |at| classes[*at].aim);
+            let most = if aim == Aim::Valid { PACKED } else { COMPANY };
+            let picks = class::drawn(&vec(any::<Index>(), 0..=most), &mut self.runner);
+            let company: Vec<&Class> = classes.iter().filter(|class| class.aim == Aim::Valid).collect();
+            for pick in picks.iter().filter(|_| !company.is_empty()) {
+                // Members and headers are as likely each, however many values they have.
+                let places: BTreeSet<&str> = company.iter().map(|class| place(&class.name)).collect();
+                let places: Vec<&str> = places.into_iter().collect();
+                let place_of = places[pick.index(places.len())];
+                let there: Vec<&&Class> =
+                    company.iter().filter(|class| place(&class.name) == place_of).collect();
+                let one = class::drawn(&select((0..there.len()).collect::<Vec<_>>()), &mut self.runner);
+                draft.add(there[one].draw(&mut self.runner));
+            }
+            // Sometimes a second rule is broken.
+            if aim == Aim::Broken && class::drawn(&(0..8u8), &mut self.runner) == 0 {
+                let broken: Vec<&Class> = classes.iter().filter(|class| class.aim == Aim::Broken).collect();
+                let one = class::drawn(&any::<Index>(), &mut self.runner).index(broken.len());
+                draft.add(broken[one].draw(&mut self.runner));
+            }
+        }
+        let is_new = self.note(&draft);
+        (draft, is_new)
+    }
+
+    /// Notes what a request reaches.
+    fn note(&mut self, draft: &Draft) -> bool {
+        let mut is_new = false;
+        let names: Vec<String> =
+            draft.moves.iter().map(|one| format!("{} {}", draft.operation, one.class)).collect();
+        for name in &names {
+            is_new |= self.reached.insert(name.clone());
+        }
+        for (at, one) in names.iter().enumerate() {
+            for other in &names[at + 1..] {
+                let pair = if one < other { (place(one), place(other)) } else { (place(other), place(one)) };
+                is_new |= self.pairs.insert((pair.0.to_owned(), pair.1.to_owned()));
+            }
+        }
+        is_new
+    }
+
+    /// Requests in which every two optional things of an operation are together, apart, and both absent (pairwise arrays).
+    fn pairwise(&mut self) {
+        let mut plans = Vec::new();
+        for (operation, classes) in &self.classes {
+            // One valid class for each place.
+            let mut factors: BTreeMap<&str, usize> = BTreeMap::new();
+            for (at, class) in classes.iter().enumerate().filter(|(_, class)| class.aim == Aim::Valid) {
+                factors.entry(place(&class.name)).or_insert(at);
+            }
+            let factors: Vec<usize> = factors.into_values().collect();
+            let mut open: BTreeSet<(usize, usize, bool, bool)> = BTreeSet::new();
+            for one in 0..factors.len() {
+                for other in one + 1..factors.len() {
+                    let apart = classes[factors[one]]
+                        .rules
+                        .iter()
+                        .any(|rule| classes[factors[other]].rules.contains(rule));
+                    for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
+                        if !(apart && first && second) {
+                            open.insert((one, other, first, second));
+                        }
+                    }
+                }
+            }
+            while !open.is_empty() {
+                // Greedily: each factor is there if that settles more pairs with those that are decided.
+                let mut row: Vec<Option<bool>> = vec![None; factors.len()];
+                let seed = open.first().copied();
+                if let Some((one, other, first, second)) = seed {
+                    row[one] = Some(first);
+                    row[other] = Some(second);
+                }
+                for at in 0..factors.len() {
+                    if row[at].is_some() {
+                        continue;
+                    }
+                    let settled = |there: bool| {
+                        row.iter()
+                            .enumerate()
+                            .filter(|(other, is)| {
+                                let Some(is) = is else { return false };
+                                let pair = if *other < at {
+                                    (*other, at, *is, there)
+                                } else {
+                                    (at, *other, there, *is)
+                                };
+                                open.contains(&pair)
+                            })
+                            .count()
+                    };
+                    let clashes = row.iter().enumerate().any(|(other, is)| {
+                        *is == Some(true)
+                            && classes[factors[other]]
+                                .rules
+                                .iter()
+                                .any(|rule| classes[factors[at]].rules.contains(rule))
+                    });
+                    row[at] = Some(!clashes && settled(true) >= settled(false));
+                }
+                let there = |at: usize| row[at] == Some(true);
+                let before = open.len();
+                open.retain(|(one, other, first, second)| there(*one) != *first || there(*other) != *second);
+                let chosen: Vec<usize> =
+                    (0..factors.len()).filter(|at| there(*at)).map(|at| factors[at]).collect();
+                plans.push(Plan { operation: operation.clone(), classes: chosen, company: false });
+                if open.len() == before {
+                    // What cannot be together stays so.
+                    if let Some(first) = seed {
+                        open.remove(&first);
+                    }
+                }
+            }
+        }
+        self.waiting.extend(plans);
+    }
+
+    /// One request for each class, in an order of this round.
+    fn refill(&mut self) {
+        let mut plans = Vec::new();
+        for (operation, classes) in &self.classes {
+            for (at, class) in classes.iter().enumerate() {
+                plans.push((
+                    class.aim,
+                    Plan { operation: operation.clone(), classes: vec![at], company: true },
+                ));
+            }
+        }
+        let order = class::drawn(&vec(any::<u64>(), plans.len()), &mut self.runner);
+        let mut ordered: Vec<(u64, Plan)> = Vec::new();
+        // Classes that keep the rules come in company anyway: in later rounds each fourth of them is enough.
+        for ((aim, plan), number) in plans.into_iter().zip(order) {
+            if self.round == 0 || aim != Aim::Valid || number % 4 == 0 {
+                ordered.push((number, plan));
+            }
+        }
+        ordered.sort_by_key(|(number, _)| *number);
+        self.round += 1;
+        self.waiting.extend(ordered.into_iter().map(|(_, plan)| plan));
+    }
+}
+
+/// The place that a class is about: what stands before the first blank of its name, and the operation before it.
+fn place(name: &str) -> &str {
+    let own = name.split_once(' ').filter(|(first, _)| !first.contains('/') && name.matches(' ').count() > 1);
+    match own {
+        Some((operation, rest)) => {
+            let end = rest.find(' ').unwrap_or(rest.len());
+            &name[..operation.len() + 1 + end]
+        }
+        None => name.split(' ').next().unwrap_or(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn every_plain_request_is_to_be_accepted() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let model = Model::load(&suite).unwrap();
+        for operation in model.operations() {
+            let (_, verdict) = Draft::plain(operation).case(&suite, &model).unwrap();
+            assert_eq!(verdict, Verdict::Accepted, "{operation}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_requests_and_another_one_others() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let drawn = |seed| {
+            let mut explorer = Explorer::new(&suite, seed, &[]).unwrap();
+            (0..300).map(|_| explorer.next().0).collect::<Vec<_>>()
+        };
+        assert_eq!(drawn(1), drawn(1));
+        assert_ne!(drawn(1), drawn(2));
+    }
+
+    /// A class alone does what it is made for: the oracle, which knows no classes, says the same of the whole request.
+    #[test]
+    fn each_class_alone_comes_to_what_it_aims_at() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let mut explorer = Explorer::new(&suite, 1, &[]).unwrap();
+        let operations: Vec<String> = explorer.classes.keys().cloned().collect();
+        let mut wrong = Vec::new();
+        for operation in operations {
+            let classes = explorer.classes.remove(&operation).unwrap();
+            for class in &classes {
+                for _ in 0..3 {
+                    let mut draft = Draft::plain(&operation);
+                    draft.add(class.draw(&mut explorer.runner));
+                    let Some((_, verdict)) = draft.case(&suite, &explorer.model) else {
+                        wrong.push(format!("{operation} {class:?}: cannot be made"));
+                        break;
+                    };
+                    let comes_to = match &verdict {
+                        Verdict::Accepted => Aim::Valid,
+                        Verdict::Refused { .. } => Aim::Broken,
+                        Verdict::Open(_) => Aim::Open,
+                    };
+                    if comes_to != class.aim {
+                        wrong.push(format!("{operation} {class:?}: {verdict:?}"));
+                        break;
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
