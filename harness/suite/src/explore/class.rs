@@ -842,6 +842,11 @@ impl Collector<'_> {
             months.push(months[0]);
             edits(with(json!(months)))
         });
+        self.add("months the last again", "periodic.months.duplicate", Aim::Broken, &rules, move |runner| {
+            let mut months = drawn(&some_months(2), runner);
+            months.push(months[months.len() - 1]);
+            edits(with(json!(months)))
+        });
         for (name, month) in [("zero", 0), ("thirteen", 13), ("below zero", -1), ("hundred", 100)] {
             self.add(
                 &format!("months {name}"),

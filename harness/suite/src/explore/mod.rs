@@ -145,8 +145,8 @@ impl Explorer {
                 let one = class::drawn(&select((0..there.len()).collect::<Vec<_>>()), &mut self.runner);
                 draft.add(there[one].draw(&mut self.runner));
             }
-            // Sometimes a second rule is broken.
-            if aim == Aim::Broken && class::drawn(&(0..8u8), &mut self.runner) == 0 {
+            // Sometimes a second rule is broken, once each was broken alone.
+            if self.round > 1 && aim == Aim::Broken && class::drawn(&(0..8u8), &mut self.runner) == 0 {
                 let broken: Vec<&Class> = classes.iter().filter(|class| class.aim == Aim::Broken).collect();
                 let one = class::drawn(&any::<Index>(), &mut self.runner).index(broken.len());
                 draft.add(broken[one].draw(&mut self.runner));
@@ -249,28 +249,43 @@ impl Explorer {
         self.waiting.extend(plans);
     }
 
-    /// One request for each class, in an order of this round.
+    /// One request for each class that breaks a rule or is open, and as few as can be for all those that keep them, in an order of
+    /// this round.
     fn refill(&mut self) {
         let mut plans = Vec::new();
         for (operation, classes) in &self.classes {
-            for (at, class) in classes.iter().enumerate() {
-                plans.push((
-                    class.aim,
-                    Plan { operation: operation.clone(), classes: vec![at], company: true },
-                ));
+            let numbers = class::drawn(&vec(any::<u64>(), classes.len()), &mut self.runner);
+            let mut order: Vec<usize> = (0..classes.len()).collect();
+            order.sort_by_key(|at| numbers[*at]);
+            let mut packed: Vec<(Vec<usize>, BTreeSet<&str>)> = Vec::new();
+            for at in order {
+                let class = &classes[at];
+                if class.aim != Aim::Valid {
+                    plans.push((
+                        numbers[at],
+                        Plan { operation: operation.clone(), classes: vec![at], company: true },
+                    ));
+                    continue;
+                }
+                let rules: BTreeSet<&str> = class.rules.iter().map(String::as_str).collect();
+                let open =
+                    packed.iter_mut().find(|(pack, taken)| pack.len() < PACKED && taken.is_disjoint(&rules));
+                match open {
+                    Some((pack, taken)) => {
+                        pack.push(at);
+                        taken.extend(rules);
+                    }
+                    None => packed.push((vec![at], rules)),
+                }
             }
+            plans.extend(packed.into_iter().map(|(pack, _)| {
+                let company = pack.len() < PACKED / 2;
+                (numbers[pack[0]], Plan { operation: operation.clone(), classes: pack, company })
+            }));
         }
-        let order = class::drawn(&vec(any::<u64>(), plans.len()), &mut self.runner);
-        let mut ordered: Vec<(u64, Plan)> = Vec::new();
-        // Classes that keep the rules come in company anyway: in later rounds each fourth of them is enough.
-        for ((aim, plan), number) in plans.into_iter().zip(order) {
-            if self.round == 0 || aim != Aim::Valid || number % 4 == 0 {
-                ordered.push((number, plan));
-            }
-        }
-        ordered.sort_by_key(|(number, _)| *number);
+        plans.sort_by_key(|(number, _)| *number);
         self.round += 1;
-        self.waiting.extend(ordered.into_iter().map(|(_, plan)| plan));
+        self.waiting.extend(plans.into_iter().map(|(_, plan)| plan));
     }
 }
 
