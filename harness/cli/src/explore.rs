@@ -66,7 +66,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
         let mut batch = Vec::new();
         while batch.len() < usize::from(args.jobs) {
-            let (draft, is_new) = explorer.next();
+            let (draft, is_new) = explorer.draw();
             stale = if is_new { 0 } else { stale + 1 };
             batch.push(draft);
         }
@@ -207,9 +207,9 @@ impl Hunt {
 /// What tells one violation from another: the clauses that are broken, and the classes of the moves that it takes.
 fn key(found: &Found) -> String {
     let clauses: BTreeSet<&str> = found.findings.iter().map(|finding| finding.clause.as_str()).collect();
-    let classes: BTreeSet<&str> =
+    let moves: BTreeSet<&str> =
         found.draft.moves.iter().map(|one| one.class.split(" = ").next().unwrap_or_default()).collect();
-    format!("{} {clauses:?} {classes:?}", found.draft.operation)
+    format!("{} {clauses:?} {moves:?}", found.draft.operation)
 }
 
 /// The smallest request that still breaks what was broken, within a budget.
@@ -222,9 +222,13 @@ pub(crate) async fn smallest(
     let (mut case, verdict) = draft.case(suite, explorer.model())?;
     case.id = format!("explore/shrink/{}", session.exchanges());
     let done = session.run(&case).await;
-    // What is made smaller still breaks the same.
-    let clauses: BTreeSet<String> =
-        done.verdict.findings.iter().map(|finding| finding.clause.clone()).collect();
+    // What is made smaller still breaks the same: a rule by its clause, and that a valid request is accepted, whichever its last move
+    // is about.
+    let wrong = |finding: &Finding| {
+        let is_accepted = finding.expected.starts_with("acceptance");
+        if is_accepted { finding.expected.clone() } else { finding.clause.clone() }
+    };
+    let before: BTreeSet<String> = done.verdict.findings.iter().map(wrong).collect();
     let mut best = (draft, case, verdict, done);
     let end = session.exchanges() + SHRINKING;
     let mut is_smaller = true;
@@ -235,7 +239,7 @@ pub(crate) async fn smallest(
             // What the document leaves open shows nothing, but for a server that fails.
             case.id = format!("explore/shrink/{}", session.exchanges());
             let done = session.run(&case).await;
-            let is_same = done.verdict.findings.iter().any(|finding| clauses.contains(&finding.clause));
+            let is_same = done.verdict.findings.iter().any(|finding| before.contains(&wrong(finding)));
             if done.verdict.verdict == Word::Fail && is_same {
                 best = (draft, case, verdict, done);
                 is_smaller = true;

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
-            Some(Command::Explore(explore)) => explore::explore(&explore).await,
+            Some(Command::Explore(explore)) => Box::pin(explore::explore(&explore)).await,
             Some(Command::Report(report)) => report::report(&report),
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),

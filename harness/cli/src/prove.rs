@@ -32,7 +32,8 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         return explain(args, &suite, Special::Variation(name.parse().map_err(Failure::input)?)).await;
     }
     let start = Instant::now();
-    let banks: Vec<Special> = Special::all().filter(|bank| bank.is_wanted(&args.only)).collect();
+    let all = Special::all().chain(Special::interactions().filter(|_| args.explore.is_some()));
+    let banks: Vec<Special> = all.filter(|bank| bank.is_wanted(&args.only)).collect();
     if banks.len() == 1 && !args.only.is_empty() {
         return Err(Failure::input(format!("no fault or variation matches `{}`", args.only.join("`, `"))));
     }

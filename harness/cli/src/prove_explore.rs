@@ -19,6 +19,15 @@ use crate::{
 /// Requests that are drawn and signed at once, and then sent to every bank.
 const PART: usize = 5_000;
 
+/// Clauses that no single request shows: they take a quota, an account without funds, or a payment that is under way.
+const OF_STATE: [&str; 5] = [
+    "basket.status.worst",
+    "error.pdng",
+    "error.funds.no-server-error",
+    "header.psu-ip-address.transaction",
+    "limit.without-psu-ip",
+];
+
 /// One bank, and what the drawn requests showed of it.
 #[derive(Debug, Clone)]
 struct Hunted {
@@ -52,7 +61,7 @@ pub(crate) async fn prove(
         }
         let mut cases = Vec::with_capacity(PART);
         while cases.len() < PART {
-            let (draft, _) = explorer.next();
+            let (draft, _) = explorer.draw();
             let Some((mut case, _)) = draft.case(suite, explorer.model()) else { continue };
             drawn += 1;
             case.about = Some(case.id);
@@ -128,7 +137,11 @@ fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Resul
     let (mut needed, mut missed, mut answers, mut accused) = (Vec::new(), Vec::new(), 0, Vec::new());
     for one in hunted {
         let (kind, name, clause) = one.bank.of();
-        let concerns = if of_answers.contains(clause) { "answers" } else { "requests" };
+        let concerns = match clause {
+            _ if of_answers.contains(clause) => "answers",
+            _ if OF_STATE.contains(&clause) => "state",
+            _ => "requests",
+        };
         let count = one.found.as_ref().map_or_else(|| "-".to_owned(), |_| one.sent.to_string());
         let by = one.found.as_deref().unwrap_or_default().replace(['\n', '\t'], " ");
         // Writing to a String cannot fail.
@@ -137,7 +150,7 @@ fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Resul
             (Kind::Fault, Some(_)) if concerns == "requests" => needed.push(one.sent),
             (Kind::Fault, Some(_)) => answers += 1,
             (Kind::Fault, None) if concerns == "requests" => missed.push(name),
-            (Kind::Fault, None) | (_, None) => {}
+            (_, None) => {}
             (_, Some(by)) => accused.push(format!("{name}: {by}")),
         }
     }

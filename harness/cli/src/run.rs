@@ -9,7 +9,11 @@ use std::{
 
 use xs2aspec_record::{Event, Exit, Sending, Writer, sending, settled};
 use xs2aspec_report::progress::{Mode, Progress};
-use xs2aspec_runner::{Options, Session, waiver};
+use xs2aspec_runner::{
+    Options, Session,
+    resume::Earlier,
+    waiver::{self, Waiver},
+};
 use xs2aspec_suite::Shard;
 
 use crate::{
@@ -60,25 +64,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
         session = earlier.resume(session);
     }
-    let options = Options {
-        jobs: usize::from(args.jobs).min(in_flight),
-        fail_fast: args.fail_fast,
-        depth: args.depth,
-        only: args.only.clone(),
-        skip: args.skip.clone(),
-        arguments: target.arguments,
-        shard,
-        // Other case files were shown to catch nothing.
-        quality: KILL_MATRIX
-            .lines()
-            .next()
-            .filter(|_| args.cases.is_none())
-            .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
-        fault: args.fault.clone(),
-        waivers,
-        earlier: earlier.cloned(),
-        leave_in_doubt: args.in_doubt == InDoubt::Leave,
-    };
+    let options = options(args, target.arguments, in_flight, shard, waivers, earlier);
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let record = args.out.join("record.jsonl");
@@ -134,6 +120,36 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     }
     say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// How the run goes about its work.
+fn options(
+    args: &Run,
+    arguments: Vec<String>,
+    in_flight: usize,
+    shard: Option<(Shard, usize)>,
+    waivers: Vec<Waiver>,
+    earlier: Option<&Earlier>,
+) -> Options {
+    Options {
+        jobs: usize::from(args.jobs).min(in_flight),
+        fail_fast: args.fail_fast,
+        depth: args.depth,
+        only: args.only.clone(),
+        skip: args.skip.clone(),
+        arguments,
+        shard,
+        // Other case files were shown to catch nothing.
+        quality: KILL_MATRIX
+            .lines()
+            .next()
+            .filter(|_| args.cases.is_none())
+            .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
+        fault: args.fault.clone(),
+        waivers,
+        earlier: earlier.cloned(),
+        leave_in_doubt: args.in_doubt == InDoubt::Leave,
+    }
 }
 
 /// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes from 0 and without the

@@ -28,6 +28,11 @@ impl Special {
         [Self::Clean].into_iter().chain(faults).chain(Variation::all().map(Self::Variation))
     }
 
+    /// Faults that take two things of a request, which no written case has together.
+    pub(crate) fn interactions() -> impl Iterator<Item = Self> {
+        Fault::interactions().map(Self::Fault)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         self.of().1
     }

@@ -5,6 +5,7 @@ mod answers;
 mod basket;
 mod failure;
 mod header;
+mod interaction;
 mod lists;
 mod members;
 mod periodic;
@@ -25,6 +26,12 @@ impl Fault {
     /// Every fault, in the order of the README.
     pub fn all() -> impl Iterator<Item = Self> {
         FAULTS.iter().map(Self)
+    }
+
+    /// Faults that show only where two things of a request come together. No written case has both, so that they are not among
+    /// [`Fault::all`]: they are there for requests that nobody wrote.
+    pub fn interactions() -> impl Iterator<Item = Self> {
+        INTERACTIONS.iter().map(Self)
     }
 
     /// The name, `<clause>/<what is wrong>`.
@@ -56,7 +63,8 @@ impl FromStr for Fault {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Entry::find(&FAULTS, "fault", name).map(Self)
+        let found = Entry::find(&INTERACTIONS, "fault", name);
+        found.or_else(|_| Entry::find(&FAULTS, "fault", name)).map(Self)
     }
 }
 
@@ -96,6 +104,9 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     subjects.into_iter().flatten().collect()
 });
 
+/// Every fault that takes two things.
+static INTERACTIONS: LazyLock<Vec<Entry>> = LazyLock::new(interaction::faults);
+
 /// The operation in words, as the sentences of faults have it.
 fn title(operation: Operation) -> &'static str {
     match operation {
@@ -116,6 +127,12 @@ mod tests {
     fn entries_are_well_formed_and_the_table_is_current() {
         crate::rules::hold(&FAULTS, "Faults of the reference bank", "faults.md");
         assert!(FAULTS.len() >= 200, "{}", FAULTS.len());
+        crate::rules::hold(
+            &INTERACTIONS,
+            "Faults of the reference bank that take two things of a request",
+            "interactions.md",
+        );
+        assert!(INTERACTIONS.iter().all(|one| FAULTS.iter().all(|other| one.name != other.name)));
     }
 
     #[test]

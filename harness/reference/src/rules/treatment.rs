@@ -55,6 +55,10 @@ pub(crate) enum When {
     Value(fn(&Value) -> bool),
     /// There is none, and there is something at this other place of the body.
     AbsentWith(&'static str),
+    /// Whatever it is, in a body that this says yes to.
+    Together(fn(&Map<String, Value>) -> bool),
+    /// There is one, and this other header field.
+    Beside(&'static str),
 }
 
 /// What is done with a value.
@@ -82,7 +86,8 @@ impl Treatment {
             Place::Body(_) => return Ok(()),
         };
         let found = found.map(Value::from);
-        if self.is_meant(found.as_ref(), false) { self.refuse() } else { Ok(()) }
+        let other = matches!(self.when, When::Beside(other) if fields.bytes(other).is_some());
+        if self.is_meant(found.as_ref(), other) { self.refuse() } else { Ok(()) }
     }
 
     /// Treats a member of the body.
@@ -92,7 +97,11 @@ impl Treatment {
             return Ok(());
         }
         let mut body = Value::Object(std::mem::take(members));
-        let other = matches!(self.when, When::AbsentWith(other) if body.pointer(other).is_some());
+        let other = match self.when {
+            When::AbsentWith(other) => body.pointer(other).is_some(),
+            When::Together(says) => body.as_object().is_some_and(says),
+            _ => false,
+        };
         let mut outcome = Ok(());
         if self.is_meant(body.pointer(pointer), other) {
             outcome = match self.then {
@@ -120,6 +129,8 @@ impl Treatment {
         match self.when {
             When::Absent => found.is_none(),
             When::AbsentWith(_) => found.is_none() && other,
+            When::Together(_) => other,
+            When::Beside(_) => found.is_some() && other,
             When::Present => found.is_some(),
             When::Null => found.is_some_and(Value::is_null),
             When::NotType(letter) => found.is_some_and(|value| !is_type(value, letter)),

@@ -364,7 +364,7 @@ fn turned(members: &Map<String, Value>, number: u64) -> Map<String, Value> {
     while !rest.is_empty() {
         let count = rest.len() as u64;
         let (name, value) = rest.remove(usize::try_from(number % count).unwrap_or(0));
-        number = number / count ^ number.rotate_left(17);
+        number = (number / count) ^ number.rotate_left(17);
         turned.insert(name.clone(), value.clone());
     }
     turned

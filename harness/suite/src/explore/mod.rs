@@ -5,12 +5,16 @@
 //! Nothing here knows the case files, and nothing the reference bank.
 
 pub mod class;
+mod company;
 pub mod draft;
 pub mod keep;
 pub mod model;
 pub mod oracle;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use proptest::{
     collection::vec,
@@ -19,6 +23,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 
+use self::company::{Met, every_class_once, place};
 pub use self::{
     class::{Aim, Class},
     draft::{Draft, Edit, Move},
@@ -28,7 +33,7 @@ pub use self::{
 use crate::{problem::Problem, suite::Suite};
 
 /// Moves of one request besides the one that it is made for, at most.
-const COMPANY: usize = 5;
+const COMPANY: usize = 6;
 
 /// Valid moves of a request that must be accepted, at most.
 const PACKED: usize = 8;
@@ -42,8 +47,11 @@ pub struct Explorer {
     waiting: VecDeque<Plan>,
     /// How often the classes were gone through.
     round: usize,
+    /// Which classes have met, by operation.
+    met: BTreeMap<String, Met>,
     reached: BTreeSet<String>,
-    pairs: BTreeSet<(String, String)>,
+    /// Pairs of classes that were in one request, as numbers.
+    pairs: HashSet<u64>,
 }
 
 impl std::fmt::Debug for Explorer {
@@ -82,8 +90,9 @@ impl Explorer {
             runner,
             waiting: VecDeque::new(),
             round: 0,
+            met: BTreeMap::new(),
             reached: BTreeSet::new(),
-            pairs: BTreeSet::new(),
+            pairs: HashSet::new(),
         };
         explorer.pairwise();
         Ok(explorer)
@@ -118,7 +127,7 @@ impl Explorer {
     }
 
     /// The next request. Says whether a class, or a pair of classes, is in it that was never drawn before.
-    pub fn next(&mut self) -> (Draft, bool) {
+    pub fn draw(&mut self) -> (Draft, bool) {
         let plan = loop {
             match self.waiting.pop_front() {
                 Some(plan) => break plan,
@@ -166,8 +175,9 @@ impl Explorer {
         }
         for (at, one) in names.iter().enumerate() {
             for other in &names[at + 1..] {
-                let pair = if one < other { (place(one), place(other)) } else { (place(other), place(one)) };
-                is_new |= self.pairs.insert((pair.0.to_owned(), pair.1.to_owned()));
+                let mut hash = DefaultHasher::new();
+                (one.min(other), one.max(other)).hash(&mut hash);
+                is_new |= self.pairs.insert(hash.finish());
             }
         }
         is_new
@@ -249,55 +259,30 @@ impl Explorer {
         self.waiting.extend(plans);
     }
 
-    /// One request for each class that breaks a rule or is open, and as few as can be for all those that keep them, in an order of
-    /// this round.
+    /// What is drawn next: first every class once, then each in company that it did not have.
     fn refill(&mut self) {
         let mut plans = Vec::new();
         for (operation, classes) in &self.classes {
             let numbers = class::drawn(&vec(any::<u64>(), classes.len()), &mut self.runner);
             let mut order: Vec<usize> = (0..classes.len()).collect();
             order.sort_by_key(|at| numbers[*at]);
-            let mut packed: Vec<(Vec<usize>, BTreeSet<&str>)> = Vec::new();
-            for at in order {
-                let class = &classes[at];
-                if class.aim != Aim::Valid {
-                    plans.push((
-                        numbers[at],
-                        Plan { operation: operation.clone(), classes: vec![at], company: true },
-                    ));
-                    continue;
-                }
-                let rules: BTreeSet<&str> = class.rules.iter().map(String::as_str).collect();
-                let open =
-                    packed.iter_mut().find(|(pack, taken)| pack.len() < PACKED && taken.is_disjoint(&rules));
-                match open {
-                    Some((pack, taken)) => {
-                        pack.push(at);
-                        taken.extend(rules);
-                    }
-                    None => packed.push((vec![at], rules)),
-                }
-            }
-            plans.extend(packed.into_iter().map(|(pack, _)| {
-                let company = pack.len() < PACKED / 2;
-                (numbers[pack[0]], Plan { operation: operation.clone(), classes: pack, company })
+            let made = if self.round == 0 {
+                every_class_once(classes, &order)
+            } else {
+                self.met.entry(operation.clone()).or_default().in_new_company(classes, &order)
+            };
+            // Which of them comes when is drawn too.
+            plans.extend(made.into_iter().map(|(classes, company)| {
+                let number = classes.first().map_or(0, |at| numbers[*at]);
+                (
+                    number.rotate_left(u32::try_from(self.round % 64).unwrap_or(0)),
+                    Plan { operation: operation.clone(), classes, company },
+                )
             }));
         }
         plans.sort_by_key(|(number, _)| *number);
         self.round += 1;
         self.waiting.extend(plans.into_iter().map(|(_, plan)| plan));
-    }
-}
-
-/// The place that a class is about: what stands before the first blank of its name, and the operation before it.
-fn place(name: &str) -> &str {
-    let own = name.split_once(' ').filter(|(first, _)| !first.contains('/') && name.matches(' ').count() > 1);
-    match own {
-        Some((operation, rest)) => {
-            let end = rest.find(' ').unwrap_or(rest.len());
-            &name[..operation.len() + 1 + end]
-        }
-        None => name.split(' ').next().unwrap_or(name),
     }
 }
 
@@ -321,7 +306,7 @@ mod tests {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let drawn = |seed| {
             let mut explorer = Explorer::new(&suite, seed, &[]).unwrap();
-            (0..300).map(|_| explorer.next().0).collect::<Vec<_>>()
+            (0..300).map(|_| explorer.draw().0).collect::<Vec<_>>()
         };
         assert_eq!(drawn(1), drawn(1));
         assert_ne!(drawn(1), drawn(2));

@@ -47,6 +47,7 @@ struct Shape {
 }
 
 /// A member of the body.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the file")]
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Member {
@@ -57,7 +58,7 @@ pub(super) struct Member {
     pub required: bool,
     /// Fewest and most characters.
     #[serde(default)]
-    pub least: Option<u64>,
+    pub least: Option<u32>,
     #[serde(default)]
     pub most: Option<usize>,
     /// Whether other characters than those of ASCII are accepted.
@@ -125,6 +126,7 @@ pub(super) struct SigningClass {
 }
 
 /// A header field as the table has it.
+#[expect(clippy::struct_field_names, reason = "columns of the table")]
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Header {
     operation: String,
