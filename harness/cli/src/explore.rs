@@ -13,7 +13,10 @@ use xs2aspec_report::text;
 use xs2aspec_runner::{Done, Session};
 use xs2aspec_suite::{
     Case, Suite,
-    explore::{Draft, Explorer, Verdict, keep},
+    explore::{
+        Draft, Explorer, Verdict, keep,
+        sequence::{self, Command},
+    },
 };
 
 use crate::{
@@ -49,8 +52,13 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let until = args.time.map(|time| begun + time);
     say!("seed {seed}, {} classes of requests", explorer.coverage().1);
-    let mut hunt =
-        Hunt { suite: Arc::clone(&suite), session: Arc::new(session), found: BTreeMap::new(), drawn: 0 };
+    let mut hunt = Hunt {
+        suite: Arc::clone(&suite),
+        session: Arc::new(session),
+        found: BTreeMap::new(),
+        drawn: 0,
+        sequences: 0,
+    };
     let mut counts = BTreeMap::<&str, usize>::new();
     let mut reasons = BTreeMap::<String, usize>::new();
     let (mut stale, mut said) = (0, Instant::now());
@@ -66,7 +74,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
         let mut batch = Vec::new();
         while batch.len() < usize::from(args.jobs) {
-            let (draft, is_new) = explorer.draw();
+            let (draft, is_new) = explorer.draw(&suite);
             stale = if is_new { 0 } else { stale + 1 };
             batch.push(draft);
         }
@@ -78,6 +86,10 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
             if let Some(found) = finding {
                 hunt.tell(&explorer, found, args).await?;
             }
+        }
+        // What a bank remembers shows in several requests only.
+        if args.only.is_empty() {
+            hunt.remember(explorer.draw_sequence()).await;
         }
         if said.elapsed() > Duration::from_secs(2) {
             said = Instant::now();
@@ -134,6 +146,7 @@ struct Hunt {
     /// What was found, by what tells one violation from another.
     found: BTreeMap<String, usize>,
     drawn: usize,
+    sequences: usize,
 }
 
 impl Hunt {
@@ -163,6 +176,37 @@ impl Hunt {
             (word.word(), reason, found)
         });
         ended.collect()
+    }
+
+    /// Carries out a sequence; one that breaks something is made shorter, and said.
+    async fn remember(&mut self, mut commands: Vec<Command>) {
+        self.sequences += 1;
+        let told = self.session.sequence(self.sequences, &commands).await;
+        let Some(first) = told.findings.first().cloned() else { return };
+        let mut finding = first;
+        commands.truncate(told.done + 1);
+        let end = self.session.exchanges() + SHRINKING;
+        let mut is_shorter = true;
+        while is_shorter && self.session.exchanges() < end {
+            is_shorter = false;
+            for shorter in sequence::shorter(&commands) {
+                self.sequences += 1;
+                let told = self.session.sequence(self.sequences, &shorter).await;
+                if let Some(same) = told.findings.into_iter().find(|one| one.clause == finding.clause) {
+                    (commands, finding, is_shorter) = (shorter, same, true);
+                    break;
+                }
+            }
+        }
+        let times = self.found.entry(format!("sequence {}", finding.clause)).or_default();
+        *times += 1;
+        if *times == 1 {
+            say!("\nBROKEN  {}", finding.clause);
+            for (at, command) in commands.iter().enumerate() {
+                say!("   | {}. {}", at + 1, command.says());
+            }
+            say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
+        }
     }
 
     /// Makes a finding smaller, says it, and keeps it, unless it was there before.

@@ -1,13 +1,22 @@
 //! `xs2aspec prove --explore`: how many drawn requests it takes to find each fault, without a single written case; and that none of
 //! them accuses the clean bank or a variation.
 
-use std::{collections::BTreeSet, fmt::Write as _, fs, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    sync::Arc,
+    time::Instant,
+};
 
 use tokio::task::JoinSet;
-use xs2aspec_record::{Exit, Verdict};
+use xs2aspec_record::{Exit, Finding, Verdict};
 use xs2aspec_report::kill_matrix::Kind;
 use xs2aspec_runner::{Profile, Session, judge::every_answer, response::ResponseRules, session::Requests};
-use xs2aspec_suite::{Case, Suite, explore::Explorer};
+use xs2aspec_suite::{
+    Case, Suite,
+    explore::{Explorer, sequence::Command},
+};
 
 use crate::{
     Failure,
@@ -27,6 +36,9 @@ const OF_STATE: [&str; 5] = [
     "header.psu-ip-address.transaction",
     "limit.without-psu-ip",
 ];
+
+/// Single requests between two sequences.
+const BETWEEN: usize = 20;
 
 /// One bank, and what the drawn requests showed of it.
 #[derive(Debug, Clone)]
@@ -60,15 +72,19 @@ pub(crate) async fn prove(
             break;
         }
         let mut cases = Vec::with_capacity(PART);
+        let mut sequences = Vec::new();
         while cases.len() < PART {
-            let (draft, _) = explorer.draw();
+            let (draft, _) = explorer.draw(suite);
             let Some((mut case, _)) = draft.case(suite, explorer.model()) else { continue };
             drawn += 1;
             case.about = Some(case.id);
             case.id = format!("explore/{drawn}");
+            if drawn % BETWEEN == 0 {
+                sequences.push(explorer.draw_sequence());
+            }
             cases.push(case);
         }
-        let (cases, requests) = (Arc::new(cases), Arc::new(Requests::default()));
+        let (cases, requests) = (Arc::new((cases, sequences)), Arc::new(Requests::default()));
         let mut running = JoinSet::new();
         let mut waiting = open.into_iter();
         loop {
@@ -91,7 +107,7 @@ pub(crate) async fn prove(
 async fn hunt(
     session: &Session,
     requests: &Arc<Requests>,
-    cases: &[Case],
+    (cases, sequences): &(Vec<Case>, Vec<Vec<Command>>),
     mut one: Hunted,
     now: chrono::DateTime<chrono::Utc>,
     budget: u64,
@@ -107,7 +123,20 @@ async fn hunt(
     };
     let session = session.beside(profile, requests, inside).map_err(Failure::input)?;
     let before = one.sent;
-    for case in cases {
+    for (at, case) in cases.iter().enumerate() {
+        if at % BETWEEN == 0
+            && let Some(commands) = sequences.get(at / BETWEEN)
+        {
+            let told = session.sequence(at / BETWEEN, commands).await;
+            one.sent = before + session.exchanges();
+            if let Some(finding) = told.findings.first() {
+                let steps: Vec<String> = commands.iter().take(told.done + 1).map(Command::says).collect();
+                let Finding { clause, expected, actual, .. } = finding;
+                one.found =
+                    Some(format!("{}: {clause}: expected {expected}, got {actual}", steps.join(", ")));
+                break;
+            }
+        }
         let done = session.run(case).await;
         one.sent = before + session.exchanges();
         if done.verdict.verdict == Verdict::Fail {
@@ -133,11 +162,15 @@ async fn hunt(
 fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Result<Exit, Failure> {
     let rules = ResponseRules::new();
     let of_answers: BTreeSet<&str> = every_answer(&rules);
+    let together: BTreeSet<&str> = Special::interactions().map(Special::name).collect();
     let mut table = String::from("kind\tname\tclause\tconcerns\trequests\tfound by\n");
-    let (mut needed, mut missed, mut answers, mut accused) = (Vec::new(), Vec::new(), 0, Vec::new());
+    let (mut needed, mut missed, mut accused) = (Vec::new(), Vec::new(), Vec::new());
+    // How many there are and were found, of those that do not show in one request for one reason.
+    let mut others: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for one in hunted {
         let (kind, name, clause) = one.bank.of();
         let concerns = match clause {
+            _ if together.contains(name) => "two things",
             _ if of_answers.contains(clause) => "answers",
             _ if OF_STATE.contains(&clause) => "state",
             _ => "requests",
@@ -148,8 +181,12 @@ fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Resul
         _ = writeln!(table, "{kind:?}\t{name}\t{clause}\t{concerns}\t{count}\t{by}");
         match (kind, &one.found) {
             (Kind::Fault, Some(_)) if concerns == "requests" => needed.push(one.sent),
-            (Kind::Fault, Some(_)) => answers += 1,
             (Kind::Fault, None) if concerns == "requests" => missed.push(name),
+            (Kind::Fault, found) => {
+                let (all, seen) = others.entry(concerns).or_default();
+                *all += 1;
+                *seen += usize::from(found.is_some());
+            }
             (_, None) => {}
             (_, Some(by)) => accused.push(format!("{name}: {by}")),
         }
@@ -172,11 +209,11 @@ fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Resul
     {
         say!("requests needed: half of them {half}, 90 % {most}, 99 % {last}, all {end}");
     }
-    let others = hunted.iter().filter(|one| one.bank.of().0 != Kind::Fault).count();
-    say!(
-        "{answers} faults in answers found besides; {} of {others} banks that keep the document accused",
-        accused.len()
-    );
+    for (concerns, (all, seen)) in &others {
+        say!("{seen} of {all} faults in {concerns} found besides");
+    }
+    let keep = hunted.iter().filter(|one| one.bank.of().0 != Kind::Fault).count();
+    say!("{} of {keep} banks that keep the document accused", accused.len());
     say!("{:.1} s; {}", start.elapsed().as_secs_f64(), path.display());
     Ok(if missed.is_empty() && accused.is_empty() { Exit::Conforms } else { Exit::Violation })
 }

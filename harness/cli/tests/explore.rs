@@ -57,6 +57,29 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
     }
 }
 
+#[test]
+fn what_takes_several_requests_is_found_and_told_step_by_step() {
+    for (fault, clause, step) in [
+        (
+            "basket.status.worst/received",
+            "basket.status.worst",
+            "a payment from an account without funds is sent",
+        ),
+        ("error.pdng/deleted", "error.pdng", "a payment under way is deleted"),
+        ("limit.without-psu-ip/five", "limit.without-psu-ip", "read five times without PSU-IP-Address"),
+        (
+            "error.funds.no-server-error/fails",
+            "http.no-server-error",
+            "a payment from an account without funds is sent",
+        ),
+    ] {
+        let (exit, said) =
+            xs2aspec(&[&["explore", "--budget", "2500", "--fault", fault][..], &FIXED].concat());
+        assert_eq!(exit, Some(1), "{fault}: {said}");
+        assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
+    }
+}
+
 /// The other interactions; some take ten thousand requests.
 #[test]
 #[ignore = "a minute with optimisation"]

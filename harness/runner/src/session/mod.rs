@@ -4,6 +4,7 @@
 mod ask;
 mod offer;
 mod recorded;
+mod sequence;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -23,7 +24,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
 
-pub use self::ask::Requests;
+pub use self::{ask::Requests, sequence::Told};
 use self::{ask::micros, recorded::Recorded};
 use crate::{
     exchange::{Answer, ExchangeError, Exchanger, Inside},

@@ -10,6 +10,7 @@ pub mod draft;
 pub mod keep;
 pub mod model;
 pub mod oracle;
+pub mod sequence;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
@@ -127,7 +128,7 @@ impl Explorer {
     }
 
     /// The next request. Says whether a class, or a pair of classes, is in it that was never drawn before.
-    pub fn draw(&mut self) -> (Draft, bool) {
+    pub fn draw(&mut self, suite: &Suite) -> (Draft, bool) {
         let plan = loop {
             match self.waiting.pop_front() {
                 Some(plan) => break plan,
@@ -136,8 +137,19 @@ impl Explorer {
         };
         let mut draft = Draft::plain(&plan.operation);
         let classes = self.classes.get(&plan.operation).map_or(&[][..], Vec::as_slice);
+        let is_valid = plan.classes.iter().all(|at| classes[*at].aim == Aim::Valid);
+        let mut alone = Vec::new();
         for at in &plan.classes {
-            draft.add(classes[*at].draw(&mut self.runner));
+            // Two things that keep the rules can leave open what must become of both.
+            let fits = draft.add(classes[*at].draw(&mut self.runner));
+            let is_judged =
+                || draft.case(suite, &self.model).is_some_and(|(_, verdict)| verdict == Verdict::Accepted);
+            if is_valid && plan.classes.len() > 1 && !(fits && is_judged()) {
+                if fits {
+                    draft.moves.pop();
+                }
+                alone.push(Plan { operation: plan.operation.clone(), classes: vec![*at], company: false });
+            }
         }
         if plan.company {
             let aim = plan.classes.first().map_or(Aim::Valid, |at| classes[*at].aim);
@@ -152,7 +164,13 @@ impl Explorer {
                 let there: Vec<&&Class> =
                     company.iter().filter(|class| place(&class.name) == place_of).collect();
                 let one = class::drawn(&select((0..there.len()).collect::<Vec<_>>()), &mut self.runner);
-                draft.add(there[one].draw(&mut self.runner));
+                let fits = draft.add(there[one].draw(&mut self.runner));
+                let is_judged = || {
+                    draft.case(suite, &self.model).is_some_and(|(_, verdict)| verdict == Verdict::Accepted)
+                };
+                if fits && is_valid && !is_judged() {
+                    draft.moves.pop();
+                }
             }
             // Sometimes a second rule is broken, once each was broken alone.
             if self.round > 1 && aim == Aim::Broken && class::drawn(&(0..8u8), &mut self.runner) == 0 {
@@ -161,8 +179,17 @@ impl Explorer {
                 draft.add(broken[one].draw(&mut self.runner));
             }
         }
+        // What was left out comes by itself, if it is not one of many that come again anyway.
+        if self.round <= 1 {
+            self.waiting.extend(alone);
+        }
         let is_new = self.note(&draft);
         (draft, is_new)
+    }
+
+    /// The next sequence of requests.
+    pub fn draw_sequence(&mut self) -> Vec<sequence::Command> {
+        sequence::draw(&mut self.runner)
     }
 
     /// Notes what a request reaches.
@@ -306,7 +333,7 @@ mod tests {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let drawn = |seed| {
             let mut explorer = Explorer::new(&suite, seed, &[]).unwrap();
-            (0..300).map(|_| explorer.draw().0).collect::<Vec<_>>()
+            (0..300).map(|_| explorer.draw(&suite).0).collect::<Vec<_>>()
         };
         assert_eq!(drawn(1), drawn(1));
         assert_ne!(drawn(1), drawn(2));

@@ -1,0 +1,336 @@
+//! Runs a sequence of requests and holds what comes back to what must be so on any bank: each new payment has an id of its own, what
+//! could be read stays readable, and what the document says of deletion, funds and quotas.
+
+use serde_json::{Value, json};
+use xs2aspec_record::Finding;
+use xs2aspec_suite::{
+    Case, Depth, Expectation, IfControlRefused, RequestSpec,
+    explore::sequence::{Command, Index},
+};
+
+use super::{Session, Stop, Trail};
+use crate::{
+    exchange::Answer,
+    judge::{Examined, Outcome},
+};
+
+/// What a sequence showed.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// What is broken: the first finding ends the sequence.
+    pub findings: Vec<Finding>,
+    /// How many commands were carried out.
+    pub done: usize,
+}
+
+/// A payment that was made.
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing that may have happened to it")]
+struct Made {
+    id: String,
+    path: String,
+    corporate: bool,
+    rejected: bool,
+    deleted: bool,
+    /// Whether it is in a basket; what becomes of one that is put in another is not said.
+    in_basket: bool,
+    /// Its status could be read once.
+    readable: bool,
+    /// Its request, if it can be sent again.
+    request: Option<RequestSpec>,
+}
+
+struct Memory {
+    case: Case,
+    made: Vec<Made>,
+    told: Told,
+    trail: Trail,
+    steps: usize,
+}
+
+impl Session {
+    /// Carries out a sequence; `number` tells it from others.
+    pub async fn sequence(&self, number: usize, commands: &[Command]) -> Told {
+        let Some(plain) = self.suite.baselines().get("ncbct") else { return Told::default() };
+        let case = Case {
+            id: format!("sequence/{number}"),
+            clause: "ncbct.path".to_owned(),
+            area: "explore".to_owned(),
+            file: "explore".to_owned(),
+            line: 1,
+            column: 1,
+            group: 1,
+            depth: Depth::Standard,
+            about: None,
+            baseline: "ncbct".to_owned(),
+            changes: vec![],
+            before: vec![],
+            request: plain.request.clone(),
+            expect: Expectation::Observed,
+            control: None,
+            if_control_refused: IfControlRefused::Inconclusive,
+            needs: vec![],
+        };
+        let mut memory =
+            Memory { case, made: Vec::new(), told: Told::default(), trail: Trail::default(), steps: 0 };
+        for command in commands {
+            // What the target does not offer, or did not answer, shows nothing.
+            if self.carry_out(command, &mut memory).await.is_ok() {
+                memory.told.done += 1;
+            }
+            if !memory.told.findings.is_empty() {
+                break;
+            }
+        }
+        memory.told
+    }
+
+    async fn carry_out(&self, command: &Command, memory: &mut Memory) -> Result<(), Stop> {
+        match command {
+            Command::Create { periodic, corporate } => {
+                let name = match (periodic, corporate) {
+                    (false, false) => "ncbct",
+                    (false, true) => "ncbct-corporate",
+                    (true, false) => "periodic",
+                    (true, true) => "periodic-corporate",
+                };
+                let mut request = self.baseline(name)?;
+                // What is sent again later is the same.
+                let whole = if *periodic { 1_000 } else { 100_000 } + memory.steps * 317 % 9_000;
+                let amount = format!("{whole}.{:02}", memory.steps % 100);
+                set(&mut request, "body/instructedAmount/amount", json!(amount));
+                self.create(request, *corporate, memory).await
+            }
+            Command::Again(which) => {
+                let known: Vec<usize> =
+                    (0..memory.made.len()).filter(|at| memory.made[*at].request.is_some()).collect();
+                if known.is_empty() {
+                    return Ok(());
+                }
+                let at = known[which.index(known.len())];
+                let Some(mut request) = memory.made[at].request.clone() else { return Ok(()) };
+                request.query.retain(|(name, _)| name != "allowLogicalDuplicate");
+                request.query.push(("allowLogicalDuplicate".to_owned(), json!("true")));
+                let corporate = memory.made[at].corporate;
+                self.create(request, corporate, memory).await
+            }
+            Command::Refused { periodic } => {
+                let mut request = self.baseline(if *periodic { "periodic" } else { "ncbct" })?;
+                set(&mut request, "body/creditorName", json!("A".repeat(71)));
+                self.send(request, memory).await.map(drop)
+            }
+            Command::WithoutFunds => self.without_funds(memory).await,
+            Command::Basket(which) => self.basket(which, memory).await,
+            Command::Status(which) => self.status(which, memory).await,
+            Command::Delete(which) => self.delete(which, memory).await,
+            Command::DeletePending => {
+                let request = self.baseline("deletion-pending")?;
+                let (answer, examined) = self.send(request, memory).await?;
+                if examined.outcome == Outcome::Accepted {
+                    let says = "a refusal (4xx) of the deletion of a payment with status PDNG";
+                    memory.broken("error.pdng", says, &answer.status.to_string());
+                }
+                Ok(())
+            }
+            Command::WithoutAddress => {
+                let mut request = self.baseline("transaction-quota")?;
+                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("PSU-IP-Address"));
+                for call in 1..=5 {
+                    let (answer, examined) = self.send(request.clone(), memory).await?;
+                    if call == 5 && examined.outcome == Outcome::Accepted {
+                        let says = "a refusal of the fifth call without PSU-IP-Address within minutes";
+                        memory.broken("limit.without-psu-ip", says, &answer.status.to_string());
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn create(&self, request: RequestSpec, corporate: bool, memory: &mut Memory) -> Result<(), Stop> {
+        let again = (request.operation == "ncbct").then(|| request.clone());
+        let path = request.path.clone();
+        let (_, examined) = self.send(request, memory).await?;
+        if !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) {
+            let words = examined.words.clone();
+            memory.broken("ncbct.path", "acceptance (2xx) of a payment that keeps every rule", &words);
+            return Ok(());
+        }
+        memory.keep(&examined, path, corporate, again);
+        Ok(())
+    }
+
+    async fn without_funds(&self, memory: &mut Memory) -> Result<(), Stop> {
+        let request = self.baseline("ncbct-without-funds")?;
+        let path = request.path.clone();
+        let (_, examined) = self.send(request, memory).await?;
+        if examined.outcome == Outcome::Rejected {
+            memory.keep(&examined, path, false, None);
+        }
+        Ok(())
+    }
+
+    async fn basket(&self, which: &[Index], memory: &mut Memory) -> Result<(), Stop> {
+        let own: Vec<usize> = (0..memory.made.len())
+            .filter(|at| {
+                let made = &memory.made[*at];
+                !made.corporate && !made.deleted && !made.in_basket && !made.path.contains("periodic")
+            })
+            .collect();
+        let mut chosen: Vec<usize> =
+            which.iter().filter(|_| !own.is_empty()).map(|one| own[one.index(own.len())]).collect();
+        chosen.sort_unstable();
+        chosen.dedup();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let mut request = self.baseline("basket")?;
+        let ids: Vec<&str> = chosen.iter().map(|at| memory.made[*at].id.as_str()).collect();
+        set(&mut request, "body/paymentIds", json!(ids));
+        let has_rejected = chosen.iter().any(|at| memory.made[*at].rejected);
+        let (answer, examined) = self.send(request, memory).await?;
+        let is_created = (200..300).contains(&answer.status);
+        for at in &chosen {
+            memory.made[*at].in_basket |= is_created;
+        }
+        // L68: the worst case over all payments in it, and nothing is worse than rejected.
+        if has_rejected && is_created && examined.outcome != Outcome::Rejected {
+            let says = "transactionStatus RJCT of a basket with a rejected payment";
+            let words = examined.words.clone();
+            memory.broken("basket.status.worst", says, &words);
+        }
+        if !has_rejected && !is_created {
+            let words = examined.words.clone();
+            memory.broken(
+                "basket.body",
+                "acceptance (2xx) of a basket of payments that were created",
+                &words,
+            );
+        }
+        Ok(())
+    }
+
+    async fn status(&self, which: &Index, memory: &mut Memory) -> Result<(), Stop> {
+        if memory.made.is_empty() {
+            return Ok(());
+        }
+        let at = which.index(memory.made.len());
+        let (answer, examined) = self.send(self.of_payment(at, memory, "GET", "/status")?, memory).await?;
+        let is_read = (200..300).contains(&answer.status);
+        let made = &mut memory.made[at];
+        let status = examined.document.as_ref().and_then(|body| body["transactionStatus"].as_str());
+        // A deleted payment is gone, or says so.
+        if made.deleted && is_read && !matches!(status, Some("CANC" | "RJCT")) {
+            let words = examined.words.clone();
+            memory.broken(
+                "basket.payment-status",
+                "no status, or CANC, of a payment that was deleted",
+                &words,
+            );
+        } else if made.readable && !made.deleted && !is_read {
+            let words = examined.words.clone();
+            memory.broken(
+                "basket.payment-status",
+                "the status of a payment whose id was read before",
+                &words,
+            );
+        } else {
+            made.readable |= is_read;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, which: &Index, memory: &mut Memory) -> Result<(), Stop> {
+        if memory.made.is_empty() {
+            return Ok(());
+        }
+        let at = which.index(memory.made.len());
+        let request = self.of_payment(at, memory, "DELETE", "")?;
+        let (answer, _) = self.send(request, memory).await?;
+        memory.made[at].deleted |= (200..300).contains(&answer.status);
+        Ok(())
+    }
+
+    /// A request for a payment of its own PSU, which the document shows no headers for: those of its deletion.
+    fn of_payment(&self, at: usize, memory: &Memory, method: &str, below: &str) -> Result<RequestSpec, Stop> {
+        let made = &memory.made[at];
+        let mut request = self.baseline("deletion")?;
+        method.clone_into(&mut request.method);
+        request.path = format!("{}/{}{below}", made.path, made.id);
+        request.query.clear();
+        if made.corporate {
+            set(&mut request, "header/PSU-ID", json!("${target.psu.corporate.id}"));
+            set(&mut request, "header/PSU-Corporate-ID", json!("${target.psu.corporate.corporate-id}"));
+        }
+        Ok(request)
+    }
+
+    /// A baseline, if the target offers it.
+    fn baseline(&self, name: &str) -> Result<RequestSpec, Stop> {
+        let baseline = self.suite.baselines().get(name);
+        let baseline = baseline.ok_or_else(|| Stop::error(format!("there is no baseline `{name}`")))?;
+        for need in &baseline.needs {
+            if self.profile.capabilities.get(need.as_str()).copied() == Some(crate::profile::Offered::No) {
+                return Err(Stop::not_applicable(format!("the target does not offer {need}")));
+            }
+        }
+        Ok(baseline.request.clone())
+    }
+
+    async fn send(&self, request: RequestSpec, memory: &mut Memory) -> Result<(Answer, Examined), Stop> {
+        memory.steps += 1;
+        let step = format!("step-{}", memory.steps);
+        // The request is of this sequence alone, even where sessions of several targets share theirs.
+        let own = [("sequence.step".to_owned(), Value::from(memory.steps))].into();
+        let asked = self.exchange(&memory.case, &step, &request, &own, &mut memory.trail).await;
+        let (answer, examined) = asked?;
+        if examined.outcome == Outcome::ServerError {
+            memory.broken("http.no-server-error", "an answer below 500", &examined.words);
+        }
+        for finding in &examined.findings {
+            memory.told.findings.push(finding.clone());
+        }
+        Ok((answer, examined))
+    }
+}
+
+impl Memory {
+    fn broken(&mut self, clause: &str, expected: &str, actual: &str) {
+        self.told.findings.push(Finding {
+            clause: clause.to_owned(),
+            expected: expected.to_owned(),
+            actual: actual.to_owned(),
+            at: "status".to_owned(),
+        });
+    }
+
+    /// Keeps a payment; its id is that of no other one.
+    fn keep(&mut self, examined: &Examined, path: String, corporate: bool, request: Option<RequestSpec>) {
+        let id = examined.document.as_ref().and_then(|body| body["paymentId"].as_str()).unwrap_or_default();
+        if self.made.iter().any(|made| made.id == id) {
+            self.broken("payment.response.payment-id", "an id that no other payment has", id);
+        }
+        self.made.push(Made {
+            id: id.to_owned(),
+            path,
+            corporate,
+            rejected: examined.outcome == Outcome::Rejected,
+            deleted: false,
+            in_basket: false,
+            readable: false,
+            request,
+        });
+    }
+}
+
+fn set(request: &mut RequestSpec, at: &str, to: Value) {
+    let change = xs2aspec_suite::definition::Change {
+        set: Some(at.to_owned()),
+        remove: None,
+        repeat: None,
+        rename: None,
+        raw: None,
+        to: Some(to),
+    };
+    // A value that is there already is no change, and as it should be.
+    drop(request.apply(&change));
+}
