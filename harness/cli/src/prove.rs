@@ -170,6 +170,7 @@ async fn run(
         waivers: vec![],
         earlier: None,
         leave_in_doubt: false,
+        interrupt: Arc::default(),
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
     Ok(())

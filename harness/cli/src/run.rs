@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use tokio::sync::Notify;
 use xs2aspec_record::{Event, Exit, Sending, Writer, sending, settled};
 use xs2aspec_report::progress::{Mode, Progress};
 use xs2aspec_runner::{
@@ -110,7 +111,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         events.insert(end, Event::Changes(changes));
     }
     report::keep(&args.out, &events)?;
-    sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    if finished.stopped_early {
+        say!("stopped before the end; `run --resume {}` goes on", args.out.display());
+    } else {
+        sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    }
 
     let said = report::draw(&events, Format::Terminal)?;
     say_on!("{}", String::from_utf8_lossy(&said));
@@ -149,7 +154,33 @@ fn options(
         waivers,
         earlier: earlier.cloned(),
         leave_in_doubt: args.in_doubt == InDoubt::Leave,
+        interrupt: interrupted(),
     }
+}
+
+/// What tells that somebody wants the run to end: an interrupt from the keyboard, or a request to terminate from the system.
+fn interrupted() -> Arc<Notify> {
+    let interrupt = Arc::new(Notify::new());
+    let told = Arc::clone(&interrupt);
+    tokio::spawn(async move {
+        let asked = async {
+            #[cfg(unix)]
+            {
+                use tokio::signal::unix::{SignalKind, signal};
+                if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+                    tokio::select! {
+                        _ = tokio::signal::ctrl_c() => {}
+                        _ = terminate.recv() => {}
+                    }
+                    return;
+                }
+            }
+            drop(tokio::signal::ctrl_c().await);
+        };
+        asked.await;
+        told.notify_one();
+    });
+    interrupt
 }
 
 /// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes from 0 and without the

@@ -216,6 +216,44 @@ async fn a_run_that_lost_its_target_asks_again_what_was_not_answered() {
     second.shutdown().await.unwrap();
 }
 
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_asked_to_end_leaves_a_whole_record_and_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let (bank, _) = target(folder.path()).await;
+    assert_eq!(ended(begin(folder.path(), "whole")).0, Some(0));
+    let expected = verdicts(&folder.path().join("whole"));
+    for signal in ["INT", "TERM"] {
+        let out = folder.path().join(signal);
+        let child = begin(folder.path(), signal);
+        let has_begun = || {
+            fs::read_to_string(out.join("record.jsonl"))
+                .is_ok_and(|text| text.matches("verdict").count() > 20)
+        };
+        while !has_begun() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        let kill =
+            Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status().unwrap();
+        assert!(kill.success());
+        let (exit, said) = ended(child);
+        assert_eq!(exit, Some(3), "{signal}: {said}");
+        let stopped = events(&out);
+        let last = stopped.last().unwrap();
+        assert_eq!(
+            (&last["event"], &last["stopped_early"]),
+            (&"run-finished".into(), &true.into()),
+            "{signal}"
+        );
+        assert!(verdicts(&out).len() < expected.len() && out.join("junit.xml").exists(), "{signal}");
+        let (exit, said) = ended(start(folder.path(), &["--resume", signal]));
+        assert_eq!(exit, Some(0), "{said}");
+        assert_eq!(verdicts(&out), expected, "{signal}");
+        assert!(!out.join("sending.jsonl").exists());
+    }
+    bank.shutdown().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_on_only_as_it_began() {
     let folder = TempDir::new().unwrap();

@@ -77,6 +77,7 @@ async fn a_production_system_is_only_read() {
         waivers: vec![],
         earlier: None,
         leave_in_doubt: false,
+        interrupt: Arc::default(),
     };
     let (mut methods, mut judged, mut left) = (Vec::new(), 0, 0);
     xs2aspec_runner::run(Arc::new(session), &plan, &options, |event| match event {

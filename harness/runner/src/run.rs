@@ -6,7 +6,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use tokio::task::JoinSet;
+use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
     CaseSource, CaseVerdict, ClauseText, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
     Strength, Verdict,
@@ -47,6 +47,8 @@ pub struct Options {
     pub earlier: Option<Earlier>,
     /// Whether cases that may have sent a payment before the run was killed are left alone.
     pub leave_in_doubt: bool,
+    /// Ends the run where it is, with a record of what is done.
+    pub interrupt: Arc<Notify>,
 }
 
 /// Runs the plan and hands every event to `sink` in the order of the record.
@@ -90,7 +92,15 @@ pub async fn run(
             let (session, id) = (Arc::clone(&session), case.id.clone());
             flying.spawn(async move { session.case(&id).await.map(|done| (done, role)) });
         }
-        let Some(landed) = flying.join_next().await else { break };
+        let landed = tokio::select! {
+            landed = flying.join_next() => landed,
+            () = options.interrupt.notified() => {
+                stopped_early = true;
+                flying.abort_all();
+                break;
+            }
+        };
+        let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let Some((done, role)) = landed else { continue };
@@ -108,7 +118,11 @@ pub async fn run(
         retries: session.retries(),
         micros: earlier.map_or(0, Earlier::micros) + micros(start.elapsed()),
         stopped_early,
-        exit: Exit::with(&ledger, &waivers).code(),
+        // Cases without a verdict could not be judged.
+        exit: match Exit::with(&ledger, &waivers) {
+            Exit::Conforms if stopped_early => Exit::CouldNotTell.code(),
+            exit => exit.code(),
+        },
         waivers,
     };
     sink(&Event::RunFinished(finished.clone()));

@@ -59,6 +59,29 @@ pub struct Case {
 }
 
 impl Case {
+    /// A case of no file: this request, of which nothing is demanded.
+    pub fn unwritten(id: String, clause: String, baseline: &str, request: RequestSpec) -> Self {
+        Self {
+            id,
+            clause,
+            area: "explore".to_owned(),
+            file: "explore".to_owned(),
+            line: 1,
+            column: 1,
+            group: 1,
+            depth: Depth::Standard,
+            about: None,
+            baseline: baseline.to_owned(),
+            changes: Vec::new(),
+            before: Vec::new(),
+            request,
+            expect: Expectation::Observed,
+            control: None,
+            if_control_refused: IfControlRefused::Inconclusive,
+            needs: Vec::new(),
+        }
+    }
+
     /// Whether it sends nothing that could make anything: its only request is a GET.
     pub fn only_reads(&self) -> bool {
         self.before.is_empty() && self.request.method == "GET"

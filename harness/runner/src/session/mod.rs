@@ -2,6 +2,7 @@
 //! what the target offers in `offer`; in place of a target there can be the record of a run (`recorded`).
 
 mod ask;
+mod build;
 mod offer;
 mod recorded;
 mod sequence;
@@ -27,15 +28,15 @@ use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, 
 pub use self::{ask::Requests, sequence::Told};
 use self::{ask::micros, recorded::Recorded};
 use crate::{
-    exchange::{Answer, ExchangeError, Exchanger, Inside},
+    exchange::{Answer, ExchangeError, Exchanger},
     fill::Filled,
-    fit::{self, Misfit},
+    fit::Misfit,
     judge::{self, Outcome},
     mask::{Masker, Pairs},
     pace::Pace,
     profile::Profile,
     response::{Operation, ResponseRules},
-    seal::{Forms, Seal, SealError},
+    seal::{Seal, SealError},
 };
 
 /// Why a session cannot begin. Exit code 2.
@@ -98,118 +99,6 @@ pub struct Session {
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Session {
-    /// A session; nothing is sent yet. A key that does not belong to its certificate is found here.
-    pub fn new(
-        suite: Arc<Suite>,
-        profile: Profile,
-        seed: u64,
-        now: DateTime<Utc>,
-    ) -> Result<Self, SessionError> {
-        fit::check(&suite, &profile)?;
-        Ok(Self {
-            strict: fit::strict(&suite, &profile),
-            seal: Arc::new(Seal::new(
-                profile.signer().map_err(SealError::from)?,
-                Forms::of(&profile.choices)?,
-            )?),
-            exchanger: Exchanger::new(&profile)?,
-            pace: Pace::new(profile.limits.clone()),
-            running: None,
-            masker: Masker::new(&profile, seed),
-            rules: Arc::new(ResponseRules::new()),
-            beside: None,
-            sending: None,
-            begun: BTreeMap::new(),
-            recorded: None,
-            began: Instant::now(),
-            exchanges: AtomicU64::new(0),
-            retries: AtomicU64::new(0),
-            done: Mutex::default(),
-            asked: Mutex::default(),
-            suite,
-            profile,
-            seed,
-            now,
-        })
-    }
-
-    /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
-    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges. The profiles of all that share
-    /// `requests` differ in their base URL and choices alone. A target that is `inside` this process is asked there.
-    pub fn beside(
-        &self,
-        profile: Profile,
-        requests: &Arc<Requests>,
-        inside: Option<Inside>,
-    ) -> Result<Self, SessionError> {
-        let forms = Forms::of(&profile.choices)?;
-        let (seal, requests) = if forms == self.seal.forms() {
-            (Arc::clone(&self.seal), Arc::clone(requests))
-        } else {
-            (Arc::new(self.seal.in_forms(forms)), Arc::default())
-        };
-        let exchanger = match inside {
-            Some(inside) => Exchanger::inside(&profile, inside)?,
-            None => Exchanger::new(&profile)?,
-        };
-        Ok(Self {
-            exchanger,
-            pace: Pace::new(profile.limits.clone()),
-            running: None,
-            suite: Arc::clone(&self.suite),
-            seal,
-            rules: Arc::clone(&self.rules),
-            strict: fit::strict(&self.suite, &profile),
-            beside: Some(requests),
-            masker: Masker::new(&profile, self.seed),
-            sending: None,
-            begun: BTreeMap::new(),
-            recorded: None,
-            began: Instant::now(),
-            exchanges: AtomicU64::new(0),
-            retries: AtomicU64::new(0),
-            done: Mutex::default(),
-            asked: Mutex::default(),
-            profile,
-            seed: self.seed,
-            now: self.now,
-        })
-    }
-
-    /// Lets the clock go on from where it stands: dates are then those of the moment in which a request is made, as a target wants
-    /// them that looks at its own clock.
-    #[must_use]
-    pub fn with_running_clock(self) -> Self {
-        Self { running: Some(Instant::now()), ..self }
-    }
-
-    /// Notes what could make a payment before it is sent.
-    #[must_use]
-    pub fn noting(self, sending: Sending) -> Self {
-        Self { sending: Some(Arc::new(sending)), ..self }
-    }
-
-    /// Goes on with a run: so many exchanges took place, and these cases had begun to send, each so often.
-    #[must_use]
-    pub fn resumed(self, exchanges: u64, begun: &BTreeMap<String, u32>) -> Self {
-        let spread = |times: u32| u64::from(times).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let begun = begun.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
-        Self { begun, exchanges: AtomicU64::new(exchanges), ..self }
-    }
-
-    /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is its judged exchange.
-    pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
-        let answered = self.suite.case(&verdict.case).and_then(|case| {
-            let answer = recorded::answer(judged?)?;
-            let operation = operation_of(&case.request);
-            let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
-            Some((examined.outcome, examined.words))
-        });
-        let done = Done { verdict: verdict.clone(), exchanges: Vec::new(), answered };
-        let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
-    }
-
     /// The suite.
     pub fn suite(&self) -> &Suite {
         &self.suite

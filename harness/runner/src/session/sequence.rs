@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use xs2aspec_record::Finding;
 use xs2aspec_suite::{
-    Case, Depth, Expectation, IfControlRefused, RequestSpec,
+    Case, RequestSpec,
     explore::sequence::{Command, Index},
 };
 
@@ -51,25 +51,12 @@ impl Session {
     /// Carries out a sequence; `number` tells it from others.
     pub async fn sequence(&self, number: usize, commands: &[Command]) -> Told {
         let Some(plain) = self.suite.baselines().get("ncbct") else { return Told::default() };
-        let case = Case {
-            id: format!("sequence/{number}"),
-            clause: "ncbct.path".to_owned(),
-            area: "explore".to_owned(),
-            file: "explore".to_owned(),
-            line: 1,
-            column: 1,
-            group: 1,
-            depth: Depth::Standard,
-            about: None,
-            baseline: "ncbct".to_owned(),
-            changes: vec![],
-            before: vec![],
-            request: plain.request.clone(),
-            expect: Expectation::Observed,
-            control: None,
-            if_control_refused: IfControlRefused::Inconclusive,
-            needs: vec![],
-        };
+        let case = Case::unwritten(
+            format!("sequence/{number}"),
+            "ncbct.path".to_owned(),
+            "ncbct",
+            plain.request.clone(),
+        );
         let mut memory =
             Memory { case, made: Vec::new(), told: Told::default(), trail: Trail::default(), steps: 0 };
         for command in commands {

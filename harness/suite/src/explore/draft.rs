@@ -11,7 +11,7 @@ use super::{
 use crate::{
     baseline::Baseline,
     case::{Case, Preparation},
-    definition::{Change, Depth, IfControlRefused, Signing, StepExpect},
+    definition::{Change, Signing, StepExpect},
     expectation::{Expectation, Refusal},
     location::Location,
     request::{self, BodySpec, RequestSpec},
@@ -155,24 +155,13 @@ impl Draft {
         if uses("corporate") && !needs.iter().any(|need| need == "corporate") {
             needs.push("corporate".to_owned());
         }
+        let clause = clause.unwrap_or(plain);
         Case {
-            id: self.name(),
-            clause: clause.unwrap_or(plain),
-            area: "explore".to_owned(),
-            file: "explore".to_owned(),
-            line: 1,
-            column: 1,
-            group: 1,
-            depth: Depth::Standard,
-            about: None,
-            baseline: self.operation.clone(),
             changes: self.says(&baseline.request),
             before,
-            request,
             expect,
-            control: None,
-            if_control_refused: IfControlRefused::Inconclusive,
             needs,
+            ..Case::unwritten(self.name(), clause, &self.operation, request)
         }
     }
 
