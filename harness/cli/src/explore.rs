@@ -58,6 +58,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         found: BTreeMap::new(),
         drawn: 0,
         sequences: 0,
+        observed: BTreeMap::new(),
     };
     let mut counts = BTreeMap::<&str, usize>::new();
     let mut reasons = BTreeMap::<String, usize>::new();
@@ -100,6 +101,9 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let unreached = explorer.unreached();
     if !unreached.is_empty() && explorer.rounds() > 1 {
         say!("not reached: {}", unreached.join(", "));
+    }
+    for (seen, times) in &hunt.observed {
+        say!("observed {times} times: {seen}");
     }
     for (why, times) in &reasons {
         say!("{times} times: {}", text::short(why));
@@ -147,6 +151,8 @@ struct Hunt {
     found: BTreeMap<String, usize>,
     drawn: usize,
     sequences: usize,
+    /// What was seen where the document says nothing, and how often.
+    observed: BTreeMap<&'static str, usize>,
 }
 
 impl Hunt {
@@ -182,6 +188,9 @@ impl Hunt {
     async fn remember(&mut self, mut commands: Vec<Command>) {
         self.sequences += 1;
         let told = self.session.sequence(self.sequences, &commands).await;
+        for seen in told.observations {
+            *self.observed.entry(seen).or_default() += 1;
+        }
         let Some(first) = told.findings.first().cloned() else { return };
         let mut finding = first;
         commands.truncate(told.done + 1);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use xs2aspec_record::Finding;
 use xs2aspec_suite::{
-    Case, RequestSpec,
+    Case, Party, RequestSpec,
     explore::sequence::{Command, Index},
 };
 
@@ -19,6 +19,8 @@ use crate::{
 pub struct Told {
     /// What is broken: the first finding ends the sequence.
     pub findings: Vec<Finding>,
+    /// What was seen where the document says nothing.
+    pub observations: Vec<&'static str>,
     /// How many commands were carried out.
     pub done: usize,
 }
@@ -108,6 +110,8 @@ impl Session {
             Command::WithoutFunds => self.without_funds(memory).await,
             Command::Basket(which) => self.basket(which, memory).await,
             Command::Status(which) => self.status(which, memory).await,
+            Command::StatusOfAnother(which) => self.status_elsewhere(which, memory, false).await,
+            Command::StatusByAnother(which) => self.status_elsewhere(which, memory, true).await,
             Command::Delete(which) => self.delete(which, memory).await,
             Command::DeletePending => {
                 let request = self.baseline("deletion-pending")?;
@@ -223,6 +227,33 @@ impl Session {
         } else {
             made.readable |= is_read;
         }
+        Ok(())
+    }
+
+    /// Whose payments a PSU or a TPP may read is not in the document: what shows is told, and is no violation.
+    async fn status_elsewhere(&self, which: &Index, memory: &mut Memory, tpp: bool) -> Result<(), Stop> {
+        if memory.made.is_empty() {
+            return Ok(());
+        }
+        let at = which.index(memory.made.len());
+        let mut request = self.of_payment(at, memory, "GET", "/status")?;
+        if tpp {
+            request.signing.key = Some(Party::Other);
+            request.signing.certificate = Some(Party::Other);
+        } else if memory.made[at].corporate {
+            set(&mut request, "header/PSU-ID", json!("${target.psu.private.id}"));
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("PSU-Corporate-ID"));
+        } else {
+            set(&mut request, "header/PSU-ID", json!("${target.psu.corporate.id}"));
+            set(&mut request, "header/PSU-Corporate-ID", json!("${target.psu.corporate.corporate-id}"));
+        }
+        let (answer, _) = self.send(request, memory).await?;
+        memory.told.observations.push(match ((200..300).contains(&answer.status), tpp) {
+            (true, false) => "the status of a payment shows for another PSU",
+            (false, false) => "the status of a payment does not show for another PSU",
+            (true, true) => "the status of a payment shows for another TPP",
+            (false, true) => "the status of a payment does not show for another TPP",
+        });
         Ok(())
     }
 

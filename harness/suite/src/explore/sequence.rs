@@ -36,6 +36,10 @@ pub enum Command {
     Basket(Vec<Index>),
     /// Reads the status of a payment (L188).
     Status(Index),
+    /// Reads the status of a payment as another PSU.
+    StatusOfAnother(Index),
+    /// Reads the status of a payment as another TPP.
+    StatusByAnother(Index),
     /// Deletes a payment.
     Delete(Index),
     /// Deletes the payment of the profile that is under way (L305).
@@ -63,6 +67,8 @@ impl Command {
             Self::WithoutFunds => "a payment from an account without funds is sent".to_owned(),
             Self::Basket(of) => format!("a basket of {} payments is made", of.len()),
             Self::Status(_) => "the status of a payment is read".to_owned(),
+            Self::StatusOfAnother(_) => "the status of another PSU's payment is read".to_owned(),
+            Self::StatusByAnother(_) => "the status of another TPP's payment is read".to_owned(),
             Self::Delete(_) => "a payment is deleted".to_owned(),
             Self::DeletePending => "a payment under way is deleted".to_owned(),
             Self::WithoutAddress => "a transaction is read five times without PSU-IP-Address".to_owned(),
@@ -80,6 +86,8 @@ pub(super) fn draw(runner: &mut TestRunner) -> Vec<Command> {
         2 => Just(Command::WithoutFunds),
         3 => vec(index(), 1..=4).prop_map(Command::Basket),
         4 => index().prop_map(Command::Status),
+        1 => index().prop_map(Command::StatusOfAnother),
+        1 => index().prop_map(Command::StatusByAnother),
         1 => index().prop_map(Command::Delete),
         1 => Just(Command::DeletePending),
         1 => Just(Command::WithoutAddress),
