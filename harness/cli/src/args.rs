@@ -145,6 +145,9 @@ pub(crate) struct Explore {
     /// Time to take at most, such as 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) time: Option<Duration>,
+    /// Stop at the first violation
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
     /// Folder to write a case file into for each violation; `run --cases` takes it
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,

@@ -64,6 +64,9 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let mut reasons = BTreeMap::<String, usize>::new();
     let (mut stale, mut said) = (0, Instant::now());
     let why = loop {
+        if args.fail_fast && !hunt.found.is_empty() {
+            break "a violation was found".to_owned();
+        }
         if hunt.session.exchanges() >= args.budget {
             break format!("the budget of {} requests is used up", args.budget);
         }

@@ -73,8 +73,9 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
             "a payment from an account without funds is sent",
         ),
     ] {
-        let (exit, said) =
-            xs2aspec(&[&["explore", "--budget", "2500", "--fault", fault][..], &FIXED].concat());
+        let (exit, said) = xs2aspec(
+            &[&["explore", "--budget", "2500", "--fail-fast", "--fault", fault][..], &FIXED].concat(),
+        );
         assert_eq!(exit, Some(1), "{fault}: {said}");
         assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
     }
@@ -121,8 +122,22 @@ fn found_and_kept(fault: &str, only: &str, parts: &[&str]) {
     let hand_written = xs2aspec(&["run", "--quiet", "--fault", fault, "--out", &out]).0;
     assert_eq!(hand_written, Some(0), "a written case sees {fault}");
     let (exit, said) = xs2aspec(
-        &[&["explore", "--budget", "20000", "--fault", fault, "--only", only, "--save", &kept][..], &FIXED]
-            .concat(),
+        &[
+            &[
+                "explore",
+                "--budget",
+                "20000",
+                "--fail-fast",
+                "--fault",
+                fault,
+                "--only",
+                only,
+                "--save",
+                &kept,
+            ][..],
+            &FIXED,
+        ]
+        .concat(),
     );
     assert_eq!(exit, Some(1), "{fault} was not found: {said}");
     let mut kept_files = String::new();
