@@ -138,6 +138,7 @@ impl Draft {
         };
         let clause = match verdict {
             Verdict::Refused { clauses, .. } => clauses.first().cloned(),
+            Verdict::Choice(clause) => Some((*clause).to_owned()),
             _ => last,
         };
         let expect = match verdict {
@@ -148,6 +149,13 @@ impl Draft {
                 code: code.map(str::to_owned),
                 ..Refusal::default()
             }),
+            Verdict::Choice(_) => Expectation::Choice(
+                [
+                    ("accept".to_owned(), Expectation::Accepted),
+                    ("refuse".to_owned(), Expectation::Refused(Refusal::default())),
+                ]
+                .into(),
+            ),
             Verdict::Open(_) => Expectation::Observed,
         };
         let uses = |text: &str| self.moves.iter().any(|one| format!("{:?}", one.edits).contains(text));

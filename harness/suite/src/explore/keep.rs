@@ -90,6 +90,7 @@ pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: 
     }
     let expect = match verdict {
         Verdict::Accepted => json!("accepted"),
+        Verdict::Choice(_) => json!({"choice": {"accept": "accepted", "refuse": "refused"}}),
         Verdict::Open(_) => json!("observed"),
         Verdict::Refused { nothing_created, status, code, .. } => {
             let mut conditions = serde_json::Map::new();

@@ -359,7 +359,7 @@ mod tests {
                     let comes_to = match &verdict {
                         Verdict::Accepted => Aim::Valid,
                         Verdict::Refused { .. } => Aim::Broken,
-                        Verdict::Open(_) => Aim::Open,
+                        Verdict::Choice(_) | Verdict::Open(_) => Aim::Open,
                     };
                     if comes_to != class.aim {
                         wrong.push(format!("{operation} {class:?}: {verdict:?}"));

@@ -38,6 +38,12 @@ impl Collector<'_> {
         if is_sent && field.group == "kept" {
             self.removed(&format!("{at} absent"), &clause, Aim::Valid, &at);
         }
+        if header == "X-PSU-IDENTITY" && !field.sample.is_empty() {
+            let all = [Edit::Remove("header/PSU-ID".into()), Edit::set(&at, json!(field.sample))];
+            self.add(&format!("{at} alone"), &clause, Aim::Open, &[&at.to_lowercase()], move |_| {
+                edits(all.clone())
+            });
+        }
         if field.group == "optional" {
             self.fixed(&format!("{at} present"), &clause, Aim::Valid, &at, json!(field.sample));
         }

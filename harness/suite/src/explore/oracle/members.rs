@@ -87,6 +87,7 @@ pub(super) fn member(
                     !text.is_empty() && text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit());
                 match text.parse::<u8>() {
                     Ok(1..=28) if is_number && !text.starts_with('0') => {}
+                    Ok(0 | 32..) if is_number => found.choice("periodic.day.impossible"),
                     _ if is_number => found.open("days that not every month has"),
                     _ => found.broken("periodic.day.form"),
                 }
@@ -325,8 +326,11 @@ fn months(members: &Map<String, Value>, value: &Value, found: &mut Found) {
     if distinct.len() < numbers.len() {
         found.broken("periodic.months.duplicate");
     }
-    if numbers.is_empty() || distinct.contains(&12) || !numbers.is_sorted() {
-        found.open("no month, December, or months in another order");
+    if distinct.contains(&12) {
+        found.choice("periodic.months.twelve");
+    }
+    if numbers.is_empty() || !numbers.is_sorted() {
+        found.open("no month, or months in another order");
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Verdict {
         /// The code, where the document gives one.
         code: Option<&'static str>,
     },
+    /// The bank chooses, and its profile says what: accept or refuse. The clause that leaves it the choice.
+    Choice(&'static str),
     /// Both answers are right, for this reason.
     Open(String),
 }
@@ -38,6 +40,7 @@ struct Found {
     of_head: bool,
     status: Option<u16>,
     code: Option<&'static str>,
+    choices: Vec<&'static str>,
     open: Vec<String>,
 }
 
@@ -49,6 +52,10 @@ impl Found {
     fn head(&mut self, clause: impl Into<String>) {
         self.of_head = true;
         self.broken.push(clause.into());
+    }
+
+    fn choice(&mut self, clause: &'static str) {
+        self.choices.push(clause);
     }
 
     fn open(&mut self, why: impl Into<String>) {
@@ -73,9 +80,11 @@ pub fn judge(model: &Model, request: &RequestSpec, plain: &RequestSpec, prepared
         let (status, code) = (status.filter(|_| is_one), code.filter(|_| is_one));
         return Verdict::Refused { clauses: broken, nothing_created: of_head, status, code };
     }
-    match found.open.into_iter().next() {
-        Some(why) => Verdict::Open(why),
-        None => Verdict::Accepted,
+    match (found.open.into_iter().next(), found.choices.as_slice()) {
+        (Some(why), _) => Verdict::Open(why),
+        (None, []) => Verdict::Accepted,
+        (None, [clause]) => Verdict::Choice(clause),
+        (None, _) => Verdict::Open("several choices of the bank".to_owned()),
     }
 }
 
@@ -131,7 +140,11 @@ fn field(request: &RequestSpec, plain: &RequestSpec, field: &Header, found: &mut
         match field.presence.as_str() {
             // L168, L169: an identity is an alternative, which a bank may take or not.
             "R" if field.header == "PSU-ID" && text("X-PSU-IDENTITY").is_some() => {
-                found.open("the PSU is named by X-PSU-IDENTITY alone");
+                match request.operation.as_str() {
+                    "ncbct" => found.choice("header.x-psu-identity.ncbct"),
+                    "periodic" => found.choice("header.x-psu-identity.periodic"),
+                    _ => found.open("the PSU is named by X-PSU-IDENTITY alone"),
+                }
             }
             "R" => found.head(clause),
             // L172, L316: both have rules of their own where they are absent.
