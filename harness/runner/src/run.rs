@@ -1,9 +1,6 @@
 //! A whole run: many cases in flight, events as they happen, one ledger.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use sha2::{Digest, Sha256};
 use tokio::{sync::Notify, task::JoinSet};
@@ -16,7 +13,7 @@ use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard, tree};
 use crate::{
     profile::hex,
     resume::Earlier,
-    session::{Done, Session},
+    session::{Done, Session, micros},
     waiver::{Waiver, Waivers},
 };
 
@@ -238,8 +235,4 @@ fn strength(clause: &Clause) -> (Strength, Option<String>) {
 /// Nothing where nothing is waived.
 pub(crate) fn waivers_sha256(waivers: &[Waiver]) -> Option<String> {
     (!waivers.is_empty()).then(|| hex(&Sha256::digest(format!("{waivers:?}"))))
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

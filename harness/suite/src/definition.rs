@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::yaml::At;
 
@@ -139,15 +139,19 @@ pub struct Signing {
 impl Signing {
     /// What is different from signing as the document says, in words: `signing/key-id = "SN=1"`.
     pub fn describe(&self) -> Vec<String> {
-        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
+        self.differing().iter().map(|(name, value)| format!("signing/{name} = {value}")).collect()
+    }
+
+    /// What is different from signing as the document says, as a case file writes it.
+    pub fn differing(&self) -> Map<String, Value> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Map::new() };
         let set = |value: &Value| match value {
             Value::Null | Value::Bool(false) => false,
             Value::Array(items) => !items.is_empty(),
             Value::Object(members) => !members.is_empty(),
             _ => true,
         };
-        let differs = fields.iter().filter(|(_, value)| set(value));
-        differs.map(|(name, value)| format!("signing/{name} = {value}")).collect()
+        fields.into_iter().filter(|(_, value)| set(value)).collect()
     }
 }
 

@@ -172,6 +172,7 @@ impl Session {
     }
 }
 
-pub(super) fn micros(time: Duration) -> u64 {
+/// A duration in whole microseconds.
+pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

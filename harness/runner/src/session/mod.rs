@@ -25,8 +25,9 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
 
+pub(crate) use self::ask::micros;
+use self::recorded::Recorded;
 pub use self::{ask::Requests, sequence::Told};
-use self::{ask::micros, recorded::Recorded};
 use crate::{
     exchange::{Answer, ExchangeError, Exchanger},
     fill::Filled,

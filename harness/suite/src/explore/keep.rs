@@ -75,18 +75,9 @@ pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: 
             let _ = writeln!(text, "      - {change}");
         }
     }
-    if let Ok(Value::Object(signing)) = serde_json::to_value(&case.request.signing) {
-        let differs = |value: &Value| match value {
-            Value::Null | Value::Bool(false) => false,
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(members) => !members.is_empty(),
-            _ => true,
-        };
-        let signing: serde_json::Map<String, Value> =
-            signing.into_iter().filter(|(_, value)| differs(value)).collect();
-        if !signing.is_empty() {
-            let _ = writeln!(text, "    signing: {}", Value::Object(signing));
-        }
+    let signing = case.request.signing.differing();
+    if !signing.is_empty() {
+        let _ = writeln!(text, "    signing: {}", Value::Object(signing));
     }
     let expect = match verdict {
         Verdict::Accepted => json!("accepted"),
