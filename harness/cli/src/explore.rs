@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -93,7 +94,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
         // What a bank remembers shows in several requests only.
         if args.only.is_empty() {
-            hunt.remember(explorer.draw_sequence()).await;
+            hunt.remember(explorer.draw_sequence(), args).await?;
         }
         if said.elapsed() > Duration::from_secs(2) {
             said = Instant::now();
@@ -188,14 +189,13 @@ impl Hunt {
     }
 
     /// Carries out a sequence; one that breaks something is made shorter, and said.
-    async fn remember(&mut self, mut commands: Vec<Command>) {
+    async fn remember(&mut self, mut commands: Vec<Command>, args: &Explore) -> Result<(), Failure> {
         self.sequences += 1;
-        let told = self.session.sequence(self.sequences, &commands).await;
-        for seen in told.observations {
+        let mut told = self.session.sequence(self.sequences, &commands).await;
+        for seen in told.observations.drain(..) {
             *self.observed.entry(seen).or_default() += 1;
         }
-        let Some(first) = told.findings.first().cloned() else { return };
-        let mut finding = first;
+        let Some(mut finding) = told.findings.first().cloned() else { return Ok(()) };
         commands.truncate(told.done + 1);
         let end = self.session.exchanges() + SHRINKING;
         let mut is_shorter = true;
@@ -203,22 +203,34 @@ impl Hunt {
             is_shorter = false;
             for shorter in sequence::shorter(&commands) {
                 self.sequences += 1;
-                let told = self.session.sequence(self.sequences, &shorter).await;
-                if let Some(same) = told.findings.into_iter().find(|one| one.clause == finding.clause) {
-                    (commands, finding, is_shorter) = (shorter, same, true);
+                let again = self.session.sequence(self.sequences, &shorter).await;
+                let same = again.findings.iter().find(|one| one.clause == finding.clause).cloned();
+                if let Some(same) = same {
+                    (commands, finding, told, is_shorter) = (shorter, same, again, true);
                     break;
                 }
             }
         }
         let times = self.found.entry(format!("sequence {}", finding.clause)).or_default();
         *times += 1;
-        if *times == 1 {
-            say!("\nBROKEN  {}", finding.clause);
-            for (at, command) in commands.iter().enumerate() {
-                say!("   | {}. {}", at + 1, command.says());
-            }
-            say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
+        if *times > 1 {
+            return Ok(());
         }
+        say!("\nBROKEN  {}", finding.clause);
+        for (at, command) in commands.iter().enumerate() {
+            say!("   | {}. {}", at + 1, command.says());
+        }
+        say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
+        let Some(folder) = &args.save else { return Ok(()) };
+        let name = format!("found-{}", self.found.len());
+        let kept = told
+            .expect
+            .and_then(|expect| keep::sequence(&self.suite, &told.sent, &finding.clause, &expect, &name));
+        if let Some(kept) = kept {
+            return write_kept(folder, &name, &kept);
+        }
+        say!("   = not kept: it takes more than a case file can say");
+        Ok(())
     }
 
     /// Makes a finding smaller, says it, and keeps it, unless it was there before.
@@ -249,15 +261,20 @@ impl Hunt {
             let kept = keep::file(&self.suite, &found.draft, &found.case, &found.verdict, &name);
             let kept =
                 kept.ok_or_else(|| Failure::input("a request that was sent cannot be written down"))?;
-            let area = folder.join("explored");
-            let path = area.join(format!("{name}.yaml"));
-            let written = fs::create_dir_all(&area).and_then(|()| fs::write(&path, kept));
-            written
-                .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
-            say!("   = kept    {}; run --cases {}", path.display(), folder.display());
+            write_kept(folder, &name, &kept)?;
         }
         Ok(())
     }
+}
+
+/// Writes a case file to the folder that `--save` names.
+fn write_kept(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let area = folder.join("explored");
+    let path = area.join(format!("{name}.yaml"));
+    let written = fs::create_dir_all(&area).and_then(|()| fs::write(&path, text));
+    written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
+    say!("   = kept    {}; run --cases {}", path.display(), folder.display());
+    Ok(())
 }
 
 /// What tells one violation from another: the clauses that are broken, and the classes of the moves that it takes.

@@ -28,8 +28,10 @@ use crate::{
 /// Requests that are drawn and signed at once, and then sent to every bank.
 const PART: usize = 5_000;
 
-/// Clauses that no single request shows: they take a quota, an account without funds, or a payment that is under way.
-const OF_STATE: [&str; 5] = [
+/// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under way,
+/// or that of somebody else.
+const OF_STATE: [&str; 6] = [
+    "basket.payment-status.shown-to",
     "basket.status.worst",
     "error.pdng",
     "error.funds.no-server-error",

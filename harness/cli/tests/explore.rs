@@ -66,6 +66,7 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
             "a payment from an account without funds is sent",
         ),
         ("error.pdng/deleted", "error.pdng", "a payment under way is deleted"),
+        ("basket.payment-status.shown-to/anyone", "basket.payment-status.shown-to", "the status of another"),
         ("limit.without-psu-ip/five", "limit.without-psu-ip", "read five times without PSU-IP-Address"),
         (
             "error.funds.no-server-error/fails",
@@ -73,11 +74,18 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
             "a payment from an account without funds is sent",
         ),
     ] {
-        let (exit, said) = xs2aspec(
-            &[&["explore", "--budget", "2500", "--fail-fast", "--fault", fault][..], &FIXED].concat(),
-        );
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (kept, out) = (path("kept"), path("out"));
+        let arguments = ["explore", "--budget", "2500", "--fail-fast", "--fault", fault, "--save", &kept];
+        let (exit, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
         assert_eq!(exit, Some(1), "{fault}: {said}");
         assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
+        // What is kept finds it again, and accuses nobody else.
+        let again = xs2aspec(&["run", "--quiet", "--cases", &kept, "--fault", fault, "--out", &out]);
+        assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
+        let clean = xs2aspec(&["run", "--quiet", "--cases", &kept, "--out", &out]);
+        assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Certificate {
     /// The serial number, big-endian and without leading zeros.
     pub(crate) serial: Vec<u8>,
     pub(crate) issuer: DistinguishedName,
+    /// The DER encoding of the name of whom it is for: all certificates of a TPP have it.
+    pub(crate) subject: Vec<u8>,
     /// The key for RSA-SHA256, or `None` for a key of another kind.
     pub(crate) rsa: Option<VerifyingKey<Sha256>>,
 }
@@ -42,6 +44,7 @@ impl Certificate {
             serial: significant(certificate.serial_number.as_bytes()).to_vec(),
             issuer: DistinguishedName::of_certificate(&certificate.issuer)
                 .ok_or(CertificateError::NotACertificate)?,
+            subject: certificate.subject.to_der().map_err(|_| CertificateError::NotACertificate)?,
             rsa: RsaPublicKey::from_public_key_der(&key).ok().map(VerifyingKey::new),
         })
     }

@@ -25,7 +25,7 @@ use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
 use crate::rules::{self, Breach, Rules, Variance};
-use crate::state::State;
+use crate::state::{Owner, State};
 
 /// A request as it came in.
 pub(crate) struct Request<'a> {
@@ -91,8 +91,9 @@ pub(crate) fn perform(
         return test_data(context, operation, request);
     }
     let psu_context = psu::identify(&context.state, fields, operation, rules)?;
+    let owner = psu::asking(&context.state, fields, operation, &context.certificates);
     if !operation.creates() {
-        return read(context, operation, request.path_parameters, fields, psu_context);
+        return read(context, operation, request.path_parameters, fields, (psu_context, owner));
     }
     let mut members = match read_object(request.body, rules) {
         Ok(members) => members,
@@ -104,11 +105,11 @@ pub(crate) fn perform(
     let created = match operation {
         Operation::Ncbct => {
             let due = ncbct::check(&body, rules)?;
-            payment::create(context, Product::Ncbct, due, members, request.origin())?
+            payment::create(context, Product::Ncbct, due, members, owner, request.origin())?
         }
         Operation::Periodic => {
             let due = periodic::check(&body, rules)?;
-            payment::create(context, Product::Periodic, due, members, request.origin())?
+            payment::create(context, Product::Periodic, due, members, owner, request.origin())?
         }
         _ => basket::create(&body, &context.state, context.clock.today(), rules, request.origin())?,
     };
@@ -185,15 +186,16 @@ fn read(
     operation: Operation,
     path_parameters: &[String],
     fields: Fields<'_>,
-    psu_context: Option<psu::Context>,
+    (psu_context, owner): (Option<psu::Context>, Owner),
 ) -> Result<(StatusCode, Value), Refusal> {
     let (state, today) = (&context.state, context.clock.today());
+    let asking = payment::Asking { state, owner, today, rules: context.rules };
     let id = path_parameters.first();
     let answer = match operation {
-        Operation::Payment(product) => payment::details(state, product, id, today)?,
-        Operation::Status(product) => payment::status(state, product, id, today)?,
+        Operation::Payment(product) => payment::details(product, id, &asking)?,
+        Operation::Status(product) => payment::status(product, id, &asking)?,
         Operation::Deletion(product) => {
-            payment::delete(state, product, id, today, context.rules)?;
+            payment::delete(product, id, &asking)?;
             return Ok((StatusCode::NO_CONTENT, Value::Null));
         }
         Operation::BasketStatus => basket::status(state, id, today)?,

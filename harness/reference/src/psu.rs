@@ -2,11 +2,12 @@
 
 use axum::http::StatusCode;
 
+use crate::certificate::Certificates;
 use crate::header::{Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 use crate::rules::{Breach, Rules, Variance};
-use crate::state::State;
+use crate::state::{Owner, State};
 
 /// The role in which the PSU acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,20 @@ pub(crate) fn identify(
         check_agreement(state, fields, rules)?;
     }
     Ok(context)
+}
+
+/// For whom a request is made, and by whom.
+pub(crate) fn asking(
+    state: &State,
+    fields: Fields<'_>,
+    operation: Operation,
+    certificates: &Certificates,
+) -> Owner {
+    let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
+    let psu = state.psu_id(fields.text(Header::PsuId).as_deref(), identity.as_deref());
+    let certificate = fields.text(Header::TppSignatureCertificate);
+    let certificate = certificate.and_then(|text| certificates.read(&text).ok());
+    Owner { psu, tpp: certificate.map(|certificate| certificate.subject.clone()) }
 }
 
 /// Whether the PSU is a corporate user, where there is such a PSU.

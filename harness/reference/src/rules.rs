@@ -61,6 +61,8 @@ pub(crate) enum Breach {
     NoAgreement,
     /// A pending payment is deleted.
     PendingDeleted,
+    /// Payments show to anyone.
+    ShownToAnyone,
     /// An account without funds makes the bank fail.
     FundsFail,
     /// So many calls a day without PSU-IP-Address are allowed.
@@ -273,6 +275,8 @@ pub(crate) enum Variance {
     IssuerForward,
     /// The issuer in keyId has to be written as the certificate shows it (RFC 4514), character for character.
     IssuerAsShown,
+    /// Payments show to anyone who knows their id.
+    ShownToAnyone,
 }
 
 /// What a bank keeps to: the whole document, in its own way or another, or all but one clause.

@@ -42,6 +42,25 @@ impl Status {
     }
 }
 
+/// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Owner {
+    /// The PSU-ID of this bank.
+    pub(crate) psu: Option<String>,
+    /// The DER encoding of the subject of the TPP's certificate.
+    pub(crate) tpp: Option<Vec<u8>>,
+}
+
+impl Owner {
+    /// Whether what is this owner's shows to whoever asks. Where one of them names no PSU, or no TPP, there is nothing to compare.
+    pub(crate) fn shows_to(&self, asking: &Self) -> bool {
+        fn differ<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
+            own.zip(other).is_some_and(|(own, other)| own != other)
+        }
+        !differ(self.psu.as_ref(), asking.psu.as_ref()) && !differ(self.tpp.as_ref(), asking.tpp.as_ref())
+    }
+}
+
 /// A payment as the bank keeps it.
 #[derive(Clone, Debug)]
 pub(crate) struct Payment {
@@ -56,6 +75,7 @@ pub(crate) struct Payment {
     pub(crate) from: Option<NaiveDate>,
     /// What it takes from an account with a balance: resource id and minor units.
     pub(crate) takes: Option<(String, u128)>,
+    pub(crate) owner: Owner,
 }
 
 impl Payment {
@@ -75,7 +95,8 @@ impl Payment {
     #[cfg(test)]
     pub(crate) fn received(product: Product) -> Self {
         let members = Map::new();
-        Self { product, status: Status::Rcvd, funds_available: true, members, from: None, takes: None }
+        let owner = Owner::default();
+        Self { product, status: Status::Rcvd, funds_available: true, members, from: None, takes: None, owner }
     }
 }
 
@@ -110,7 +131,9 @@ impl State {
             let (product, status) = (payment.product, payment.status);
             let funds_available = status != Status::Rjct;
             let members = Map::new();
-            let earlier = Payment { product, status, funds_available, members, from: None, takes: None };
+            let owner = Owner::default();
+            let earlier =
+                Payment { product, status, funds_available, members, from: None, takes: None, owner };
             (payment.payment_id.clone(), earlier)
         });
         let memory = Memory {
@@ -134,6 +157,17 @@ impl State {
     /// Whether the PSU with this national identity number is a corporate user.
     pub(crate) fn psu_by_identity(&self, identity: &str) -> Option<bool> {
         self.memory().psus.iter().find(|psu| psu.identity == identity).map(|psu| psu.is_corporate)
+    }
+
+    /// The PSU-ID of the PSU with this PSU-ID, in whatever letters, or else with this national identity number.
+    pub(crate) fn psu_id(&self, id: Option<&str>, identity: Option<&str>) -> Option<String> {
+        let memory = self.memory();
+        let found = memory.psus.iter().find(|psu| match (id, identity) {
+            (Some(id), _) => psu.id.eq_ignore_ascii_case(id),
+            (None, Some(identity)) => psu.identity == identity,
+            (None, None) => false,
+        });
+        found.map(|psu| psu.id.clone())
     }
 
     /// Whether some customer has the agreement.

@@ -82,7 +82,7 @@ pub struct Axis {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Change {
-    /// Gives a header, query parameter or body member this value, adding it if it is not there.
+    /// Gives a header, query parameter, body member or the path this value, adding it if it is not there.
     pub set: Option<String>,
     /// Takes a header, query parameter or body member away; it must be there.
     pub remove: Option<String>,

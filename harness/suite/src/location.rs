@@ -11,11 +11,15 @@ pub enum Location {
     Query(String),
     /// A member of the body, by JSON pointer (RFC 6901); empty for the whole body.
     Body(String),
+    /// The path of a request, below the base URL.
+    Path,
 }
 
 /// Why a text is no location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no place in a message: expected `header/NAME`, `query/NAME`, `body` or `body/MEMBER/..`")]
+#[error(
+    "`{0}` is no place in a message: expected `header/NAME`, `query/NAME`, `body`, `body/MEMBER/..` or `path`"
+)]
 pub struct NoLocation(String);
 
 impl FromStr for Location {
@@ -28,6 +32,7 @@ impl FromStr for Location {
             }
             Some(("query", name)) if !name.is_empty() => Ok(Self::Query(name.to_owned())),
             Some(("body", member)) if !member.is_empty() => Ok(Self::Body(format!("/{member}"))),
+            None if text == "path" => Ok(Self::Path),
             None if text == "body" => Ok(Self::Body(String::new())),
             _ => Err(NoLocation(text.to_owned())),
         }
@@ -40,6 +45,7 @@ impl fmt::Display for Location {
             Self::Header(name) => write!(f, "header/{name}"),
             Self::Query(name) => write!(f, "query/{name}"),
             Self::Body(pointer) => write!(f, "body{pointer}"),
+            Self::Path => f.write_str("path"),
         }
     }
 }
@@ -50,12 +56,17 @@ mod tests {
 
     #[test]
     fn what_is_a_location_is_written_as_it_was_read() {
-        for text in
-            ["header/PSU-ID", "query/withAccounts", "body", "body/creditorAccount/iban", "body/a~1b/0"]
-        {
+        for text in [
+            "header/PSU-ID",
+            "query/withAccounts",
+            "body",
+            "body/creditorAccount/iban",
+            "body/a~1b/0",
+            "path",
+        ] {
             assert_eq!(text.parse::<Location>().unwrap().to_string(), text);
         }
-        for text in ["", "header", "header/", "header/a/b", "query/", "body/", "cookie/a"] {
+        for text in ["", "header", "header/", "header/a/b", "query/", "body/", "cookie/a", "path/a"] {
             assert!(text.parse::<Location>().is_err(), "{text}");
         }
     }

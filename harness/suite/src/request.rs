@@ -129,6 +129,14 @@ impl RequestSpec {
 
     fn set(&mut self, at: &Location, to: Value) -> Result<(), ChangeError> {
         let slot = match at {
+            Location::Path => {
+                let Value::String(path) = to else { return Err(ChangeError::To("set", "a text in `to`")) };
+                if self.path == path {
+                    return Err(ChangeError::Same(at.to_string()));
+                }
+                self.path = path;
+                return Ok(());
+            }
             Location::Header(name) => field(&mut self.headers, name, true),
             Location::Query(name) => field(&mut self.query, name, false),
             Location::Body(pointer) if pointer.is_empty() => {
@@ -159,6 +167,7 @@ impl RequestSpec {
     fn remove(&mut self, at: &Location) -> Result<(), ChangeError> {
         let missing = || ChangeError::Missing(at.to_string(), "remove");
         match at {
+            Location::Path => Err(ChangeError::Place("remove", at.to_string())),
             Location::Header(name) => {
                 let before = self.headers.len();
                 self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));

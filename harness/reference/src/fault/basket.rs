@@ -56,6 +56,11 @@ pub(super) fn faults() -> Vec<Entry> {
         ),
         Entry::breach("error.pdng/deleted", Breach::PendingDeleted, "A payment with status PDNG is deleted."),
         Entry::breach(
+            "basket.payment-status.shown-to/anyone",
+            Breach::ShownToAnyone,
+            "Payments show to anyone, whatever the profile says.",
+        ),
+        Entry::breach(
             "limit.without-psu-ip/unlimited",
             Breach::UnattendedCalls(u32::MAX),
             "Calls without PSU-IP-Address are not limited.",

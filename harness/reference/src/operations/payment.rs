@@ -11,8 +11,8 @@ use crate::date;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules};
-use crate::state::{Payment, State, Status};
+use crate::rules::{Breach, Rules, Variance};
+use crate::state::{Owner, Payment, State, Status};
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected: "a proper
 /// error response, not a server failure" (section Errors).
@@ -21,6 +21,7 @@ pub(super) fn create(
     product: Product,
     due: Amount,
     members: Map<String, Value>,
+    owner: Owner,
     origin: u64,
 ) -> Result<Value, Refusal> {
     let Context { state, rules, clock, .. } = context;
@@ -37,7 +38,7 @@ pub(super) fn create(
     let from = wanted.and_then(|text| date::parse(text).ok()).map_or(today, |wanted| wanted.max(today));
     // A series takes nothing before its days.
     let takes = takes.filter(|_| product == Product::Ncbct);
-    let payment = Payment { product, status, funds_available, members, from: Some(from), takes };
+    let payment = Payment { product, status, funds_available, members, from: Some(from), takes, owner };
     let id = state.create_payment(payment, origin);
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
     let fee = match product {
@@ -64,14 +65,9 @@ pub(super) fn create(
 }
 
 /// The members that a payment was made with, its id and its status.
-pub(super) fn details(
-    state: &State,
-    product: Product,
-    id: Option<&String>,
-    today: NaiveDate,
-) -> Result<Value, Refusal> {
-    let (id, payment) = known(state, product, id)?;
-    let status = payment.status_on(today);
+pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
+    let (id, payment) = known(asking, product, id)?;
+    let status = payment.status_on(asking.today);
     let mut members = payment.members;
     members.insert("paymentId".to_owned(), json!(id));
     members.insert("transactionStatus".to_owned(), json!(status.text()));
@@ -80,28 +76,18 @@ pub(super) fn details(
 
 /// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a rejection for lack of
 /// funds" (section Errors).
-pub(super) fn status(
-    state: &State,
-    product: Product,
-    id: Option<&String>,
-    today: NaiveDate,
-) -> Result<Value, Refusal> {
-    let (_, payment) = known(state, product, id)?;
+pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
+    let (_, payment) = known(asking, product, id)?;
     Ok(
-        json!({ "transactionStatus": payment.status_on(today).text(), "fundsAvailable": payment.funds_available }),
+        json!({ "transactionStatus": payment.status_on(asking.today).text(), "fundsAvailable": payment.funds_available }),
     )
 }
 
 /// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section Errors).
-pub(super) fn delete(
-    state: &State,
-    product: Product,
-    id: Option<&String>,
-    today: NaiveDate,
-    rules: Rules,
-) -> Result<(), Refusal> {
-    match id.and_then(|id| state.cancel(id, product, today)) {
-        Some(Status::Pdng) if rules.broken_by(Breach::PendingDeleted) => Ok(()),
+pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
+    let (id, _) = known(asking, product, id)?;
+    match asking.state.cancel(id, product, asking.today) {
+        Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted) => Ok(()),
         None => Err(unknown()),
         Some(status @ (Status::Pdng | Status::Acsc)) => {
             let says =
@@ -112,10 +98,29 @@ pub(super) fn delete(
     }
 }
 
-fn known<'a>(state: &State, product: Product, id: Option<&'a String>) -> Result<(&'a str, Payment), Refusal> {
+/// Who asks for a payment, and when.
+pub(super) struct Asking<'a> {
+    pub(super) state: &'a State,
+    pub(super) owner: Owner,
+    pub(super) today: NaiveDate,
+    pub(super) rules: Rules,
+}
+
+/// The payment with this id, where there is one of the product. To whom payments show the document does not say; here those of another
+/// PSU or TPP are none.
+fn known<'a>(
+    asking: &Asking<'_>,
+    product: Product,
+    id: Option<&'a String>,
+) -> Result<(&'a str, Payment), Refusal> {
     let id = id.ok_or_else(unknown)?;
-    let payment = state.payment(id).filter(|payment| payment.product == product).ok_or_else(unknown)?;
-    Ok((id, payment))
+    let payment = asking.state.payment(id).filter(|payment| payment.product == product);
+    let shows = |payment: &Payment| {
+        payment.owner.shows_to(&asking.owner)
+            || asking.rules.varied_by(Variance::ShownToAnyone)
+            || asking.rules.broken_by(Breach::ShownToAnyone)
+    };
+    Ok((id, payment.filter(shows).ok_or_else(unknown)?))
 }
 
 fn unknown() -> Refusal {
@@ -163,11 +168,19 @@ mod tests {
         }
     }
 
+    fn owner(name: &str) -> Owner {
+        Owner { psu: Some(name.to_owned()), tpp: Some(name.into()) }
+    }
+
+    fn asking(bank: &Context, day: NaiveDate) -> Asking<'_> {
+        Asking { state: &bank.state, owner: owner("a"), today: day, rules: Rules::kept() }
+    }
+
     fn created(bank: &Context, product: Product, members: &Value) -> Value {
         let due = json!({ "amount": "100000.00", "currency": "NOK" });
         let due = Object::root(due.as_object().unwrap(), "amount");
         let due = Amount::read(&due, Rules::kept()).unwrap();
-        create(bank, product, due, members.as_object().unwrap().clone(), 0).unwrap()
+        create(bank, product, due, members.as_object().unwrap().clone(), owner("a"), 0).unwrap()
     }
 
     fn id(answer: &Value) -> String {
@@ -194,7 +207,7 @@ mod tests {
             let answer = created(&bank, Product::Ncbct, &json!({ "debtorAccount": number }));
             assert_eq!(answer["transactionStatus"], "RJCT");
             assert_eq!(answer["tppMessages"][0]["code"], "PAYMENT_FAILED");
-            let status = status(&bank.state, Product::Ncbct, Some(&id(&answer)), day(1)).unwrap();
+            let status = status(Product::Ncbct, Some(&id(&answer)), &asking(&bank, day(1))).unwrap();
             assert_eq!(status, json!({ "transactionStatus": "RJCT", "fundsAvailable": false }));
         }
         let funded = json!({ "debtorAccount": { "iban": "NO1400004200179" } });
@@ -211,7 +224,7 @@ mod tests {
         let statuses: Vec<Value> =
             [create(), create()].map(|answer| answer["transactionStatus"].clone()).into();
         assert_eq!(statuses, ["RCVD", "RJCT"], "two of 100 000 are paid, and a third is not");
-        delete(&bank.state, Product::Ncbct, Some(&id(&first)), day(1), Rules::kept()).unwrap();
+        delete(Product::Ncbct, Some(&id(&first)), &asking(&bank, day(1))).unwrap();
         assert_eq!(create()["transactionStatus"], "RCVD", "what was cancelled is there again");
     }
 
@@ -219,7 +232,7 @@ mod tests {
     fn payments_go_through_their_statuses_day_by_day() {
         let bank = bank();
         let status = |product, id: &String, day| {
-            status(&bank.state, product, Some(id), day).unwrap()["transactionStatus"].clone()
+            status(product, Some(id), &asking(&bank, day)).unwrap()["transactionStatus"].clone()
         };
         let single = id(&created(&bank, Product::Ncbct, &json!({ "requestedExecutionDate": "2030-01-05" })));
         let seen = [1, 5, 6, 7, 30].map(|on| status(Product::Ncbct, &single, day(on)));
@@ -228,7 +241,7 @@ mod tests {
         let seen = [1, 3, 4].map(|on| status(Product::Periodic, &series, day(on)));
         assert_eq!(seen, ["RCVD", "RCVD", "ACTC"]);
         for under_way in [6, 7] {
-            let refusal = delete(&bank.state, Product::Ncbct, Some(&single), day(under_way), Rules::kept());
+            let refusal = delete(Product::Ncbct, Some(&single), &asking(&bank, day(under_way)));
             assert_eq!(refusal.unwrap_err().status, StatusCode::CONFLICT);
         }
         let basket = bank.state.create_basket(vec![single], 0);
@@ -239,24 +252,43 @@ mod tests {
     #[test]
     fn a_payment_is_found_and_deleted_at_its_own_path_only() {
         let bank = bank();
-        let state = &bank.state;
+        let today = asking(&bank, day(1));
         let id = id(&created(&bank, Product::Ncbct, &json!({ "creditorName": "Synthetic" })));
-        let shown = details(state, Product::Ncbct, Some(&id), day(1)).unwrap();
+        let shown = details(Product::Ncbct, Some(&id), &today).unwrap();
         assert_eq!((&shown["creditorName"], &shown["paymentId"]), (&json!("Synthetic"), &json!(id)));
-        assert!(details(state, Product::Periodic, Some(&id), day(1)).is_err());
-        assert!(delete(state, Product::Periodic, Some(&id), day(1), Rules::kept()).is_err());
-        assert!(delete(state, Product::Ncbct, Some(&id), day(1), Rules::kept()).is_ok());
-        let status = status(state, Product::Ncbct, Some(&id), day(1)).unwrap();
+        assert!(details(Product::Periodic, Some(&id), &today).is_err());
+        assert!(delete(Product::Periodic, Some(&id), &today).is_err());
+        assert!(delete(Product::Ncbct, Some(&id), &today).is_ok());
+        let status = status(Product::Ncbct, Some(&id), &today).unwrap();
         assert_eq!(status, json!({ "transactionStatus": "CANC", "fundsAvailable": true }));
     }
 
     #[test]
     fn a_pending_payment_is_not_deleted() {
         let bank = bank();
-        let delete =
-            |id: Option<&String>| delete(&bank.state, Product::Ncbct, id, day(1), Rules::kept()).unwrap_err();
+        let delete = |id: Option<&String>| delete(Product::Ncbct, id, &asking(&bank, day(1))).unwrap_err();
         let refusal = delete(Some(&"payment-pending-0001".to_owned()));
         assert_eq!((refusal.status, refusal.code), (StatusCode::CONFLICT, Code::Conflict));
         assert_eq!(delete(None).status, StatusCode::NOT_FOUND);
+    }
+
+    #[test]
+    fn a_payment_shows_to_its_psu_and_tpp() {
+        let bank = bank();
+        let id = id(&created(&bank, Product::Ncbct, &json!({})));
+        let read = |owner: Owner, rules: Rules| {
+            let asking = Asking { owner, rules, ..asking(&bank, day(1)) };
+            status(Product::Ncbct, Some(&id), &asking).map_err(|refusal| refusal.status)
+        };
+        let unknown = Err(StatusCode::NOT_FOUND);
+        assert!(read(owner("a"), Rules::kept()).is_ok());
+        assert!(read(Owner::default(), Rules::kept()).is_ok(), "who is not named is not another");
+        assert_eq!(read(Owner { psu: owner("b").psu, ..owner("a") }, Rules::kept()), unknown);
+        assert_eq!(read(Owner { tpp: owner("b").tpp, ..owner("a") }, Rules::kept()), unknown);
+        assert!(read(owner("b"), Rules::varied(Variance::ShownToAnyone)).is_ok());
+        assert!(read(owner("b"), Rules::broken(Breach::ShownToAnyone)).is_ok());
+        let delete = |owner| delete(Product::Ncbct, Some(&id), &Asking { owner, ..asking(&bank, day(1)) });
+        assert_eq!(delete(owner("b")).unwrap_err().status, StatusCode::NOT_FOUND);
+        assert!(delete(owner("a")).is_ok());
     }
 }

@@ -197,6 +197,18 @@ fn declared() -> Vec<Entry> {
         treats(&[P], Place::Body("/dayOfExecution"), when, Then::TakeFor("\"1\""))
     };
     vec![
+        entry(
+            "basket.payment-status.shown-to/anyone",
+            &[("payment.shown-to", "anyone")],
+            vec![Effect::Variance(Variance::ShownToAnyone)],
+            "Payments show to anyone who knows their id, as the profile says.",
+        ),
+        entry(
+            "basket.payment-status.shown-to/anyone-undeclared",
+            &[("payment.shown-to", "")],
+            vec![Effect::Variance(Variance::ShownToAnyone)],
+            "Payments show to anyone who knows their id.",
+        ),
         entry("periodic.months.twelve/refused", &[], december(), "There is no twelfth month."),
         entry(
             "periodic.months.twelve/refused-declared",

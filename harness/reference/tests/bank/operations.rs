@@ -105,13 +105,15 @@ async fn a_payment_is_read_and_deleted_once_it_is_made() {
     let bank = bank(None).await;
     let made = Call::ncbct().send(&bank).await.body;
     let path = made["_links"]["self"]["href"].as_str().unwrap();
-    let status = Call::transaction().path(made["_links"]["status"]["href"].as_str().unwrap());
+    let status = Call::get(made["_links"]["status"]["href"].as_str().unwrap());
     assert_eq!(status.clone().send(&bank).await.body["transactionStatus"], "RCVD");
-    assert_eq!(Call::transaction().path(path).send(&bank).await.body["paymentId"], made["paymentId"]);
-    assert_eq!(Call::transaction().path(path).method("DELETE").send(&bank).await.status, 204);
+    assert_eq!(Call::get(path).send(&bank).await.body["paymentId"], made["paymentId"]);
+    let by_another = Call::transaction().path(path);
+    assert_eq!(by_another.send(&bank).await.refusal(), (404, "RESOURCE_UNKNOWN", "payment.id.known"));
+    assert_eq!(Call::get(path).method("DELETE").send(&bank).await.status, 204);
     assert_eq!(status.send(&bank).await.body["transactionStatus"], "CANC");
     let pending = format!("{NCBCT}/payment-pending-0001");
-    let refused = Call::transaction().path(&pending).method("DELETE").send(&bank).await;
+    let refused = Call::get(&pending).method("DELETE").send(&bank).await;
     assert_eq!(refused.refusal(), (409, "CONFLICT", "payment.deletion.pending"));
     bank.shutdown().await.unwrap();
 }

@@ -400,7 +400,7 @@ fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<
     match place {
         Location::Header(name) => answer.header(name).map(Value::from),
         Location::Body(pointer) => document?.pointer(pointer).cloned(),
-        Location::Query(_) => None,
+        Location::Query(_) | Location::Path => None,
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use xs2aspec_record::Finding;
 use xs2aspec_suite::{
     Case, Party, RequestSpec,
-    explore::sequence::{Command, Index},
+    definition::Signing,
+    explore::sequence::{Command, Index, Sent},
 };
 
 use super::{Session, Stop, Trail};
@@ -13,6 +14,9 @@ use crate::{
     exchange::Answer,
     judge::{Examined, Outcome},
 };
+
+/// The clause that leaves it to the bank to whom payments show.
+const SHOWN_TO: &str = "basket.payment-status.shown-to";
 
 /// What a sequence showed.
 #[derive(Debug, Default)]
@@ -23,6 +27,10 @@ pub struct Told {
     pub observations: Vec<&'static str>,
     /// How many commands were carried out.
     pub done: usize,
+    /// The requests in their order.
+    pub sent: Vec<Sent>,
+    /// What the last one must come to, as a case file says it, where a case can say what is broken.
+    pub expect: Option<Value>,
 }
 
 /// A payment that was made.
@@ -38,7 +46,7 @@ struct Made {
     /// Its status could be read once.
     readable: bool,
     /// Its request, if it can be sent again.
-    request: Option<RequestSpec>,
+    request: Option<Sent>,
 }
 
 struct Memory {
@@ -82,11 +90,10 @@ impl Session {
                     (true, false) => "periodic",
                     (true, true) => "periodic-corporate",
                 };
-                let mut request = self.baseline(name)?;
                 // What is sent again later is the same.
                 let whole = if *periodic { 1_000 } else { 100_000 } + memory.steps * 317 % 9_000;
                 let amount = format!("{whole}.{:02}", memory.steps % 100);
-                set(&mut request, "body/instructedAmount/amount", json!(amount));
+                let request = Sent::plain(name).set("body/instructedAmount/amount", json!(amount));
                 self.create(request, *corporate, memory).await
             }
             Command::Again(which) => {
@@ -96,16 +103,14 @@ impl Session {
                     return Ok(());
                 }
                 let at = known[which.index(known.len())];
-                let Some(mut request) = memory.made[at].request.clone() else { return Ok(()) };
-                request.query.retain(|(name, _)| name != "allowLogicalDuplicate");
-                request.query.push(("allowLogicalDuplicate".to_owned(), json!("true")));
+                let Some(request) = memory.made[at].request.clone() else { return Ok(()) };
                 let corporate = memory.made[at].corporate;
-                self.create(request, corporate, memory).await
+                self.create(request.set("query/allowLogicalDuplicate", json!("true")), corporate, memory)
+                    .await
             }
             Command::Refused { periodic } => {
-                let mut request = self.baseline(if *periodic { "periodic" } else { "ncbct" })?;
-                set(&mut request, "body/creditorName", json!("A".repeat(71)));
-                self.send(request, memory).await.map(drop)
+                let request = Sent::plain(if *periodic { "periodic" } else { "ncbct" });
+                self.send(request.set("body/creditorName", json!("A".repeat(71))), memory).await.map(drop)
             }
             Command::WithoutFunds => self.without_funds(memory).await,
             Command::Basket(which) => self.basket(which, memory).await,
@@ -114,22 +119,22 @@ impl Session {
             Command::StatusByAnother(which) => self.status_elsewhere(which, memory, true).await,
             Command::Delete(which) => self.delete(which, memory).await,
             Command::DeletePending => {
-                let request = self.baseline("deletion-pending")?;
-                let (answer, examined) = self.send(request, memory).await?;
+                let (answer, examined) = self.send(Sent::plain("deletion-pending"), memory).await?;
                 if examined.outcome == Outcome::Accepted {
                     let says = "a refusal (4xx) of the deletion of a payment with status PDNG";
                     memory.broken("error.pdng", says, &answer.status.to_string());
+                    memory.told.expect = Some(json!("refused"));
                 }
                 Ok(())
             }
             Command::WithoutAddress => {
-                let mut request = self.baseline("transaction-quota")?;
-                request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("PSU-IP-Address"));
+                let request = Sent::plain("transaction-quota").without("header/PSU-IP-Address");
                 for call in 1..=5 {
                     let (answer, examined) = self.send(request.clone(), memory).await?;
                     if call == 5 && examined.outcome == Outcome::Accepted {
                         let says = "a refusal of the fifth call without PSU-IP-Address within minutes";
                         memory.broken("limit.without-psu-ip", says, &answer.status.to_string());
+                        memory.told.expect = Some(json!({"refused": {"quota": true}}));
                     }
                 }
                 Ok(())
@@ -137,13 +142,15 @@ impl Session {
         }
     }
 
-    async fn create(&self, request: RequestSpec, corporate: bool, memory: &mut Memory) -> Result<(), Stop> {
-        let again = (request.operation == "ncbct").then(|| request.clone());
-        let path = request.path.clone();
+    async fn create(&self, request: Sent, corporate: bool, memory: &mut Memory) -> Result<(), Stop> {
+        let again = request.baseline.starts_with("ncbct").then(|| request.clone());
+        let path = self.baseline(request.baseline)?.path;
         let (_, examined) = self.send(request, memory).await?;
         if !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) {
             let words = examined.words.clone();
-            memory.broken("ncbct.path", "acceptance (2xx) of a payment that keeps every rule", &words);
+            let clause = if path.contains("periodic") { "periodic.path" } else { "ncbct.path" };
+            memory.broken(clause, "acceptance (2xx) of a payment that keeps every rule", &words);
+            memory.told.expect = Some(json!("accepted"));
             return Ok(());
         }
         memory.keep(&examined, path, corporate, again);
@@ -151,9 +158,8 @@ impl Session {
     }
 
     async fn without_funds(&self, memory: &mut Memory) -> Result<(), Stop> {
-        let request = self.baseline("ncbct-without-funds")?;
-        let path = request.path.clone();
-        let (_, examined) = self.send(request, memory).await?;
+        let path = self.baseline("ncbct-without-funds")?.path;
+        let (_, examined) = self.send(Sent::plain("ncbct-without-funds"), memory).await?;
         if examined.outcome == Outcome::Rejected {
             memory.keep(&examined, path, false, None);
         }
@@ -174,9 +180,8 @@ impl Session {
         if chosen.is_empty() {
             return Ok(());
         }
-        let mut request = self.baseline("basket")?;
         let ids: Vec<&str> = chosen.iter().map(|at| memory.made[*at].id.as_str()).collect();
-        set(&mut request, "body/paymentIds", json!(ids));
+        let request = Sent::plain("basket").set("body/paymentIds", json!(ids));
         let has_rejected = chosen.iter().any(|at| memory.made[*at].rejected);
         let (answer, examined) = self.send(request, memory).await?;
         let is_created = (200..300).contains(&answer.status);
@@ -188,6 +193,7 @@ impl Session {
             let says = "transactionStatus RJCT of a basket with a rejected payment";
             let words = examined.words.clone();
             memory.broken("basket.status.worst", says, &words);
+            memory.told.expect = Some(json!({"refused": {"or-rejected": true}}));
         }
         if !has_rejected && !is_created {
             let words = examined.words.clone();
@@ -196,6 +202,7 @@ impl Session {
                 "acceptance (2xx) of a basket of payments that were created",
                 &words,
             );
+            memory.told.expect = Some(json!("accepted"));
         }
         Ok(())
     }
@@ -205,7 +212,7 @@ impl Session {
             return Ok(());
         }
         let at = which.index(memory.made.len());
-        let (answer, examined) = self.send(self.of_payment(at, memory, "GET", "/status")?, memory).await?;
+        let (answer, examined) = self.send(of_payment(&memory.made[at], "payment-status"), memory).await?;
         let is_read = (200..300).contains(&answer.status);
         let made = &mut memory.made[at];
         let status = examined.document.as_ref().and_then(|body| body["transactionStatus"].as_str());
@@ -230,25 +237,31 @@ impl Session {
         Ok(())
     }
 
-    /// Whose payments a PSU or a TPP may read is not in the document: what shows is told, and is no violation.
+    /// Whose payments a PSU or a TPP may read is not in the document. Where the profile says that they show to their own alone, another
+    /// one must not see them; elsewhere what shows is told.
     async fn status_elsewhere(&self, which: &Index, memory: &mut Memory, tpp: bool) -> Result<(), Stop> {
         if memory.made.is_empty() {
             return Ok(());
         }
-        let at = which.index(memory.made.len());
-        let mut request = self.of_payment(at, memory, "GET", "/status")?;
+        let made = &memory.made[which.index(memory.made.len())];
+        let mut request = of_payment(made, "payment-status");
         if tpp {
-            request.signing.key = Some(Party::Other);
-            request.signing.certificate = Some(Party::Other);
-        } else if memory.made[at].corporate {
-            set(&mut request, "header/PSU-ID", json!("${target.psu.private.id}"));
-            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("PSU-Corporate-ID"));
+            request.signing =
+                Signing { key: Some(Party::Other), certificate: Some(Party::Other), ..Signing::default() };
+        } else if made.corporate {
+            request.changes.retain(|change| change.set.as_deref() == Some("path"));
         } else {
-            set(&mut request, "header/PSU-ID", json!("${target.psu.corporate.id}"));
-            set(&mut request, "header/PSU-Corporate-ID", json!("${target.psu.corporate.corporate-id}"));
+            request = by_corporate(request);
         }
         let (answer, _) = self.send(request, memory).await?;
-        memory.told.observations.push(match ((200..300).contains(&answer.status), tpp) {
+        let shows = (200..300).contains(&answer.status);
+        if shows && self.choice(SHOWN_TO) == Some("own") {
+            let whom = if tpp { "TPP" } else { "PSU" };
+            let says = format!("a refusal (4xx): a payment shows to its own {whom}, as the profile says");
+            memory.broken(SHOWN_TO, &says, &answer.status.to_string());
+            memory.told.expect = Some(json!({"choice": {"own": "refused"}}));
+        }
+        memory.told.observations.push(match (shows, tpp) {
             (true, false) => "the status of a payment shows for another PSU",
             (false, false) => "the status of a payment does not show for another PSU",
             (true, true) => "the status of a payment shows for another TPP",
@@ -262,24 +275,9 @@ impl Session {
             return Ok(());
         }
         let at = which.index(memory.made.len());
-        let request = self.of_payment(at, memory, "DELETE", "")?;
-        let (answer, _) = self.send(request, memory).await?;
+        let (answer, _) = self.send(of_payment(&memory.made[at], "deletion"), memory).await?;
         memory.made[at].deleted |= (200..300).contains(&answer.status);
         Ok(())
-    }
-
-    /// A request for a payment of its own PSU, which the document shows no headers for: those of its deletion.
-    fn of_payment(&self, at: usize, memory: &Memory, method: &str, below: &str) -> Result<RequestSpec, Stop> {
-        let made = &memory.made[at];
-        let mut request = self.baseline("deletion")?;
-        method.clone_into(&mut request.method);
-        request.path = format!("{}/{}{below}", made.path, made.id);
-        request.query.clear();
-        if made.corporate {
-            set(&mut request, "header/PSU-ID", json!("${target.psu.corporate.id}"));
-            set(&mut request, "header/PSU-Corporate-ID", json!("${target.psu.corporate.corporate-id}"));
-        }
-        Ok(request)
     }
 
     /// A baseline, if the target offers it.
@@ -294,18 +292,31 @@ impl Session {
         Ok(baseline.request.clone())
     }
 
-    async fn send(&self, request: RequestSpec, memory: &mut Memory) -> Result<(Answer, Examined), Stop> {
+    async fn send(&self, sent: Sent, memory: &mut Memory) -> Result<(Answer, Examined), Stop> {
+        let mut request = self.baseline(sent.baseline)?;
+        for change in &sent.changes {
+            // A value that is there already is no change, and as it should be.
+            drop(request.apply(change));
+        }
+        request.signing = sent.signing.clone();
         memory.steps += 1;
         let step = format!("step-{}", memory.steps);
         // The request is of this sequence alone, even where sessions of several targets share theirs.
         let own = [("sequence.step".to_owned(), Value::from(memory.steps))].into();
         let asked = self.exchange(&memory.case, &step, &request, &own, &mut memory.trail).await;
+        memory.told.sent.push(sent);
+        memory.told.expect = None;
         let (answer, examined) = asked?;
+        if let Some(last) = memory.told.sent.last_mut() {
+            last.accepted = examined.outcome == Outcome::Accepted;
+        }
         if examined.outcome == Outcome::ServerError {
             memory.broken("http.no-server-error", "an answer below 500", &examined.words);
+            memory.told.expect = Some(json!("answered"));
         }
         for finding in &examined.findings {
             memory.told.findings.push(finding.clone());
+            memory.told.expect = Some(json!("answered"));
         }
         Ok((answer, examined))
     }
@@ -322,10 +333,13 @@ impl Memory {
     }
 
     /// Keeps a payment; its id is that of no other one.
-    fn keep(&mut self, examined: &Examined, path: String, corporate: bool, request: Option<RequestSpec>) {
+    fn keep(&mut self, examined: &Examined, path: String, corporate: bool, request: Option<Sent>) {
         let id = examined.document.as_ref().and_then(|body| body["paymentId"].as_str()).unwrap_or_default();
         if self.made.iter().any(|made| made.id == id) {
             self.broken("payment.response.payment-id", "an id that no other payment has", id);
+        }
+        if let Some(sent) = self.told.sent.last_mut().filter(|_| !id.is_empty()) {
+            sent.made = Some(id.to_owned());
         }
         self.made.push(Made {
             id: id.to_owned(),
@@ -340,15 +354,15 @@ impl Memory {
     }
 }
 
-fn set(request: &mut RequestSpec, at: &str, to: Value) {
-    let change = xs2aspec_suite::definition::Change {
-        set: Some(at.to_owned()),
-        remove: None,
-        repeat: None,
-        rename: None,
-        raw: None,
-        to: Some(to),
-    };
-    // A value that is there already is no change, and as it should be.
-    drop(request.apply(&change));
+/// A request for a payment by its own PSU.
+fn of_payment(made: &Made, baseline: &'static str) -> Sent {
+    let below = if baseline == "payment-status" { "/status" } else { "" };
+    let request = Sent::plain(baseline).set("path", json!(format!("{}/{}{below}", made.path, made.id)));
+    if made.corporate { by_corporate(request) } else { request }
+}
+
+fn by_corporate(request: Sent) -> Sent {
+    request
+        .set("header/PSU-ID", json!("${target.psu.corporate.id}"))
+        .set("header/PSU-Corporate-ID", json!("${target.psu.corporate.corporate-id}"))
 }

@@ -1,41 +1,22 @@
 //! A request that shows a violation, as a case file.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{draft::Draft, oracle::Verdict};
-use crate::{case::Case, suite::Suite};
+use super::{draft::Draft, oracle::Verdict, sequence::Sent};
+use crate::{
+    case::Case,
+    clause::Strength,
+    definition::{Change, Signing},
+    suite::Suite,
+};
 
 /// The text of a case file with this request and its control, the plain request. `name` is the name of the case.
 pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: &str) -> Option<String> {
     let plain = suite.baselines().get(&draft.operation)?;
-    let changes: Vec<Value> = draft
-        .changes(&plain.request)?
-        .into_iter()
-        .map(|change| {
-            let mut written = serde_json::Map::new();
-            for (verb, at) in [
-                ("set", &change.set),
-                ("remove", &change.remove),
-                ("rename", &change.rename),
-                ("raw", &change.raw),
-            ] {
-                if let Some(at) = at {
-                    written.insert(verb.to_owned(), json!(at));
-                }
-            }
-            if let Some(to) = change.to {
-                written.insert("to".to_owned(), to);
-            }
-            Value::Object(written)
-        })
-        .collect();
-    let own = if draft.operation == "basket" {
-        "basket.body".to_owned()
-    } else {
-        format!("{}.path", draft.operation)
-    };
+    let changes: Vec<Value> = draft.changes(&plain.request)?.iter().map(written).collect();
+    let (own, _) = plain_clause(&draft.operation);
     let control = format!("{own}/control-of-{name}");
     // Flow style of YAML is JSON.
     let mut text = String::new();
@@ -99,4 +80,125 @@ pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: 
     };
     let _ = writeln!(text, "    control: {control}\n    expect: {expect}");
     Some(text)
+}
+
+/// The text of a case file with a sequence whose last request is the judged one, and with its control. `expect` is what must come back,
+/// as a case file says it. `None` where the clause is none that a case may hold a target to.
+pub fn sequence(suite: &Suite, sent: &[Sent], clause: &str, expect: &Value, name: &str) -> Option<String> {
+    let (last, before) = sent.split_last()?;
+    let strength = &suite.clauses().get(clause)?.strength;
+    if matches!(strength, Strength::Observed(_) | Strength::Untestable(_))
+        || before.iter().any(|step| step.signing != Signing::default())
+    {
+        return None;
+    }
+    let ids: Vec<(String, String)> = before
+        .iter()
+        .enumerate()
+        .filter_map(|(at, step)| Some((step.made.clone()?, format!("${{step-{}.id}}", at + 1))))
+        .collect();
+    let changes = |sent: &Sent| -> Vec<Value> {
+        sent.changes.iter().map(|change| named(written(change), &ids)).collect()
+    };
+    let operation = &suite.baselines().get(last.baseline)?.request.operation;
+    let (own, is_accepted) = plain_clause(operation);
+    let control = format!("{own}/control-of-{name}");
+    let needs: BTreeSet<&str> = sent
+        .iter()
+        .filter_map(|one| suite.baselines().get(one.baseline))
+        .flat_map(|baseline| baseline.needs.iter().map(String::as_str))
+        .collect();
+    let mut text = String::from("# Found by `xs2aspec explore`, in a sequence.\n");
+    let _ = writeln!(text, "title: {}", json!(format!("Found by explore: {clause}")));
+    let word = if is_accepted { "accepted" } else { "observed" };
+    let _ = writeln!(
+        text,
+        "cases:\n  - clause: {own}\n    name: control-of-{name}\n    baseline: {operation}\n    expect: {word}"
+    );
+    let _ = writeln!(text, "  - clause: {clause}\n    name: {name}\n    baseline: {}", last.baseline);
+    if !needs.is_empty() {
+        let _ = writeln!(text, "    needs: {}", json!(needs));
+    }
+    if !before.is_empty() {
+        text.push_str("    before:\n");
+    }
+    for (at, step) in before.iter().enumerate() {
+        let mut said = json!({"name": format!("step-{}", at + 1), "baseline": step.baseline});
+        let changes = changes(step);
+        if !changes.is_empty() {
+            said["change"] = changes.into();
+        }
+        if step.made.is_some() {
+            said["keep"] = json!({"id": "body/paymentId"});
+        }
+        if !step.accepted {
+            said["expect"] = json!("any");
+        }
+        let _ = writeln!(text, "      - {said}");
+    }
+    let changes = changes(last);
+    if !changes.is_empty() {
+        text.push_str("    change:\n");
+        for change in changes {
+            let _ = writeln!(text, "      - {change}");
+        }
+    }
+    let signing = last.signing.differing();
+    if !signing.is_empty() {
+        let _ = writeln!(text, "    signing: {}", Value::Object(signing));
+    }
+    if !is_accepted {
+        text.push_str("    if-control-refused: observed\n");
+    }
+    let _ = writeln!(text, "    control: {control}\n    expect: {expect}");
+    Some(text)
+}
+
+/// The clause of an operation's plain request, and whether it must be accepted.
+fn plain_clause(operation: &str) -> (String, bool) {
+    match operation {
+        "basket" => ("basket.body".to_owned(), true),
+        "deletion" => ("status.pdng.deletion-path".to_owned(), false),
+        "payment-status" => ("basket.payment-status".to_owned(), false),
+        _ => (format!("{operation}.path"), true),
+    }
+}
+
+/// A change as a case file says it.
+fn written(change: &Change) -> Value {
+    let mut written = Map::new();
+    for (verb, at) in
+        [("set", &change.set), ("remove", &change.remove), ("rename", &change.rename), ("raw", &change.raw)]
+    {
+        if let Some(at) = at {
+            written.insert(verb.to_owned(), json!(at));
+        }
+    }
+    if let Some(to) = &change.to {
+        written.insert("to".to_owned(), to.clone());
+    }
+    Value::Object(written)
+}
+
+/// A value in which the ids that steps gave are named after their steps.
+fn named(mut value: Value, ids: &[(String, String)]) -> Value {
+    match &mut value {
+        Value::String(text) => {
+            for (id, name) in ids {
+                *text = text.replace(id, name);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                *item = named(item.take(), ids);
+            }
+        }
+        Value::Object(members) => {
+            for (_, member) in members {
+                *member = named(member.take(), ids);
+            }
+        }
+        _ => {}
+    }
+    value
 }

@@ -8,7 +8,10 @@ use proptest::{
     test_runner::TestRunner,
 };
 
+use serde_json::Value;
+
 use super::class::drawn;
+use crate::definition::{Change, Signing};
 
 /// Commands of one sequence, at most.
 const LONGEST: usize = 10;
@@ -73,6 +76,42 @@ impl Command {
             Self::DeletePending => "a payment under way is deleted".to_owned(),
             Self::WithoutAddress => "a transaction is read five times without PSU-IP-Address".to_owned(),
         }
+    }
+}
+
+/// A request of a sequence, as it was made from a baseline.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// Name of the baseline.
+    pub baseline: &'static str,
+    /// What was different, in order.
+    pub changes: Vec<Change>,
+    /// How it was signed, where not as the document says.
+    pub signing: Signing,
+    /// The id of the payment that it made.
+    pub made: Option<String>,
+    /// Whether it was accepted.
+    pub accepted: bool,
+}
+
+impl Sent {
+    /// The request of a baseline, unchanged.
+    pub fn plain(baseline: &'static str) -> Self {
+        Self { baseline, changes: Vec::new(), signing: Signing::default(), made: None, accepted: false }
+    }
+
+    /// Gives a place of the request this value.
+    #[must_use]
+    pub fn set(mut self, at: &str, to: Value) -> Self {
+        self.changes.push(Change { set: Some(at.to_owned()), to: Some(to), ..Change::default() });
+        self
+    }
+
+    /// Takes something out of the request.
+    #[must_use]
+    pub fn without(mut self, at: &str) -> Self {
+        self.changes.push(Change { remove: Some(at.to_owned()), ..Change::default() });
+        self
     }
 }
 
