@@ -185,7 +185,7 @@ pub struct Exchange {
     /// The answer, as far as it was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
-    /// Why there is no complete answer.
+    /// Why there is no complete answer; `response` is then as much as was seen of one, its body cut after 16 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// When it began, in microseconds since the run did.

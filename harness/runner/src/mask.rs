@@ -114,8 +114,9 @@ impl Masker {
         let text = String::from_utf8_lossy(&answer.body);
         let sent = String::from_utf8_lossy(&request.body);
         let mut found = Vec::new();
-        if let Ok(document) = serde_json::from_slice(&answer.body) {
-            members(&document, "", &mut found);
+        match serde_json::from_slice(&answer.body) {
+            Ok(document) => members(&document, "", &mut found),
+            Err(_) => texts(&text, &mut found),
         }
         found.retain(|(_, text)| text.chars().count() >= SHORTEST);
         numbers(&text, &mut found);
@@ -230,6 +231,28 @@ fn members(value: &Value, name: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
+/// The same in what is no document, or only the beginning of one.
+fn texts(text: &str, found: &mut Vec<(String, String)>) {
+    let mut name = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('"') {
+        rest = &rest[start + 1..];
+        let mut escaped = false;
+        let end = rest.find(|letter| {
+            let ends = letter == '"' && !escaped;
+            escaped = letter == '\\' && !escaped;
+            ends
+        });
+        let (text, after) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+        if after.trim_start().starts_with(':') {
+            name = text.to_lowercase().replace(['-', '_'], "");
+        } else if PERSONAL.contains(&name.as_str()) {
+            found.push((name.clone(), text.to_owned()));
+        }
+        rest = after;
+    }
+}
+
 /// IBANs with right check digits (ISO 13616), and numbers of 11 digits, as accounts and persons have them in Norway.
 fn numbers(text: &str, found: &mut Vec<(String, String)>) {
     for word in text.split(|letter: char| !letter.is_ascii_alphanumeric()) {
@@ -339,6 +362,20 @@ mod tests {
         let Some(Body::Text(text)) = masker.response(&answer, &learned).body else { panic!("a text") };
         let document: Value = serde_json::from_str(&text).unwrap();
         assert!(document["customerNumber"].is_string(), "a masked number leaves a document: {text}");
+    }
+
+    #[test]
+    fn the_beginning_of_an_answer_tells_nothing_either() {
+        let masker = Masker::new(&Profile::reference("http://127.0.0.1:1").unwrap(), 7);
+        let body = r#"{"debtorName":"Canary One","other":"Shown","name":["K \"Canary", "Canary Tw"#;
+        for end in 20..=body.len() {
+            let answer = Answer { status: 200, headers: vec![], body: body[..end].into() };
+            let mut learned = Pairs::new();
+            masker.learn(&filled(""), &answer, &mut learned);
+            let recorded = serde_json::to_string(&masker.response(&answer, &learned)).unwrap();
+            assert!(!recorded.contains("Canary"), "{recorded}");
+            assert_eq!(recorded.contains("Shown"), body[..end].contains("Shown"), "{recorded}");
+        }
     }
 
     #[test]

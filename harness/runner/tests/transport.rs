@@ -76,8 +76,11 @@ fn request(base_url: &str, exact: bool) -> Filled {
 
 async fn sent(profile: &Profile, exact: bool) -> Result<String, ExchangeError> {
     let exchanger = Exchanger::new(profile)?;
-    let (answer, _) = exchanger.send(&request(&profile.base_url, exact)).await;
-    answer.map(|answer| String::from_utf8(answer.body).unwrap())
+    exchanger
+        .send(&request(&profile.base_url, exact))
+        .await
+        .answer
+        .map(|answer| String::from_utf8(answer.body).unwrap())
 }
 
 #[tokio::test]

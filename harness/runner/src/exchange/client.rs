@@ -43,7 +43,12 @@ impl Client {
         builder.build().map(Self).map_err(|error| ExchangeError::Tls(chain(&error)))
     }
 
-    pub(super) async fn send(&self, request: &Filled) -> Result<Answer, ExchangeError> {
+    /// Sends a request, and reads into `seen` what comes.
+    pub(super) async fn send(
+        &self,
+        request: &Filled,
+        seen: &mut Option<Answer>,
+    ) -> Result<(), ExchangeError> {
         let defect = |error: &dyn std::fmt::Display| ExchangeError::Request(error.to_string());
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| defect(&error))?;
         let url = Url::parse(&request.url).map_err(|error| defect(&error))?;
@@ -66,14 +71,14 @@ impl Client {
             })
             .collect();
         let status = response.status().as_u16();
-        let mut body = Vec::new();
+        let answer = seen.insert(Answer { status, headers, body: Vec::new() });
         while let Some(chunk) = response.chunk().await.map_err(|error| failure(&error))? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MOST_BODY {
+            answer.body.extend_from_slice(&chunk);
+            if answer.body.len() > MOST_BODY {
                 return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes")));
             }
         }
-        Ok(Answer { status, headers, body })
+        Ok(())
     }
 }
 

@@ -1,25 +1,31 @@
 //! Content codings (RFC 9110 section 8.4.1). No request asks for one, but a server may use one all the same (section 12.5.3).
 
-use std::io::Read;
+use std::{borrow::Cow, io::Read};
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::{Answer, ExchangeError, MOST_BODY};
 
-/// The answer with its body as it was before it was compressed. A coding that is not known here leaves the body as it is.
-pub(super) fn decoded(mut answer: Answer) -> Result<Answer, ExchangeError> {
+/// The answer with its body as it was before it was compressed. A coding that is not known here leaves the body as it is. An error comes
+/// with the answer as it was sent.
+pub(super) fn decoded(mut answer: Answer) -> Result<Answer, (ExchangeError, Answer)> {
     let codings = answer.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
+    let mut body = Cow::Borrowed(answer.body.as_slice());
     // The last one was applied last.
     for coding in codings.rsplit(',').map(str::trim) {
-        answer.body = match coding {
-            "gzip" | "x-gzip" => all(MultiGzDecoder::new(answer.body.as_slice()))?,
+        let plain = match coding {
+            "gzip" | "x-gzip" => all(MultiGzDecoder::new(&*body)),
             // The zlib format, or what some send in its place: the bare data.
-            "deflate" => match all(ZlibDecoder::new(answer.body.as_slice())) {
-                Ok(body) => body,
-                Err(_) => all(DeflateDecoder::new(answer.body.as_slice()))?,
-            },
+            "deflate" => all(ZlibDecoder::new(&*body)).or_else(|_| all(DeflateDecoder::new(&*body))),
             _ => break,
         };
+        body = match plain {
+            Ok(plain) => Cow::Owned(plain),
+            Err(error) => return Err((error, answer)),
+        };
+    }
+    if let Cow::Owned(plain) = body {
+        answer.body = plain;
     }
     Ok(answer)
 }
@@ -82,9 +88,11 @@ mod tests {
     fn what_is_broken_or_too_long_is_no_answer() {
         let cut = gzip(b"{\"a\":\"long enough to be cut\"}");
         let cut = cut[..cut.len() / 2].to_vec();
-        assert!(matches!(decoded(answer("gzip", cut)), Err(ExchangeError::Broken(_))));
+        let (error, seen) = decoded(answer("gzip", cut.clone())).unwrap_err();
+        assert!(matches!(error, ExchangeError::Broken(_)));
+        assert_eq!(seen.body, cut, "as it was sent");
         let bomb = gzip(&vec![b' '; MOST_BODY + 1]);
         assert!(bomb.len() < MOST_BODY / 100);
-        assert!(matches!(decoded(answer("gzip", bomb)), Err(ExchangeError::Broken(_))));
+        assert!(matches!(decoded(answer("gzip", bomb)), Err((ExchangeError::Broken(_), _))));
     }
 }

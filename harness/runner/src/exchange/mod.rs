@@ -4,6 +4,7 @@
 mod client;
 mod coding;
 mod raw;
+mod reading;
 mod tls;
 
 use std::{
@@ -17,6 +18,8 @@ use crate::{fill::Filled, profile::Profile};
 /// Longest header section and body that are read of an answer, in bytes.
 const MOST_HEAD: usize = 256 * 1024;
 const MOST_BODY: usize = 8 * 1024 * 1024;
+/// Bytes that are kept of the body of an answer that did not come to its end.
+pub const MOST_KEPT: usize = 16 * 1024;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +40,17 @@ impl Answer {
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.as_str())
     }
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchanged {
+    /// The whole answer, or why there is none.
+    pub answer: Result<Answer, ExchangeError>,
+    /// As much as was seen of an answer that did not come to its end: its body has at most [`MOST_KEPT`] bytes.
+    pub seen: Option<Answer>,
+    /// From the first byte sent to the last byte read.
+    pub took: Duration,
 }
 
 /// Why there is no complete answer.
@@ -93,21 +107,36 @@ impl Exchanger {
         })
     }
 
-    /// Sends a request and reads the whole answer, within the deadline. Says how long it took.
-    pub async fn send(&self, request: &Filled) -> (Result<Answer, ExchangeError>, Duration) {
+    /// Sends a request and reads the whole answer, within the deadline.
+    pub async fn send(&self, request: &Filled) -> Exchanged {
         let start = Instant::now();
         if let Some(inside) = &self.inside {
-            return (Ok(inside(request).await), start.elapsed());
+            return Exchanged { answer: Ok(inside(request).await), seen: None, took: start.elapsed() };
         }
+        let mut seen = None;
         let exchange = async {
-            let answer =
-                if request.exact { self.raw.send(request).await } else { self.client.send(request).await };
-            answer.and_then(coding::decoded)
+            if request.exact {
+                Box::pin(self.raw.send(request, &mut seen)).await
+            } else {
+                self.client.send(request, &mut seen).await
+            }
         };
-        let answer = match tokio::time::timeout(self.deadline, exchange).await {
-            Ok(answer) => answer,
+        let ended = tokio::time::timeout(self.deadline, exchange).await;
+        let took = start.elapsed();
+        let answer = match ended {
+            Ok(Ok(())) => match seen.take() {
+                Some(answer) => coding::decoded(answer).map_err(|(error, answer)| {
+                    seen = Some(answer);
+                    error
+                }),
+                None => Err(ExchangeError::Broken("there was none".to_owned())),
+            },
+            Ok(Err(error)) => Err(error),
             Err(_) => Err(ExchangeError::Deadline(self.deadline)),
         };
-        (answer, start.elapsed())
+        if let Some(answer) = &mut seen {
+            answer.body.truncate(MOST_KEPT);
+        }
+        Exchanged { answer, seen, took }
     }
 }

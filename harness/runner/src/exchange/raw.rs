@@ -11,7 +11,7 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use super::{Answer, ExchangeError, MOST_BODY, MOST_HEAD};
+use super::{Answer, ExchangeError, MOST_HEAD, reading};
 use crate::{fill::Filled, profile::Profile};
 
 pub(super) struct Raw {
@@ -37,7 +37,12 @@ impl Raw {
         Self { tls: TlsConnector::from(tls), proxies, patience: profile.connect_timeout }
     }
 
-    pub(super) async fn send(&self, request: &Filled) -> Result<Answer, ExchangeError> {
+    /// Sends a request, and reads into `seen` what comes.
+    pub(super) async fn send(
+        &self,
+        request: &Filled,
+        seen: &mut Option<Answer>,
+    ) -> Result<(), ExchangeError> {
         let wrong = |what: &str| ExchangeError::Request(what.to_owned());
         let url =
             reqwest::Url::parse(&request.url).map_err(|error| ExchangeError::Request(error.to_string()))?;
@@ -55,9 +60,9 @@ impl Raw {
                 .map_err(|error| ExchangeError::Tls(error.to_string()))?;
             let stream = self.tls.connect(name, stream).await;
             let stream = stream.map_err(|error| ExchangeError::Unreachable(error.to_string()))?;
-            converse(stream, &bytes(request, &url, None)).await
+            converse(stream, &bytes(request, &url, None), seen).await
         } else {
-            converse(stream, &bytes(request, &url, proxy.as_ref())).await
+            converse(stream, &bytes(request, &url, proxy.as_ref()), seen).await
         }
     }
 
@@ -133,161 +138,24 @@ fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec
     bytes
 }
 
+/// Writes the request and reads the answer.
 async fn converse(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     bytes: &[u8],
-) -> Result<Answer, ExchangeError> {
-    let broken = |error: std::io::Error| ExchangeError::Broken(error.to_string());
+    seen: &mut Option<Answer>,
+) -> Result<(), ExchangeError> {
     // A server may answer and close before it has read everything; its answer counts.
     let written = stream.write_all(bytes).await.and(stream.flush().await);
-    let mut seen = Vec::new();
-    loop {
-        if let Some(answer) = parse(&seen, false)? {
-            return Ok(answer);
-        }
-        if seen.len() > MOST_HEAD + MOST_BODY {
-            return Err(ExchangeError::Broken(format!("it is longer than {} bytes", MOST_HEAD + MOST_BODY)));
-        }
-        match stream.read_buf(&mut seen).await {
-            Ok(0) => {
-                written.map_err(broken)?;
-                return parse(&seen, true)?
-                    .ok_or_else(|| ExchangeError::Broken("the connection ended within it".into()));
-            }
-            Ok(_) => {}
-            // Closing without the TLS goodbye ends the answer all the same.
-            Err(error) => return parse(&seen, true)?.ok_or_else(|| broken(error)),
-        }
-    }
-}
-
-/// The final answer in these bytes, once it is complete; interim answers (1xx) are passed over.
-fn parse(mut bytes: &[u8], ended: bool) -> Result<Option<Answer>, ExchangeError> {
-    loop {
-        let mut fields = [httparse::EMPTY_HEADER; 256];
-        let mut response = httparse::Response::new(&mut fields);
-        let head = match response.parse(bytes) {
-            Ok(httparse::Status::Complete(head)) => head,
-            Ok(httparse::Status::Partial) if bytes.len() <= MOST_HEAD => return Ok(None),
-            Ok(httparse::Status::Partial) => {
-                return Err(ExchangeError::Broken(format!(
-                    "its header section is longer than {MOST_HEAD} bytes"
-                )));
-            }
-            Err(error) => return Err(ExchangeError::Broken(format!("not HTTP/1.1: {error}"))),
-        };
-        let status = response.code.unwrap_or_default();
-        let rest = &bytes[head..];
-        if (100..200).contains(&status) {
-            bytes = rest;
-            continue;
-        }
-        let headers: Vec<(String, String)> = response
-            .headers
-            .iter()
-            .map(|field| (field.name.to_owned(), String::from_utf8_lossy(field.value).into_owned()))
-            .collect();
-        let mut answer = Answer { status, headers, body: Vec::new() };
-        let body = body(&answer, rest, ended)?;
-        return Ok(body.map(|body| {
-            answer.body = body;
-            answer
-        }));
-    }
-}
-
-/// The body by the rules of RFC 9112 section 6.3; `None` while it is not complete.
-fn body(answer: &Answer, rest: &[u8], ended: bool) -> Result<Option<Vec<u8>>, ExchangeError> {
-    if matches!(answer.status, 204 | 304) {
-        return Ok(Some(Vec::new()));
-    }
-    if answer
-        .header("transfer-encoding")
-        .is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"))
-    {
-        return dechunk(rest);
-    }
-    if let Some(length) = answer.header("content-length") {
-        let length: usize = length
-            .trim()
-            .parse()
-            .map_err(|_| ExchangeError::Broken(format!("Content-Length is `{length}`")))?;
-        if length > MOST_BODY {
-            return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes")));
-        }
-        return Ok(rest.get(..length).map(<[u8]>::to_vec));
-    }
-    Ok(ended.then(|| rest.to_vec()))
-}
-
-/// RFC 9112 section 7.1. Extensions and trailers are passed over.
-fn dechunk(mut rest: &[u8]) -> Result<Option<Vec<u8>>, ExchangeError> {
-    let mut body = Vec::new();
-    loop {
-        match httparse::parse_chunk_size(rest) {
-            Err(_) => return Err(ExchangeError::Broken("a chunk of it has no size".into())),
-            Ok(httparse::Status::Partial) => return Ok(None),
-            Ok(httparse::Status::Complete((_, 0))) => return Ok(Some(body)),
-            Ok(httparse::Status::Complete((start, size))) => {
-                let size = usize::try_from(size).unwrap_or(usize::MAX);
-                if size > MOST_BODY - body.len().min(MOST_BODY) {
-                    return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes")));
-                }
-                let Some(chunk) = rest.get(start..start + size) else { return Ok(None) };
-                body.extend_from_slice(chunk);
-                match rest.get(start + size..start + size + 2) {
-                    None => return Ok(None),
-                    Some(b"\r\n") => rest = &rest[start + size + 2..],
-                    Some(_) => {
-                        return Err(ExchangeError::Broken("a chunk of it does not end where it says".into()));
-                    }
-                }
-            }
-        }
+    let read = reading::read(stream, seen).await;
+    match written {
+        Err(error) if seen.is_none() => Err(ExchangeError::Broken(error.to_string())),
+        _ => read,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(text: &str, ended: bool) -> Result<Option<(u16, String)>, ExchangeError> {
-        parse(text.as_bytes(), ended)
-            .map(|answer| answer.map(|answer| (answer.status, String::from_utf8(answer.body).unwrap())))
-    }
-
-    #[test]
-    fn the_body_ends_where_its_framing_says() {
-        let ok = |body: &str| Ok(Some((200, body.to_owned())));
-        assert_eq!(parsed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", false), ok("ab"));
-        assert_eq!(
-            parsed(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n",
-                false
-            ),
-            ok("abc")
-        );
-        assert_eq!(
-            parsed("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false),
-            ok("")
-        );
-        assert_eq!(parsed("HTTP/1.1 200 OK\r\n\r\nab", true), ok("ab"));
-        for unfinished in
-            ["HTTP/1.1 200", "HTTP/1.1 200 OK\r\n\r\nab", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab"]
-        {
-            assert_eq!(parsed(unfinished, false), Ok(None), "{unfinished}");
-        }
-        for broken in [
-            "SSH-2.0-x\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
-        ] {
-            assert!(parsed(broken, false).is_err(), "{broken}");
-        }
-    }
 
     #[test]
     fn names_go_out_as_they_are_given() {

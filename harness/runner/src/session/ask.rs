@@ -12,7 +12,7 @@ use xs2aspec_suite::{Case, RequestSpec};
 
 use super::{Session, Stop, Trail, offer::not_offered, operation_of};
 use crate::{
-    exchange::Answer,
+    exchange::{Answer, Exchanged},
     fill::{FillError, Filled, Filler},
     judge::{self, Examined},
 };
@@ -143,9 +143,10 @@ impl Session {
             }
             let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
             let at = micros(self.began.elapsed());
-            let (answer, took) = self.exchanger.send(&filled).await;
+            let Exchanged { answer, seen, took } = self.exchanger.send(&filled).await;
             if self.beside.is_none() {
-                if let Ok(answer) = &answer {
+                let seen = answer.as_ref().ok().or(seen.as_ref());
+                if let Some(answer) = seen {
                     self.masker.learn(&filled, answer, &mut trail.learned);
                 }
                 let learned = &trail.learned;
@@ -155,7 +156,7 @@ impl Session {
                     step: step.to_owned(),
                     attempt,
                     request: self.masker.request(&filled),
-                    response: answer.as_ref().ok().map(|answer| self.masker.response(answer, learned)),
+                    response: seen.map(|answer| self.masker.response(answer, learned)),
                     failure: answer.as_ref().err().map(|error| self.masker.text(&error.to_string())),
                     at,
                     micros: micros(took),

@@ -73,8 +73,7 @@ impl Session {
             let kept = [("payment.id".to_owned(), Value::from("none"))].into();
             let request = self.filler(need, "ask", &kept).fill(&baseline.request).ok()?;
             self.exchanges.fetch_add(1, Ordering::Relaxed);
-            let (answer, _) = self.exchanger.send(&request).await;
-            let status = answer.ok()?.status;
+            let status = self.exchanger.send(&request).await.answer.ok()?.status;
             // A basket with an unknown payment is refused one way or another; a missing operation is not found.
             let absent = matches!(status, 404 | 405 | 501) || (need == "sandbox" && status == 403);
             absent.then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))

@@ -72,7 +72,7 @@ impl Recorded {
 
 /// The answer of an exchange, if there was a whole one.
 pub(super) fn answer(exchange: &Exchange) -> Option<Answer> {
-    let response = exchange.response.as_ref()?;
+    let response = exchange.response.as_ref().filter(|_| exchange.failure.is_none())?;
     let body = match &response.body {
         None => Vec::new(),
         Some(Body::Text(text)) => text.clone().into_bytes(),

@@ -1,0 +1,302 @@
+//! Reading an answer from a connection, byte for byte as it comes (RFC 9112). What was seen of it stays where it does not come to its end.
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::{Answer, ExchangeError, MOST_BODY, MOST_HEAD};
+
+/// Interim answers (1xx) that are passed over; who sends more never comes to the point.
+const MOST_INTERIM: usize = 100;
+/// Header fields of an answer.
+const MOST_FIELDS: usize = 256;
+/// Characters of a chunk's size, its extensions included, and of all trailers.
+const MOST_LINE: usize = 16 * 1024;
+
+/// Reads the final answer into `seen`.
+pub(super) async fn read(
+    stream: impl AsyncRead + Unpin,
+    seen: &mut Option<Answer>,
+) -> Result<(), ExchangeError> {
+    let mut reader = Reader { stream, buffer: Vec::new(), at: 0 };
+    for _ in 0..=MOST_INTERIM {
+        let (status, headers) = reader.head().await?;
+        if !(100..200).contains(&status) {
+            let answer = seen.insert(Answer { status, headers, body: Vec::new() });
+            return reader.body(answer).await;
+        }
+    }
+    Err(broken(&format!("there are more than {MOST_INTERIM} interim answers (1xx)")))
+}
+
+fn broken(what: &str) -> ExchangeError {
+    ExchangeError::Broken(what.to_owned())
+}
+
+struct Reader<S> {
+    stream: S,
+    /// What was read; up to `at` it is used up.
+    buffer: Vec<u8>,
+    at: usize,
+}
+
+impl<S: AsyncRead + Unpin> Reader<S> {
+    /// What is there and not used up.
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.at..]
+    }
+
+    /// Reads on; whether there was something.
+    async fn more(&mut self) -> Result<bool, ExchangeError> {
+        if self.at == self.buffer.len() {
+            self.buffer.clear();
+            self.at = 0;
+        }
+        let read = self.stream.read_buf(&mut self.buffer).await;
+        read.map(|bytes| bytes > 0).map_err(|error| ExchangeError::Broken(error.to_string()))
+    }
+
+    async fn demand_more(&mut self) -> Result<(), ExchangeError> {
+        if self.more().await? { Ok(()) } else { Err(broken("the connection ended within it")) }
+    }
+
+    /// A status line and header fields.
+    async fn head(&mut self) -> Result<(u16, Vec<(String, String)>), ExchangeError> {
+        let mut looked_at = 0;
+        loop {
+            let rest = self.rest();
+            if !rest.iter().zip(b"HTTP/1.").all(|(found, expected)| found == expected) {
+                return Err(broken("not HTTP/1.1"));
+            }
+            // It is parsed where an empty line has come, and not at each byte again.
+            let from = looked_at.min(rest.len());
+            let is_end = |end: &[u8]| end.starts_with(b"\n\n") || end.ends_with(b"\n\n") || end == b"\n\r\n";
+            let ends = rest[from..].windows(3).any(is_end);
+            looked_at = rest.len().saturating_sub(2);
+            if ends && let Some((length, status, fields)) = head(rest)? {
+                self.at += length;
+                return Ok((status, fields));
+            }
+            if rest.len() > MOST_HEAD {
+                return Err(broken(&format!("its header section is longer than {MOST_HEAD} bytes")));
+            }
+            self.demand_more().await?;
+        }
+    }
+
+    /// The body by the rules of RFC 9112 section 6.3.
+    async fn body(&mut self, answer: &mut Answer) -> Result<(), ExchangeError> {
+        if matches!(answer.status, 204 | 304) {
+            return Ok(());
+        }
+        let coding = answer.header("transfer-encoding").unwrap_or_default().to_ascii_lowercase();
+        if coding.contains("chunked") {
+            return self.chunks(&mut answer.body).await;
+        }
+        let Some(length) = answer.header("content-length") else {
+            while self.take(&mut answer.body, usize::MAX)? || self.more().await? {}
+            return Ok(());
+        };
+        let wrong = || ExchangeError::Broken(format!("Content-Length is `{length}`"));
+        let length: usize = length.trim().parse().map_err(|_| wrong())?;
+        if length > MOST_BODY {
+            return Err(too_long());
+        }
+        self.exactly(&mut answer.body, length).await
+    }
+
+    /// RFC 9112 section 7.1. Extensions and trailers are passed over.
+    async fn chunks(&mut self, body: &mut Vec<u8>) -> Result<(), ExchangeError> {
+        loop {
+            let size = self.chunk_size().await?;
+            if size == 0 {
+                return self.trailers().await;
+            }
+            if size > MOST_BODY - body.len().min(MOST_BODY) {
+                return Err(too_long());
+            }
+            self.exactly(body, size).await?;
+            while self.rest().len() < 2 {
+                self.demand_more().await?;
+            }
+            if !self.rest().starts_with(b"\r\n") {
+                return Err(broken("a chunk of it does not end where it says"));
+            }
+            self.at += 2;
+        }
+    }
+
+    async fn chunk_size(&mut self) -> Result<usize, ExchangeError> {
+        loop {
+            match httparse::parse_chunk_size(self.rest()) {
+                Ok(httparse::Status::Complete((length, size))) => {
+                    self.at += length;
+                    return Ok(usize::try_from(size).unwrap_or(usize::MAX));
+                }
+                Ok(httparse::Status::Partial) if self.rest().len() <= MOST_LINE => self.demand_more().await?,
+                _ => return Err(broken("a chunk of it has no size")),
+            }
+        }
+    }
+
+    /// The lines after the last chunk, up to an empty one. An answer that was read up to its last chunk is whole without them.
+    async fn trailers(&mut self) -> Result<(), ExchangeError> {
+        let mut passed = 0;
+        loop {
+            while let Some(end) = self.rest().iter().position(|byte| *byte == b'\n') {
+                let is_empty = self.rest()[..end].iter().all(|byte| *byte == b'\r');
+                self.at += end + 1;
+                passed += end + 1;
+                if is_empty || passed > MOST_LINE {
+                    return Ok(());
+                }
+            }
+            if self.rest().len() > MOST_LINE || !self.more().await.unwrap_or(false) {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn exactly(&mut self, body: &mut Vec<u8>, length: usize) -> Result<(), ExchangeError> {
+        let end = body.len() + length;
+        loop {
+            self.take(body, end)?;
+            if body.len() == end {
+                return Ok(());
+            }
+            self.demand_more().await?;
+        }
+    }
+
+    /// Moves what is there to the body, up to this length of it; whether there was something.
+    fn take(&mut self, body: &mut Vec<u8>, end: usize) -> Result<bool, ExchangeError> {
+        let count = self.rest().len().min(end - body.len());
+        body.extend_from_slice(&self.buffer[self.at..self.at + count]);
+        self.at += count;
+        if body.len() > MOST_BODY { Err(too_long()) } else { Ok(count > 0) }
+    }
+}
+
+/// A whole header section: its length, the status, and the fields.
+#[expect(clippy::type_complexity, reason = "it is told in one line, and used once")]
+fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, ExchangeError> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut response = httparse::Response::new(&mut fields);
+    match response.parse(bytes) {
+        Ok(httparse::Status::Complete(length)) => {
+            let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+            let fields = response.headers.iter().map(|field| (field.name.to_owned(), text(field.value)));
+            Ok(Some((length, response.code.unwrap_or_default(), fields.collect())))
+        }
+        Ok(httparse::Status::Partial) => Ok(None),
+        Err(error) => Err(ExchangeError::Broken(format!("not HTTP/1.1: {error}"))),
+    }
+}
+
+fn too_long() -> ExchangeError {
+    ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives its bytes in pieces of one length, and then ends.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl AsyncRead for Pieces<'_> {
+        fn poll_read(
+            mut self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            into: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            let count = self.0.len().min(self.1).min(into.remaining());
+            let (now, later) = self.0.split_at(count);
+            into.put_slice(now);
+            self.0 = later;
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+
+    /// What comes of these bytes in pieces of any length, and what was seen of the answer.
+    async fn read_of(text: &str) -> (Result<(), ExchangeError>, Option<(u16, String)>) {
+        let mut first = None;
+        for length in [1, 2, 3, 7, text.len().max(1)] {
+            let mut seen = None;
+            let ended = read(Pieces(text.as_bytes(), length), &mut seen).await;
+            let seen = seen.map(|answer| (answer.status, String::from_utf8(answer.body).unwrap()));
+            assert_eq!(
+                first.get_or_insert((ended.clone(), seen.clone())),
+                &(ended, seen),
+                "{length}: {text}"
+            );
+        }
+        first.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_body_ends_where_its_framing_says() {
+        for (text, body) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", "ab"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n", "abc"),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nab\r\n0\r\nTrailer: a\r\n\r\n",
+                "ab",
+            ),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n", "ab"),
+            ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""),
+            ("HTTP/1.1 200 OK\r\n\r\nab", "ab"),
+            ("HTTP/1.1 200 OK\n\nab", "ab"),
+        ] {
+            assert_eq!(read_of(text).await, (Ok(()), Some((200, body.to_owned()))), "{text}");
+        }
+        assert_eq!(
+            read_of("HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n").await.1,
+            Some((204, String::new()))
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_no_answer_or_not_a_whole_one_is_an_error_and_its_beginning_is_kept() {
+        for (text, says, seen) in [
+            ("", "the connection ended within it", None),
+            ("HTTP/1.1 200", "the connection ended within it", None),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "the connection ended within it", Some("ab")),
+            ("SSH-2.0-x\r\n\r\n", "not HTTP/1.1", None),
+            ("HTTP/1.1 2x0 OK\r\n\r\n", "not HTTP/1.1: invalid response status", None),
+            ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "Content-Length is `x`", Some("")),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+                "its body is longer than 8388608 bytes",
+                Some(""),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "a chunk of it has no size",
+                Some(""),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",
+                "a chunk of it does not end where it says",
+                Some("a"),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
+                "its body is longer than 8388608 bytes",
+                Some(""),
+            ),
+        ] {
+            let seen = seen.map(|body| (200, body.to_owned()));
+            assert_eq!(read_of(text).await, (Err(broken(says)), seen), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_does_not_come_to_an_end_is_bounded() {
+        let interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(MOST_INTERIM + 1);
+        let head = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(MOST_HEAD));
+        let body = format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(MOST_BODY + 1));
+        for (text, says) in [(interim, "interim"), (head, "header section"), (body, "its body")] {
+            let ended = read(text.as_bytes(), &mut None).await.unwrap_err().to_string();
+            assert!(ended.contains(says), "{ended}");
+        }
+    }
+}
