@@ -126,6 +126,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
 
     async fn chunk_size(&mut self) -> Result<usize, ExchangeError> {
         loop {
+            // The parser takes a line without any digit for the size 0.
+            if self.rest().first().is_some_and(|first| !first.is_ascii_hexdigit()) {
+                return Err(broken("a chunk of it has no size"));
+            }
             match httparse::parse_chunk_size(self.rest()) {
                 Ok(httparse::Status::Complete((length, size))) => {
                     self.at += length;
@@ -272,6 +276,11 @@ mod tests {
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
                 "a chunk of it has no size",
                 Some(""),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n\r\n",
+                "a chunk of it has no size",
+                Some("a"),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",

@@ -1,8 +1,9 @@
 //! From bytes to a JSON value, with the reason where that does not go.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 use super::{Operation, clause::CONTENT_TYPE, notes::Notes, words};
 
@@ -19,6 +20,9 @@ pub(super) struct Read {
     pub(super) document: Option<Value>,
     /// What is wrong with the bytes. A byte order mark alone does not keep the rest from being read.
     pub(super) problem: Option<String>,
+    /// The value as those see it who keep the first of two members with one name, where that is another one: `document` has the last. Which
+    /// of them counts nobody can tell (RFC 8259 section 4).
+    pub(super) other: Option<Value>,
 }
 
 /// Reads a body. `serde_json` gives up at 128 levels and at numbers beyond a double; both are reported, neither panics.
@@ -39,12 +43,90 @@ pub(super) fn read(bytes: &[u8]) -> Read {
             ));
         }
     };
-    match serde_json::from_str(text) {
-        Ok(document) => Read { document: Some(document), problem },
+    match value(text, false) {
+        Ok((document, repeats)) => {
+            let other = repeats.then(|| value(text, true).ok()).flatten().map(|(other, _)| other);
+            let other = other.filter(|other| *other != document);
+            Read { document: Some(document), problem, other }
+        }
         Err(error) => {
             let start = words::quoted(&text.chars().take(40).collect::<String>());
             Read::broken(words::cut(format!("{error}, in a body that starts with {start}"), words::LONGEST))
         }
+    }
+}
+
+/// The value of a JSON text, with the first or the last of members with one name, and whether there are such.
+fn value(text: &str, first: bool) -> serde_json::Result<(Value, bool)> {
+    let mut repeats = false;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Reader { first, repeats: &mut repeats }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, repeats))
+}
+
+struct Reader<'a> {
+    first: bool,
+    repeats: &'a mut bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Reader { first: self.first, repeats: self.repeats })? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key_seed(std::marker::PhantomData::<String>)? {
+            let value = members.next_value_seed(Reader { first: self.first, repeats: self.repeats })?;
+            *self.repeats |= object.contains_key(&name);
+            if !self.first || !object.contains_key(&name) {
+                object.insert(name, value);
+            }
+        }
+        Ok(object.into())
     }
 }
 
@@ -68,7 +150,7 @@ fn is_json(content_type: &str) -> bool {
 
 impl Read {
     fn broken(problem: impl Display) -> Self {
-        Self { document: None, problem: Some(problem.to_string()) }
+        Self { document: None, problem: Some(problem.to_string()), other: None }
     }
 }
 
@@ -96,6 +178,20 @@ mod tests {
         let read = read(b"\xEF\xBB\xBF{\"a\": 1}");
         assert_eq!(read.problem.as_deref(), Some("a byte order mark at the start"));
         assert_eq!(read.document, Some(serde_json::json!({"a": 1})));
+    }
+
+    #[test]
+    fn members_with_one_name_are_read_in_both_ways() {
+        use serde_json::json;
+        let both = |text: &str| {
+            let read = read(text.as_bytes());
+            (read.document.unwrap(), read.other)
+        };
+        let text = r#"{"a":[{"b":1,"b":null,"b":2.5}],"c":true,"d":-1}"#;
+        let last = json!({"a": [{"b": 2.5}], "c": true, "d": -1});
+        assert_eq!(both(text), (last, Some(json!({"a": [{"b": 1}], "c": true, "d": -1}))));
+        assert_eq!(both(r#"{"a":1,"b":{"a":1}}"#), (json!({"a": 1, "b": {"a": 1}}), None));
+        assert_eq!(both(r#"{"a":1,"a":1}"#), (json!({"a": 1}), None), "whoever reads it sees the same");
     }
 
     #[test]

@@ -97,25 +97,28 @@ impl ResponseRules {
         if let Some(problem) = read.problem {
             notes.finding(operation.shape_clause(), "body", body::EXPECTED, problem);
         }
-        if let Some(document) = &read.document {
-            self.schemas.of(operation).check(document, &mut notes);
-            relations::check(operation, document, &self.currencies, &mut notes);
+        let before = notes.broken();
+        for document in read.document.iter().chain(&read.other) {
+            if notes.broken() == before {
+                self.schemas.of(operation).check(document, &mut notes);
+                relations::check(operation, document, &self.currencies, &mut notes);
+            }
         }
         notes.into_checked(read.document)
     }
 
     fn check_refusal(&self, operation: Operation, body: &[u8]) -> Checked {
-        let document = body::read(body).document;
+        let read = body::read(body);
         let mut notes = Notes::default();
-        if let Some(document) = &document
-            && document.get("tppMessages").is_some()
-        {
-            self.schemas.refusal().check(document, &mut notes);
+        for document in read.document.iter().chain(&read.other) {
+            if notes.broken() == 0 && document.get("tppMessages").is_some() {
+                self.schemas.refusal().check(document, &mut notes);
+            }
         }
         if !operation.creates_payment() {
             notes.demand_nothing(clause::ERROR_BODY);
         }
-        notes.into_checked(document)
+        notes.into_checked(read.document)
     }
 }
 

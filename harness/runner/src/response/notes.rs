@@ -50,6 +50,11 @@ impl Notes {
         }
     }
 
+    /// How much is broken so far.
+    pub(super) fn broken(&self) -> usize {
+        self.findings.len()
+    }
+
     /// Whether further findings are left out.
     pub(super) fn is_full(&self) -> bool {
         self.findings.len() >= LIMIT

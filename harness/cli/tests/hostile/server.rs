@@ -1,0 +1,151 @@
+//! A server on a raw socket between the suite and a reference bank: what is for one operation gets whatever a script does, all the rest
+//! is answered by the bank.
+
+use std::{
+    io::{ErrorKind, Read, Result, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use tokio::runtime::Runtime;
+use xs2aspec_reference::{Bank, Config};
+
+/// The requests that a script is for begin with this path.
+pub(crate) const VICTIM: &str = "/v1/periodic-payments";
+
+/// Which of those requests it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// All.
+    All,
+    /// Those that are written byte by byte: they alone end their connection.
+    Exact,
+}
+
+/// A connection, plain or over TLS.
+pub(crate) trait Stream: Read + Write {}
+impl<S: Read + Write> Stream for S {}
+
+/// What is done in place of an answer. It gets the bank's own answer, and the connection, which is closed after an error.
+pub(crate) type Script = dyn Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync;
+
+/// A hostile server.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    /// Requests that the script answered.
+    pub(crate) asked: Arc<AtomicUsize>,
+}
+
+impl Server {
+    /// Starts one that does this.
+    pub(crate) fn start(
+        script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self::wrapped(|stream| Ok(Box::new(stream)), Which::All, script)
+    }
+
+    /// Starts one whose connections are something more than TCP.
+    pub(crate) fn wrapped(
+        wrap: impl Fn(TcpStream) -> Result<Box<dyn Stream>> + Send + Sync + 'static,
+        which: Which,
+        script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let (counter, both) = (Arc::clone(&asked), Arc::new((wrap, script)));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (counter, both) = (Arc::clone(&counter), Arc::clone(&both));
+                thread::spawn(move || {
+                    stream.set_nodelay(true)?;
+                    let (wrap, script) = &*both;
+                    converse(&mut *wrap(stream)?, which, script, &counter)
+                });
+            }
+        });
+        Self { address, asked }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// Answers requests until the connection ends.
+fn converse(stream: &mut dyn Stream, which: Which, script: &Script, counter: &AtomicUsize) -> Result<()> {
+    loop {
+        let request = message(stream)?;
+        let healthy = of_bank(&request)?;
+        let is_victim = request
+            .split(|byte| *byte == b' ')
+            .nth(1)
+            .is_some_and(|path| path.starts_with(VICTIM.as_bytes()));
+        let is_exact = request.windows(17).any(|text| text == b"Connection: close");
+        if is_victim && (is_exact || which == Which::All) {
+            counter.fetch_add(1, Ordering::SeqCst);
+            script(&healthy, stream)?;
+        } else {
+            stream.write_all(&healthy)?;
+        }
+        stream.flush()?;
+    }
+}
+
+/// A request or an answer with a Content-Length, if it has a body.
+fn message(stream: &mut dyn Stream) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let count = stream.read(&mut piece)?;
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend_from_slice(&piece[..count]);
+        let Some(head) = bytes.windows(4).position(|end| end == b"\r\n\r\n") else { continue };
+        let length = String::from_utf8_lossy(&bytes[..head])
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .map_or(0, |(_, value)| value.trim().parse().unwrap());
+        if bytes.len() >= head + 4 + length {
+            return Ok(bytes);
+        }
+    }
+}
+
+/// What the reference bank answers to these bytes.
+fn of_bank(request: &[u8]) -> Result<Vec<u8>> {
+    static BANK: OnceLock<(Runtime, Bank)> = OnceLock::new();
+    let (_, bank) = BANK.get_or_init(|| {
+        let runtime = Runtime::new().unwrap();
+        let bank = runtime.block_on(xs2aspec_reference::start(Config::default())).unwrap();
+        (runtime, bank)
+    });
+    let mut stream = TcpStream::connect(bank.address())?;
+    stream.write_all(request)?;
+    message(&mut stream)
+}
+
+/// An answer in two parts: its head up to the empty line, and its body.
+pub(crate) fn split(answer: &[u8]) -> (String, &[u8]) {
+    let head = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap();
+    (String::from_utf8(answer[..head + 2].to_vec()).unwrap(), &answer[head + 4..])
+}
+
+/// The answer that a payment was made, with these header lines and this body.
+pub(crate) fn created(more: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n{more}Content-Length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}

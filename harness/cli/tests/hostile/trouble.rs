@@ -1,0 +1,101 @@
+//! Targets in trouble: busy for a while, gone for a while, or with answers that are meant for somebody else.
+
+use std::{
+    net::{TcpListener, TcpStream},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use xs2aspec_record::Verdict;
+
+use super::{EXACT, PATIENT, PLAIN, against, bounded, run, server::Server};
+
+#[test]
+fn busy_for_a_while_and_then_healthy() {
+    let asked = AtomicUsize::new(0);
+    let ran = against(move |answer, stream| {
+        if asked.fetch_add(1, Ordering::SeqCst) < 2 {
+            return stream.write_all(b"HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
+        }
+        stream.write_all(answer)
+    });
+    bounded(&ran);
+    // A payment that was refused for lack of time may have been made: it is not sent again, and says nothing.
+    let mut told = 0;
+    for (case, verdict) in &ran.verdicts {
+        let word = verdict.verdict;
+        assert!(
+            matches!(word, Verdict::Pass | Verdict::Observed | Verdict::Inconclusive),
+            "{case}: {verdict:?}"
+        );
+        told += usize::from(word == Verdict::Pass);
+        if !case.contains("periodic") {
+            assert_ne!(word, Verdict::Inconclusive, "{case}");
+        }
+    }
+    assert!(told >= 4, "what was asked later is judged");
+    assert_eq!(ran.code, Some(3), "{}", ran.said);
+}
+
+#[test]
+fn answers_that_are_meant_for_another_request() {
+    // Each request gets the answer to the one before it.
+    let before = Mutex::new(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec());
+    let ran = against(move |answer, stream| {
+        let other = std::mem::replace(&mut *before.lock().unwrap(), answer.to_vec());
+        stream.write_all(&other)
+    });
+    bounded(&ran);
+    let wrong = ran.verdicts.values().filter(|verdict| verdict.verdict == Verdict::Fail);
+    assert!(wrong.count() > 0, "{}", ran.said);
+    assert_eq!(ran.code, Some(1), "{}", ran.said);
+    for (case, verdict) in &ran.verdicts {
+        assert!(case.contains("periodic") || verdict.verdict != Verdict::Fail, "{case}: {verdict:?}");
+    }
+}
+
+#[test]
+fn gone_in_the_middle_of_a_run_and_back_again() {
+    // The port of a listener that is closed after some connections, and opened again half a second later.
+    let inner = Server::start(|answer, stream| stream.write_all(answer));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut listener = Some(listener);
+        let mut seen = 0;
+        loop {
+            let accepted = listener.as_ref().unwrap().accept();
+            let Ok((client, _)) = accepted else { continue };
+            seen += 1;
+            if seen == 4 {
+                drop(client);
+                drop(listener.take());
+                thread::sleep(Duration::from_millis(500));
+                listener = Some(TcpListener::bind(address).unwrap());
+                continue;
+            }
+            let server = TcpStream::connect(inner.address).unwrap();
+            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || drop(std::io::copy(&mut from, &mut to)));
+            let (mut from, mut to) = (server, client);
+            thread::spawn(move || drop(std::io::copy(&mut from, &mut to)));
+        }
+    });
+    let ran =
+        run(&format!("http://{address}"), &format!("deadline-ms = {PATIENT}\nlimits = {{ retries = 5 }}"));
+    bounded(&ran);
+    let count = |word| ran.verdicts.values().filter(|verdict| verdict.verdict == word).count();
+    // The one whose connection broke is not known; everything that found no connection was asked again.
+    assert_eq!(count(Verdict::Fail), 0, "{}", ran.said);
+    assert!(count(Verdict::Pass) >= 5, "{}", ran.said);
+    let lost = count(Verdict::Error) + count(Verdict::Inconclusive);
+    assert!(lost <= 8, "{}", ran.said);
+    assert_eq!(ran.code, Some(if count(Verdict::Error) > 0 { 3 } else { 0 }), "{}", ran.said);
+    for case in [PLAIN, EXACT] {
+        assert!(ran.verdicts.contains_key(case));
+    }
+}
