@@ -13,6 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use reading::read as read_answer;
+
 use crate::{fill::Filled, profile::Profile};
 
 /// Longest header section and body that are read of an answer, in bytes.

@@ -11,11 +11,9 @@ const MOST_FIELDS: usize = 256;
 /// Characters of a chunk's size, its extensions included, and of all trailers.
 const MOST_LINE: usize = 16 * 1024;
 
-/// Reads the final answer into `seen`.
-pub(super) async fn read(
-    stream: impl AsyncRead + Unpin,
-    seen: &mut Option<Answer>,
-) -> Result<(), ExchangeError> {
+/// Reads the final answer on a connection into `seen`; interim ones (1xx) are passed over. After an error `seen` has as much as there was
+/// of it.
+pub async fn read(stream: impl AsyncRead + Unpin, seen: &mut Option<Answer>) -> Result<(), ExchangeError> {
     let mut reader = Reader { stream, buffer: Vec::new(), at: 0 };
     for _ in 0..=MOST_INTERIM {
         let (status, headers) = reader.head().await?;

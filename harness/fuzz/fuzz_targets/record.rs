@@ -1,0 +1,9 @@
+//! See `readers::record`.
+
+#![no_main]
+
+#[path = "../src/readers.rs"]
+#[allow(dead_code, reason = "each target has one of them")]
+mod readers;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| readers::record(bytes));

@@ -1,0 +1,169 @@
+//! Whatever reads what others wrote, each for any bytes: none of these may panic, and each comes to an end.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::LazyLock,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use http::Request;
+use tokio::runtime::{Builder, Runtime};
+use xs2aspec_record::Verdict;
+use xs2aspec_reference::{Config, Indoors};
+use xs2aspec_report::{Run, files::Report, text, verify::verify};
+use xs2aspec_runner::{
+    Profile, exchange, judge,
+    response::{Operation, ResponseRules},
+    waiver,
+};
+use xs2aspec_signing::{
+    Certificate,
+    diagnosis::{self, Parameters, Received},
+    encoded_word, material,
+    qualified::Statements,
+};
+use xs2aspec_suite::{Suite, Tree};
+
+/// A reader and its name, which is that of its fuzz target and of its corpus.
+pub type Reader = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const ALL: [Reader; 8] = [
+    ("bank", bank),
+    ("bundle", bundle),
+    ("caller", caller),
+    ("case", case),
+    ("profile", profile),
+    ("record", record),
+    ("response", response),
+    ("waivers", waivers),
+];
+
+const CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
+
+/// The reference bank's readers of headers and bodies: whatever is sent is answered, and never by a failure inside. Signature, Digest,
+/// certificate and body, with a NUL between them.
+pub fn bank(bytes: &[u8]) {
+    static BANK: LazyLock<Indoors> = LazyLock::new(|| Indoors::open(&Config::default()));
+    let mut parts = bytes.splitn(4, |byte| *byte == 0);
+    let mut next = || parts.next().unwrap_or_default();
+    let certificate: String = CERTIFICATE.lines().filter(|line| !line.contains([' ', '-'])).collect();
+    let (signature, digest, other, body) = (next(), next(), next(), next());
+    let certificate = if other.is_empty() { certificate.as_bytes() } else { other };
+    let request = Request::post("/v1/payments/norwegian-cross-border-credit-transfers")
+        .header("accept", "application/json")
+        .header("x-accept-fix", "amount-as-string")
+        .header("x-request-id", "c63ec4ff-3e4f-4a20-9c2f-9fdf504160c3")
+        .header("tpp-session-id", "1c0f9a52-7a3e-4a53-9a6b-2f6c5c1f0d11")
+        .header("tpp-redirect-uri", "https://tpp.example/return")
+        .header("psu-id", "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f")
+        .header("psu-ip-address", "192.0.2.10")
+        .header("content-type", "application/json")
+        .header("tpp-signature-certificate", certificate)
+        .header("signature", signature)
+        .header("digest", digest);
+    // Bytes that no header may have do not come here.
+    let Ok(request) = request.body(body.to_vec()) else { return };
+    let answer = RUNTIME.block_on(BANK.answer(request));
+    assert!((400..500).contains(&answer.status().as_u16()), "{answer:?}");
+}
+
+/// A bundle of evidence.
+pub fn bundle(bytes: &[u8]) {
+    let verified = verify(bytes, None, "xs2aspec 0.1.0");
+    assert!(!verified.broken.is_empty() || !verified.events.is_empty());
+}
+
+/// The caller's readers of Signature, keyId, Digest, encoded words, certificates and keys.
+pub fn caller(bytes: &[u8]) {
+    drop(Certificate::from_der(bytes));
+    drop(Certificate::from_pem(bytes));
+    drop(Statements::read(bytes));
+    let text = String::from_utf8_lossy(bytes);
+    drop(material::unlocked(&text, Some("passphrase")));
+    Parameters::read(&text);
+    encoded_word::unwrap(&text);
+    let mut parts = text.splitn(3, '\0');
+    let certificate = Certificate::from_pem(CERTIFICATE).expect("a certificate").header_value();
+    let fields = [
+        ("Signature".to_owned(), parts.next().unwrap_or_default().to_owned()),
+        ("Digest".to_owned(), parts.next().unwrap_or_default().to_owned()),
+        ("Date".to_owned(), parts.next().unwrap_or_default().to_owned()),
+        ("TPP-Signature-Certificate".to_owned(), certificate),
+    ];
+    diagnosis::examine(&Received { fields: &fields, body: bytes, target: None, signed: Some(&text) });
+}
+
+/// A case file, beside two clauses and a baseline.
+pub fn case(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let tree = Tree::of(&[
+        ("cases/clauses/a.yaml", CLAUSES),
+        ("cases/a/b.yaml", text),
+        ("fixtures/requests/periodic.yaml", include_str!("../../../fixtures/requests/periodic.yaml")),
+        ("fixtures/tables/t.csv", "code,digits\nNOK,2\nJPY,0\n"),
+    ]);
+    match Suite::load(tree) {
+        Ok(suite) => assert!(!suite.cases().is_empty()),
+        Err(problems) => assert!(!problems.to_string().is_empty()),
+    }
+}
+
+const CLAUSES: &str = "clauses:
+  - {id: periodic.path, says: a, line: 224, quote: POST, strength: stated}
+  - {id: periodic.months, says: b, line: 240, quote: months, strength: stated}
+";
+
+/// A target profile. Those that would run a command are not read.
+pub fn profile(bytes: &[u8]) {
+    if bytes.windows(7).any(|word| matches!(word, b"prepare" | b"command")) || bytes.contains(&b'\\') {
+        return;
+    }
+    with_file(bytes, |path| {
+        if let Ok(mut profile) = Profile::read(path) {
+            drop(profile.aim(false));
+            profile.sha256();
+        }
+    });
+}
+
+/// A list of waivers.
+pub fn waivers(bytes: &[u8]) {
+    with_file(bytes, |path| drop(waiver::read(path)));
+}
+
+fn with_file(bytes: &[u8], read: impl FnOnce(&std::path::Path)) {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed) % 64;
+    let path: PathBuf = std::env::temp_dir().join(format!("xs2aspec-reader-{}-{number}", std::process::id()));
+    fs::write(&path, bytes).expect("a file");
+    read(&path);
+    drop(fs::remove_file(&path));
+}
+
+/// A record, and every report of it.
+pub fn record(bytes: &[u8]) {
+    let Ok(events) = xs2aspec_record::read(bytes) else { return };
+    let Ok(run) = Run::of(&events) else { return };
+    for report in Report::ALL {
+        assert!(!report.draw(&run, &events).is_empty());
+    }
+    assert!(!text::short(&run.conclusion()).is_empty());
+    assert!(run.with(Verdict::Fail).count() <= run.verdicts().count());
+}
+
+/// An answer of any operation: its number, and the bytes of the connection.
+pub fn response(bytes: &[u8]) {
+    static RULES: LazyLock<ResponseRules> = LazyLock::new(ResponseRules::new);
+    let Some((first, rest)) = bytes.split_first() else { return };
+    let mut seen = None;
+    let ended = RUNTIME.block_on(exchange::read_answer(rest, &mut seen));
+    let (Ok(()), Some(answer)) = (ended, seen) else { return };
+    let operation = Operation::ALL[usize::from(*first) % Operation::ALL.len()];
+    let examined = judge::examine(Some(operation), &answer, &RULES, &std::collections::BTreeSet::new());
+    assert!(!examined.words.is_empty());
+}
