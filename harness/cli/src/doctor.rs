@@ -8,7 +8,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use xs2aspec_record::{Body, Exchange, Exit, Response, Verdict};
+use xs2aspec_record::{Body, CaseVerdict, Exchange, Exit, Response, Verdict};
 use xs2aspec_runner::{Done, Profile, Session};
 use xs2aspec_signing::Certificate;
 
@@ -52,13 +52,14 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     say!("requests");
     for (operation, id) in PLAIN {
         let Some(done) = session.case(id).await else { continue };
-        skew = skew.or_else(|| skewed(&done));
+        let judged = judged(&done);
+        skew = skew.or_else(|| skewed(judged.as_ref()));
         match done.verdict.verdict {
             Verdict::Pass => accepted += 1,
             Verdict::NotApplicable => {}
             _ => refused += 1,
         }
-        say_on!("{}", request(operation, &done));
+        say_on!("{}", request(operation, &done.verdict, judged.as_ref()));
     }
     say!("clock      {}", skew.map_or_else(|| "the target sends no Date".to_owned(), clock));
 
@@ -107,16 +108,15 @@ fn key(certificate: &Certificate, now: DateTime<Utc>) -> String {
 }
 
 /// The last exchange of a case.
-fn judged(done: &Done) -> Option<&Exchange> {
-    done.exchanges
-        .iter()
-        .find(|exchange| Some(exchange.number) == done.verdict.exchange)
-        .or(done.exchanges.last())
+fn judged(done: &Done) -> Option<Exchange> {
+    let mut exchanges = done.take_exchanges();
+    let at = exchanges.iter().position(|exchange| Some(exchange.number) == done.verdict.exchange);
+    at.map(|at| exchanges.swap_remove(at)).or_else(|| exchanges.pop())
 }
 
 /// By how many seconds the target's clock is ahead of this one (RFC 9110 section 6.6.1).
-fn skewed(done: &Done) -> Option<i64> {
-    let response = judged(done)?.response.as_ref()?;
+fn skewed(judged: Option<&Exchange>) -> Option<i64> {
+    let response = judged?.response.as_ref()?;
     let date = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("date"))?;
     let date = DateTime::parse_from_rfc2822(&date.1).ok()?;
     Some((date.to_utc() - Utc::now()).num_seconds())
@@ -131,9 +131,7 @@ fn clock(ahead: i64) -> String {
 }
 
 /// One request in one to three lines: how it went, what was answered, and what to change.
-fn request(operation: &str, done: &Done) -> String {
-    let verdict = &done.verdict;
-    let exchange = judged(done);
+fn request(operation: &str, verdict: &CaseVerdict, exchange: Option<&Exchange>) -> String {
     let response = exchange.and_then(|exchange| exchange.response.as_ref());
     let status = response.map(|response| format!("{} in {:.1} ms", response.status, took(exchange)));
     let mut lines = String::new();

@@ -19,6 +19,7 @@ use crate::{
     Failure,
     args::Prove,
     prove_explore,
+    report::cannot_write,
     special::{NOWHERE, Special},
 };
 
@@ -226,10 +227,6 @@ fn compare(path: &Path, now: &str, update: bool) -> Result<Vec<Flaw>, Failure> {
     let gone = kept.difference(&now).map(|line| format!("{}: no longer so: {line}", path.display()));
     let new = now.difference(&kept).map(|line| format!("{}: not there yet: {line}", path.display()));
     Ok(gone.chain(new).map(Flaw).collect())
-}
-
-pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::input(format!("{}: cannot be written: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use xs2aspec_suite::{
 use crate::{
     Failure,
     args::Prove,
-    prove::cannot_write,
+    report::cannot_write,
     special::{NOWHERE, Special},
 };
 

@@ -1,14 +1,13 @@
 //! `xs2aspec run`: from case files to reports.
 
 use std::{
-    fs::{self, File},
-    io::{self, BufWriter, IsTerminal},
-    path::Path,
+    fs,
+    io::{self, IsTerminal},
     sync::Arc,
 };
 
 use tokio::sync::Notify;
-use xs2aspec_record::{Event, Exit, Sending, Writer, sending, settled};
+use xs2aspec_record::{Event, Exit, Sending, Spool, sending};
 use xs2aspec_report::progress::{Mode, Progress};
 use xs2aspec_runner::{
     Options, Session,
@@ -20,7 +19,8 @@ use xs2aspec_suite::Shard;
 use crate::{
     Failure,
     args::{Format, InDoubt, Run, Server},
-    report, resume,
+    report::{self, cannot_write},
+    resume,
     target::{self, Asked},
 };
 
@@ -74,17 +74,17 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if earlier.is_none() {
         sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
-    let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
+    let mut spool = Spool::create(&written).map_err(|error| cannot_write(&written, &error))?;
     let sending = Sending::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let session = session.noting(sending);
-    let mut writer = Writer::new(BufWriter::new(file));
     let mut broken = None;
     let mut resumed = 0;
     let mut progress = Progress::new(mode(args.quiet));
-    let mut events = Vec::new();
     let finished = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
-        if broken.is_none() {
-            broken = writer.write(event).err();
+        if let Err(error) = spool.write(event) {
+            // Nothing more is sent that nobody could prove.
+            options.interrupt.notify_one();
+            broken.get_or_insert(error);
         }
         resumed += usize::from(matches!(event, Event::Resumed(_)));
         // All of the earlier part is told again with the last of these.
@@ -93,37 +93,40 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
             resumed += 1;
         }
         progress.event(event);
-        events.push(event.clone());
     })
     .await;
     drop(progress);
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    let broken = broken.or_else(|| writer.finish().err());
     if let Some(error) = broken {
+        say_on!("{}", String::from_utf8_lossy(&report::draw(&spool.events(), Format::Terminal)?));
         return Err(cannot_write(&record, &error));
     }
-    let mut events = settled(events);
     if let Some(base) = &args.base {
-        let changes = report::changes(base, &events)?;
-        let end = events.len().saturating_sub(1);
-        events.insert(end, Event::Changes(changes));
+        let changes = report::changes(base, &spool.events())?;
+        spool.add(Event::Changes(changes));
     }
-    report::keep(&args.out, &events)?;
-    if finished.stopped_early {
-        say!("stopped before the end; `run --resume {}` goes on", args.out.display());
-    } else {
-        sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    }
-
+    // What the run came to is said, even where it cannot be written.
+    let (events, kept) = report::settle(&args.out, |tell| {
+        spool.settle(|event| {
+            tell(event);
+            Ok(())
+        })
+    });
     let said = report::draw(&events, Format::Terminal)?;
     say_on!("{}", String::from_utf8_lossy(&said));
     if let Some(Server::Github) = args.annotations {
         let lines = report::draw(&events, Format::Github)?;
         say_on!("{}", String::from_utf8_lossy(&lines));
     }
+    kept?;
     say!("reports in {}", args.out.display());
+    if finished.stopped_early {
+        say!("stopped before the end; `run --resume {}` goes on", args.out.display());
+    } else {
+        sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    }
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
 }
 
@@ -206,8 +209,4 @@ fn mode(quiet: bool) -> Mode {
     } else {
         Mode::Plain(Box::new(io::stderr()))
     }
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(format!("{}: cannot be written: {error}", path.display()))
 }

@@ -119,6 +119,7 @@ fn compatible<'a>(
 
 /// What the bank answered, in its own words.
 fn answer(done: &xs2aspec_runner::Done) -> String {
-    let body = done.exchanges.last().and_then(|exchange| exchange.response.as_ref()?.body.as_ref());
+    let exchanges = done.take_exchanges();
+    let body = exchanges.last().and_then(|exchange| exchange.response.as_ref()?.body.as_ref());
     body.map(|body| body.shown().into_owned()).unwrap_or_default()
 }

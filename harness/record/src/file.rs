@@ -32,6 +32,11 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    /// The output.
+    pub(crate) fn get_ref(&self) -> &W {
+        &self.out
+    }
+
     /// The output, flushed.
     pub fn finish(mut self) -> std::io::Result<W> {
         self.out.flush()?;

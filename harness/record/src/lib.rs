@@ -9,6 +9,7 @@
 //! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
+//! - [`spool`]: the record of a run that goes on.
 //! - [`sending`]: what was about to be sent, for a run that is killed.
 
 pub mod changes;
@@ -18,6 +19,7 @@ pub mod file;
 pub mod ledger;
 pub mod order;
 pub mod sending;
+pub mod spool;
 pub mod verdict;
 pub mod waiver;
 
@@ -31,5 +33,6 @@ pub use file::{ReadError, Writer, read};
 pub use ledger::{Counts, Ledger};
 pub use order::settled;
 pub use sending::Sending;
+pub use spool::Spool;
 pub use verdict::{CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

@@ -1,7 +1,7 @@
 //! RSA-SHA256 verification, with a memory. Verifying takes longer than all else that a request needs, and banks that run side
 //! by side in one process are sent the same signed requests.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rsa::pkcs1v15::{Signature, VerifyingKey};
@@ -9,8 +9,8 @@ use rsa::signature::Verifier as _;
 use rsa::traits::PublicKeyParts as _;
 use sha2::{Digest as _, Sha256};
 
-/// What was found right before: the SHA-256 of key, signature and signed bytes. What is wrong is not remembered.
-static RIGHT: LazyLock<Mutex<HashSet<[u8; 32]>>> = LazyLock::new(Mutex::default);
+/// What was found before: the SHA-256 of key, signature and signed bytes, and whether they belong together.
+static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::default);
 
 /// How many are remembered; beyond it all are forgotten, so that memory stays bounded.
 const LIMIT: usize = 100_000;
@@ -18,17 +18,15 @@ const LIMIT: usize = 100_000;
 /// Whether this is the signature of these bytes by the private half of this key. A signature may be any bytes.
 pub(crate) fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let name = name(key, signed, signature);
-    if right().contains(&name) {
-        return true;
+    if let Some(holds) = found().get(&name) {
+        return *holds;
     }
     let holds = Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok());
-    if holds {
-        let mut right = right();
-        if right.len() >= LIMIT {
-            right.clear();
-        }
-        right.insert(name);
+    let mut found = found();
+    if found.len() >= LIMIT {
+        found.clear();
     }
+    found.insert(name, holds);
     holds
 }
 
@@ -41,8 +39,8 @@ pub(crate) fn is_by(key: &VerifyingKey<Sha256>, signature: &[u8]) -> bool {
         && message.starts_with(&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
 }
 
-fn right() -> std::sync::MutexGuard<'static, HashSet<[u8; 32]>> {
-    RIGHT.lock().unwrap_or_else(PoisonError::into_inner)
+fn found() -> std::sync::MutexGuard<'static, HashMap<[u8; 32], bool>> {
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Each part behind its length, so that no two triples have the same bytes.

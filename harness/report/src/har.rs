@@ -1,37 +1,64 @@
 //! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools. Masked, as the record is.
 
+use std::io::{self, Write};
+
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::{Value, json};
 use xs2aspec_record::{Body, Event, Exchange, Header, RunStarted};
 
-/// The archive of a record, one exchange after the other. Each begins as long after the clock of the run as the record says.
-pub fn archive(events: &[Event]) -> Value {
-    let start = events.iter().find_map(|event| match event {
-        Event::RunStarted(start) => Some(start),
-        _ => None,
-    });
-    let entries = events.iter().filter_map(|event| match event {
-        Event::Exchange(exchange) => Some(entry(start, exchange)),
-        _ => None,
-    });
-    let (name, version) =
-        start.map_or(("xs2aspec", ""), |start| start.tool.split_once(' ').unwrap_or((&start.tool, "")));
-    json!({"log": {
-        "version": "1.2",
-        "creator": {"name": name, "version": version},
-        "pages": [],
-        "entries": entries.collect::<Vec<_>>(),
-    }})
+/// An archive that is written one exchange after the other. Each begins as long after the clock of the run as the record says.
+#[derive(Debug)]
+pub struct Archive<W: Write> {
+    out: W,
+    start: RunStarted,
+    is_first: bool,
+}
+
+impl<W: Write> Archive<W> {
+    /// Begins the archive of a run.
+    pub fn begin(mut out: W, start: &RunStarted) -> io::Result<Self> {
+        let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
+        let creator = json!({"name": name, "version": version});
+        write!(out, r#"{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":["#)?;
+        Ok(Self { out, start: start.clone(), is_first: true })
+    }
+
+    /// Adds an exchange.
+    pub fn add(&mut self, exchange: &Exchange) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.write_all(b",")?;
+        }
+        serde_json::to_writer(&mut self.out, &entry(&self.start, exchange))?;
+        Ok(())
+    }
+
+    /// Ends it. The output, flushed.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(b"]}}")?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// The archive of the exchanges among these events.
+pub fn write<W: Write>(start: &RunStarted, events: &[Event], out: W) -> io::Result<W> {
+    let mut archive = Archive::begin(out, start)?;
+    for event in events {
+        if let Event::Exchange(exchange) = event {
+            archive.add(exchange)?;
+        }
+    }
+    archive.finish()
 }
 
 /// The clock of the run when the exchange began, RFC 3339 with microseconds.
-fn began(start: Option<&RunStarted>, exchange: &Exchange) -> String {
-    let now = start.and_then(|start| start.now.parse::<DateTime<Utc>>().ok()).unwrap_or_default();
+fn began(start: &RunStarted, exchange: &Exchange) -> String {
+    let now = start.now.parse::<DateTime<Utc>>().unwrap_or_default();
     let at = TimeDelta::microseconds(i64::try_from(exchange.at).unwrap_or_default());
     now.checked_add_signed(at).unwrap_or(now).to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-fn entry(start: Option<&RunStarted>, exchange: &Exchange) -> Value {
+fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
     // Microseconds of a run are far below what a float tells apart.
     #[expect(clippy::cast_precision_loss, reason = "a duration in milliseconds")]
     let took = exchange.micros as f64 / 1000.0;

@@ -11,7 +11,7 @@ use xs2aspec_record::{Body, CaseVerdict, Exchange, Header, Strength, Verdict};
 use crate::{
     block,
     bundle::hex,
-    diff,
+    diff, keeper,
     run::{self, Run},
     terminal, text,
 };
@@ -26,7 +26,7 @@ const LINE: usize = 2_000;
 /// Items of one list of what changed that are shown.
 const CHANGED: usize = 200;
 /// Cases whose exchanges are shown; the record has the others.
-const DETAILED: usize = 1_500;
+pub(crate) const DETAILED: usize = 1_500;
 
 /// The page of a run.
 pub fn page(run: &Run<'_>) -> String {
@@ -166,7 +166,7 @@ fn case(run: &Run<'_>, verdict: &CaseVerdict, index: &BTreeMap<&str, usize>, det
     if let Some(control) = &verdict.control {
         rest["control"] = json!({"case": control.case, "accepted": control.accepted});
     }
-    if matches!(verdict.verdict, Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error) {
+    if keeper::shows_exchanges(verdict.verdict) {
         *detailed += 1;
         rest["again"] = block::again(run, verdict).into();
         if *detailed <= DETAILED {

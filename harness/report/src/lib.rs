@@ -9,6 +9,7 @@
 //! - [`bundle`] and [`envelope`]: a run as signed evidence; [`verify`](mod@verify): what of it can be believed.
 //! - [`files`]: the reports that a run leaves.
 //! - [`html`]: `report.html` for people.
+//! - [`keeper`]: what they need of a record that is longer than memory.
 //! - [`junit`]: `junit.xml` for CI servers.
 //! - [`kill_matrix`]: what the suite catches and what it leaves alone.
 //! - [`markdown`]: `summary.md` for a CI step summary.
@@ -25,6 +26,7 @@ pub mod files;
 pub mod har;
 pub mod html;
 pub mod junit;
+pub mod keeper;
 pub mod kill_matrix;
 pub mod markdown;
 pub mod merge;

@@ -74,7 +74,7 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
         let is_same = now.verdict == word && (word != Verdict::Fail || now.findings == before.findings);
         if is_same {
             rejudged.unchanged += 1;
-        } else if let Some(place) = masked(&done.exchanges, before, now) {
+        } else if let Some(place) = masked(&done.take_exchanges(), before, now) {
             let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
             rejudged.not_told.push((before.case.clone(), why));
         } else {

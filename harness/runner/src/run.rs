@@ -134,8 +134,8 @@ fn report(
     waivers: &mut Waivers,
     sink: &mut impl FnMut(&Event),
 ) -> Verdict {
-    for exchange in &done.exchanges {
-        sink(&Event::Exchange(exchange.clone()));
+    for exchange in done.take_exchanges() {
+        sink(&Event::Exchange(exchange));
     }
     settle(session, CaseVerdict { role, ..done.verdict.clone() }, ledger, waivers, sink)
 }

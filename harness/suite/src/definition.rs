@@ -144,6 +144,9 @@ impl Signing {
 
     /// What is different from signing as the document says, as a case file writes it.
     pub fn differing(&self) -> Map<String, Value> {
+        if *self == Self::default() {
+            return Map::new();
+        }
         let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Map::new() };
         let set = |value: &Value| match value {
             Value::Null | Value::Bool(false) => false,

@@ -123,7 +123,7 @@ impl RequestSpec {
                 names.extend(repeats.iter().flat_map(|(_, value)| template::names(value)));
             }
         }
-        names.extend(serde_json::to_value(&self.signing).iter().flat_map(template::names));
+        names.extend(self.signing.differing().values().flat_map(template::names));
         names
     }
 

@@ -1,6 +1,11 @@
 //! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
 use crate::{
     baseline::{self, Baseline},
@@ -28,20 +33,11 @@ impl Suite {
         let clauses = clause::load(&tree, &mut problems);
         let baselines = baseline::load(&tree, &mut problems);
         let parts = Parts { tree, clauses, baselines };
-        let mut cases = Vec::new();
-        let mut files = 0;
-        for (path, text) in parts.tree.below("cases/", ".yaml") {
-            if path.starts_with("cases/clauses/") {
-                continue;
-            }
-            files += 1;
-            match yaml::read::<CaseFile>(path, text) {
-                Ok(file) if file.cases.is_empty() => problems.push(Problem::of_file(path, "has no cases")),
-                Ok(file) => cases.extend(case::of_file(path, &file, &parts, &mut problems)),
-                Err(problem) => problems.push(problem),
-            }
-        }
-        if files == 0 {
+        let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
+        let files: Vec<_> =
+            files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
+        let cases = expanded(&files, &parts, &mut problems);
+        if files.is_empty() {
             problems.push(
                 Problem::of_file("cases", "has no case files")
                     .help("case files lie in `cases/AREA/NAME.yaml`"),
@@ -84,6 +80,46 @@ impl Suite {
     pub fn tree(&self) -> &Tree {
         &self.parts.tree
     }
+}
+
+/// The cases of these files in their order. The files are shared out among the processors: the whole suite is read before the first request
+/// can be sent.
+fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((path, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut problems = Vec::new();
+            let cases = match yaml::read::<CaseFile>(path, text) {
+                Ok(file) if file.cases.is_empty() => Err(Problem::of_file(path, "has no cases")),
+                Ok(file) => Ok(case::of_file(path, &file, parts, &mut problems)),
+                Err(problem) => Err(problem),
+            };
+            let cases = cases.unwrap_or_else(|problem| {
+                problems.push(problem);
+                Vec::new()
+            });
+            done.push((*path, cases, problems));
+        }
+        done
+    };
+    let processors = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let others: Vec<_> = (1..processors).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            // A panic of ours goes on here.
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(path, ..)| *path);
+    let mut cases = Vec::new();
+    for (_, own, found) in done {
+        cases.extend(own);
+        problems.extend(found);
+    }
+    cases
 }
 
 fn index(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {

@@ -121,7 +121,7 @@ impl Session {
             let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
             Some((examined.outcome, examined.words))
         });
-        let done = Done { verdict: verdict.clone(), exchanges: Vec::new(), answered };
+        let done = Done { verdict: verdict.clone(), exchanges: std::sync::Mutex::default(), answered };
         let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
     }

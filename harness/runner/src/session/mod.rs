@@ -59,10 +59,17 @@ pub enum SessionError {
 pub struct Done {
     /// The verdict. Its role is [`Role::Selected`]; who knows the plan sets it.
     pub verdict: CaseVerdict,
-    /// Exchanges in the order in which they ended.
-    pub exchanges: Vec<Exchange>,
+    /// Exchanges in the order in which they ended, until they are taken.
+    exchanges: Mutex<Vec<Exchange>>,
     /// The outcome of the judged request, if there was an answer, and the answer in words.
     answered: Option<(Outcome, String)>,
+}
+
+impl Done {
+    /// The exchanges, in the order in which they ended. Who has taken them keeps them: a run has more of them than fit into memory.
+    pub fn take_exchanges(&self) -> Vec<Exchange> {
+        std::mem::take(&mut self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// One target, one suite, one seed and one clock.
@@ -188,7 +195,7 @@ impl Session {
         verdict.observations.sort();
         verdict.observations.dedup();
         verdict.micros = micros(start.elapsed());
-        Done { verdict, exchanges, answered }
+        Done { verdict, exchanges: Mutex::new(exchanges), answered }
     }
 
     /// The way of a case up to its verdict, or to where it stops.
