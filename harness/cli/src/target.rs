@@ -40,6 +40,9 @@ pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
     let arguments = vec!["--target".to_owned(), target.to_owned()];
     let mut profile = self::profile(target)?;
     profile.aim(args.allow_production).map_err(Failure::input)?;
+    // A key that cannot sign is told before anybody is asked.
+    let wrong = |error| Failure::input(format!("`[signing]` of {target}: {error}"));
+    profile.signer().map_err(wrong)?;
     reach(&profile).await?;
     Ok(Target { profile, bank: None, arguments })
 }

@@ -74,6 +74,9 @@ impl Combination {
     }
 }
 
+/// Combinations of a group, at most: more is a mistake, and would fill the memory.
+const MOST: usize = 100_000;
+
 /// All combinations of a group's axes: the product, with zipped axes going forward together, without the rows whose `when` says no.
 pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result<Vec<Combination>, Problem> {
     let mut axes = IndexMap::new();
@@ -83,6 +86,12 @@ pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result
     let mut all = vec![Combination::default()];
     for bundle in bundles(file, group, &axes)? {
         let length = axes[bundle[0]].len();
+        if all.len().saturating_mul(length) > MOST {
+            let message = format!("the axes of this group make more than {MOST} combinations");
+            return Err(group
+                .problem(file, message)
+                .help("write several groups, or rows that go together (`zip`)"));
+        }
         all = all
             .iter()
             .flat_map(|before| {

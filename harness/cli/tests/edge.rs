@@ -1,0 +1,209 @@
+//! Trouble at our own end: output that cannot be written, case files by the hundred thousand, links that go round in circles, documents that
+//! explode, keys that are none.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Output},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+fn xs2aspec(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+const ONLY: [&str; 4] = ["--only", "periodic.execution-rule.listed", "--only", "ncbct.path"];
+
+fn run(out: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let output = xs2aspec(&[&["run", "--quiet", "--out", text(out)][..], &ONLY, more].concat());
+    (output.status.code(), said(&output))
+}
+
+/// `/dev/full` is a disk without a free byte.
+#[test]
+fn a_disk_that_is_full_loses_no_result() {
+    for file in ["record.jsonl", "record.jsonl.part", "exchanges.har", "junit.xml", "report.html"] {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        fs::create_dir(&out).unwrap();
+        symlink("/dev/full", out.join(file)).unwrap();
+        let (code, said) = run(&out, &[]);
+        assert_eq!(code, Some(2), "{file}: {said}");
+        assert!(said.contains("cannot be written: No space left on device"), "{file}: {said}");
+        // What the run came to is said all the same; one whose record is lost ends at once.
+        assert!(said.contains("exchanges, ") || said.contains("exchange, "), "{file}: {said}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_anything_is_sent() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for out in [file.join("out"), file.clone(), Path::new("/proc/xs2aspec").to_owned()] {
+        let (code, said) = run(&out, &[]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("cannot be written") && !said.contains("exchanges, "), "{said}");
+    }
+}
+
+/// The output folder goes while the run is under way: what stands open can still be written, and what cannot is told.
+#[test]
+fn a_folder_that_goes_in_the_middle_of_a_run() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let child = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        .args(["run", "--quiet", "--out", text(&out)])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !out.join("sending.jsonl").exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    fs::remove_dir_all(&out).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot be written: No such file or directory"), "{said}");
+    assert!(said.contains(" exchanges, "), "what it came to is said: {said}");
+}
+
+/// Case files with one plain case each, so many, in folders of a thousand.
+fn tree(folder: &Path, files: usize) {
+    for number in 0..files {
+        let area = folder.join(format!("area-{}", number / 1000));
+        if number % 1000 == 0 {
+            fs::create_dir_all(&area).unwrap();
+        }
+        let case = format!(
+            "title: one of many\ncases:\n  - {{clause: ncbct.path, name: n-{number}, baseline: ncbct, expect: accepted}}\n"
+        );
+        fs::write(area.join(format!("{number}.yaml")), case).unwrap();
+    }
+}
+
+#[test]
+fn a_hundred_thousand_case_files_are_read() {
+    let folder = TempDir::new().unwrap();
+    tree(folder.path(), 100_000);
+    let begun = Instant::now();
+    let output = xs2aspec(&[
+        "run",
+        "--quiet",
+        "--cases",
+        text(folder.path()),
+        "--only",
+        "ncbct.path/n-99999",
+        "--out",
+        text(&folder.path().join("out")),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
+    // One mistake among them is found, with its place.
+    fs::write(folder.path().join("area-50/50500.yaml"), "title: wrong\ncases:\n  - {clause: none}\n")
+        .unwrap();
+    let output = xs2aspec(&["list", "ncbct.path", "--cases", text(folder.path())]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("area-50/50500.yaml:3"), "{}", said(&output));
+}
+
+#[test]
+fn links_that_go_round_in_circles_are_not_followed() {
+    let folder = TempDir::new().unwrap();
+    tree(folder.path(), 3);
+    symlink(folder.path(), folder.path().join("area-0/again")).unwrap();
+    symlink("loop", folder.path().join("loop")).unwrap();
+    symlink("/dev/zero", folder.path().join("area-0/endless.yaml")).unwrap();
+    let output = xs2aspec(&[
+        "run",
+        "--quiet",
+        "--cases",
+        text(folder.path()),
+        "--out",
+        text(&folder.path().join("out")),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("3 cases, "), "{}", said(&output));
+}
+
+#[test]
+fn documents_that_explode_are_mistakes() {
+    let mut laughs = String::from("title: lol\na0: &a0 [lol, lol]\n");
+    for level in 1..40 {
+        let _ = writeln!(
+            laughs,
+            "a{level}: &a{level} [*a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}]",
+            level - 1
+        );
+    }
+    laughs += "cases: *a39\n";
+    let deep = format!("title: deep\ncases: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let hundred = (0..100).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
+    let mut product = String::from(
+        "title: product\ncases:\n  - clause: ncbct.path\n    baseline: ncbct\n    expect: accepted\n    axes:\n",
+    );
+    for axis in 0..8 {
+        let _ = writeln!(product, "      a{axis}: {{values: [{hundred}]}}");
+    }
+    for (name, bomb) in [("laughs", laughs), ("deep", deep), ("product", product)] {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("a")).unwrap();
+        fs::write(folder.path().join("a/b.yaml"), bomb).unwrap();
+        let begun = Instant::now();
+        let output = xs2aspec(&["list", "ncbct.path", "--cases", text(folder.path())]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", said(&output));
+        assert!(said(&output).contains("a/b.yaml"), "{name}: {}", said(&output));
+        assert!(begun.elapsed() < Duration::from_secs(30), "{name}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn keys_that_cannot_be_read_are_named() {
+    let folder = TempDir::new().unwrap();
+    let key = |name: &str, content: &[u8]| {
+        fs::write(folder.path().join(name), content).unwrap();
+        name.to_owned()
+    };
+    let good = include_str!("../../../fixtures/keys/tpp.key.pem");
+    let certificate = key("certificate.pem", include_bytes!("../../../fixtures/keys/tpp.cert.pem"));
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    symlink("/dev/null", folder.path().join("null")).unwrap();
+    symlink("circle", folder.path().join("circle")).unwrap();
+    for name in [
+        key("empty.pem", b""),
+        key("cut.pem", &good.as_bytes()[..good.len() / 2]),
+        key("bytes.pem", b"\xff\xfe\0\0"),
+        key("other.pem", include_bytes!("../../../fixtures/keys/tpp.cert.pem")),
+        "folder".to_owned(),
+        "null".to_owned(),
+        "circle".to_owned(),
+        "absent".to_owned(),
+    ] {
+        let profile = folder.path().join("bank.toml");
+        let any_bank = include_str!("../../../fixtures/targets/any-bank.toml");
+        fs::write(
+            &profile,
+            format!("{any_bank}\n[signing]\nkey = {name:?}\ncertificate = {certificate:?}\n"),
+        )
+        .unwrap();
+        let (code, said) = run(&folder.path().join("out"), &["--target", text(&profile)]);
+        assert_eq!(code, Some(2), "{name}: {said}");
+        assert!(said.contains(&name) || said.contains("[signing]"), "{name}: {said}");
+        let line = good.lines().nth(5).unwrap();
+        assert!(!said.contains(line), "{name}: {said}");
+    }
+}
