@@ -38,6 +38,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         // It is read again at the end; a wrong one is found before anything is sent.
         report::events(base)?;
     }
+    drop(std::thread::spawn(xs2aspec_signing::signer::make_ready));
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));

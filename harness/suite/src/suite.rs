@@ -30,8 +30,16 @@ impl Suite {
     /// Reads and expands everything in the tree. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let clauses = clause::load(&tree, &mut problems);
-        let baselines = baseline::load(&tree, &mut problems);
+        let (clauses, baselines) = thread::scope(|scope| {
+            let clauses = scope.spawn(|| {
+                let mut problems = Vec::new();
+                (clause::load(&tree, &mut problems), problems)
+            });
+            let baselines = baseline::load(&tree, &mut problems);
+            let (clauses, others) = clauses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            problems.extend(others);
+            (clauses, baselines)
+        });
         let parts = Parts { tree, clauses, baselines };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =

@@ -11,16 +11,19 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use super::ExchangeError;
 
 /// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are given, and that shows the
-/// client's certificate and key (PEM) where it is asked for them.
+/// client's certificate and key (PEM) where it is asked for them. Where no TLS is spoken (`is_plain`) the system's authorities, which take
+/// longer to read than everything else, are left alone.
 pub(super) fn client_config(
     authorities: Option<&str>,
     client: Option<&(String, String)>,
+    is_plain: bool,
 ) -> Result<Arc<ClientConfig>, ExchangeError> {
     let wrong = |error: &dyn std::fmt::Display| ExchangeError::Tls(error.to_string());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| wrong(&error))?;
     let builder = match authorities {
+        None if is_plain => builder.with_root_certificates(RootCertStore::empty()),
         None => builder.with_platform_verifier().map_err(|error| wrong(&error))?,
         Some(pem) => {
             let mut roots = RootCertStore::empty();

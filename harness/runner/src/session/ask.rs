@@ -89,7 +89,10 @@ impl Session {
         kept: &BTreeMap<String, Value>,
     ) -> Result<Filled, FillError> {
         let fill = || self.filler(&case.id, step, kept).fill(request);
-        let Some(requests) = &self.beside else { return fill() };
+        // A target with paths of its own is sent requests of its own.
+        let Some(requests) = self.beside.as_ref().filter(|_| self.profile.paths.is_empty()) else {
+            return fill();
+        };
         let key = (case.id.clone(), step.to_owned());
         if let Some((made_of, known)) = requests.known().get(&key)
             && made_of == kept

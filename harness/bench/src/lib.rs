@@ -1,0 +1,121 @@
+//! The steps that a run is made of, each by itself: for the benchmarks, which say how long they take, and for counting their
+//! instructions, which are the same in every run.
+
+use std::{collections::BTreeSet, hint::black_box, io};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
+use xs2aspec_record::{Event, Writer};
+use xs2aspec_report::{Run, files::Report};
+use xs2aspec_runner::{
+    exchange::Answer,
+    judge,
+    profile::{TEST_CERTIFICATE, TEST_KEY},
+    response::{Operation, ResponseRules},
+};
+use xs2aspec_signing::Signer;
+use xs2aspec_suite::{Suite, Tree};
+
+/// A step that is made ready: what is called is the step alone.
+pub type Step = Box<dyn FnMut()>;
+
+/// Makes a step ready. An error is in words: the embedded test material cannot be read, which would be a defect.
+pub type Make = fn() -> Result<Step, String>;
+
+/// All steps, by name.
+pub const STEPS: [(&str, Make); 10] = [
+    ("sign, RSA-2048", || sign(TEST_KEY, TEST_CERTIFICATE)),
+    ("verify, RSA-2048", || verify(TEST_KEY, TEST_CERTIFICATE)),
+    ("read the whole suite", || Ok(Box::new(|| drop(black_box(Suite::load(Tree::embedded())))))),
+    ("judge an answer", || Ok(judging())),
+    ("record an exchange", recording),
+    ("junit.xml of the example", || drawing(Report::Junit)),
+    ("summary.md of the example", || drawing(Report::Markdown)),
+    ("report.html of the example", || drawing(Report::Html)),
+    ("ctrf.json of the example", || drawing(Report::Ctrf)),
+    ("exchanges.har of the example", || drawing(Report::Har)),
+];
+
+/// The step of this name, made ready.
+///
+/// # Errors
+///
+/// There is none, or it cannot be made ready.
+pub fn step(name: &str) -> Result<Step, String> {
+    let (_, make) = STEPS.iter().find(|(known, _)| *known == name).ok_or("no such step")?;
+    make()
+}
+
+/// A record of a run with a violation, as it lies among the examples.
+const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
+
+/// The answer to a payment.
+pub const CREATED: &str = r#"{"paymentId":"5a1c6a10-6c3e-8a51-93f1-0d7d2d6e2f2a","transactionStatus":"RCVD","transactionFees":{"currency":"NOK","amount":"50.00"},"transactionFeeIndicator":true,"_links":{"self":{"href":"/v1/payments/a","verbs":["GET","DELETE"]},"status":{"href":"/v1/payments/a/status","verbs":["GET"]}}}"#;
+
+/// Text of the length of a signing string with all headers that have to be signed.
+const SIGNED: &[u8] = &[b'x'; 320];
+
+fn judging() -> Step {
+    let rules = ResponseRules::new();
+    let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    let answer = Answer { status: 201, headers, body: CREATED.into() };
+    let strict = BTreeSet::new();
+    Box::new(move || drop(black_box(judge::examine(Some(Operation::Ncbct), &answer, &rules, &strict))))
+}
+
+fn example() -> Result<Vec<Event>, String> {
+    xs2aspec_record::read(RECORD.as_bytes()).map_err(|error| error.to_string())
+}
+
+fn recording() -> Result<Step, String> {
+    let exchange = example()?.into_iter().find(|event| matches!(event, Event::Exchange(_)));
+    let exchange = exchange.ok_or("the example has no exchange")?;
+    let mut writer = Writer::new(io::sink());
+    Ok(Box::new(move || drop(black_box(writer.write(&exchange)))))
+}
+
+fn drawing(report: Report) -> Result<Step, String> {
+    let events = example()?;
+    Run::of(&events).map_err(|error| error.to_string())?;
+    Ok(Box::new(move || {
+        if let Ok(run) = Run::of(&events) {
+            black_box(report.draw(&run, &events));
+        }
+    }))
+}
+
+/// Signing with this key, as the suite does.
+///
+/// # Errors
+///
+/// In words, if the key does not belong to the certificate.
+pub fn sign(key: &str, certificate: &str) -> Result<Step, String> {
+    let signer = Signer::from_pem(key, certificate).map_err(|error| error.to_string())?;
+    // The signer knows what it signed before.
+    let mut text = SIGNED.to_vec();
+    Ok(Box::new(move || {
+        for byte in &mut text {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
+            }
+        }
+        drop(black_box(signer.sign(black_box(&text))));
+    }))
+}
+
+/// Verifying what was signed with this key, as the reference bank does.
+///
+/// # Errors
+///
+/// In words, if the key does not belong to the certificate.
+pub fn verify(key: &str, certificate: &str) -> Result<Step, String> {
+    let wrong = |error: &dyn std::fmt::Display| error.to_string();
+    let signer = Signer::from_pem(key, certificate).map_err(|error| wrong(&error))?;
+    let signature = signer.sign(SIGNED).map_err(|error| wrong(&error))?;
+    let signature = BASE64_STANDARD.decode(&signature).map_err(|error| wrong(&error))?;
+    let public = signer.certificate().rsa_public_key().ok_or("a key that is not for RSA")?.to_vec();
+    let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public);
+    key.verify(SIGNED, &signature).map_err(|error| wrong(&error))?;
+    Ok(Box::new(move || _ = black_box(key.verify(black_box(SIGNED), &signature))))
+}

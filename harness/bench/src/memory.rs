@@ -1,0 +1,94 @@
+//! Many exchanges through the record and all reports, and the memory that it takes.
+
+use std::fs;
+
+use xs2aspec_record::{CaseVerdict, Event, Exchange, Ledger, RunFinished, Spool};
+use xs2aspec_report::{Run, files::Report, har::Archive, keeper::Keeper};
+
+const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
+
+/// Puts so many exchanges through the record and every report; the most memory that was resident, in KiB.
+pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
+    fn wrong(error: impl std::fmt::Display) -> String {
+        error.to_string()
+    }
+    let events = xs2aspec_record::read(RECORD.as_bytes()).map_err(wrong)?;
+    let folder = tempfile::TempDir::new().map_err(wrong)?;
+    let path = |name: &str| folder.path().join(name);
+    let mut spool = Spool::create(&path("record.jsonl")).map_err(wrong)?;
+    let (mut exchange, mut verdict, mut start, mut finish) = (None, None, None, None);
+    for event in &events {
+        match event {
+            Event::Exchange(one) if one.response.is_some() => exchange = Some(one.clone()),
+            Event::Verdict(one) if one.verdict == xs2aspec_record::Verdict::Pass => {
+                verdict = Some(one.clone());
+            }
+            Event::RunStarted(one) => start = Some(one.clone()),
+            Event::RunFinished(one) => finish = Some(one.clone()),
+            _ => {}
+        }
+    }
+    let (Some(exchange), Some(verdict), Some(mut start), Some(finish)) = (exchange, verdict, start, finish)
+    else {
+        return Err("the example has not one of each event".to_owned());
+    };
+    let cases = count.div_ceil(per_case);
+    start.cases = cases;
+    spool.write(&Event::RunStarted(start.clone())).map_err(wrong)?;
+    for event in
+        events.iter().filter(|event| matches!(event, Event::Clause(_) | Event::Profile(_) | Event::Source(_)))
+    {
+        spool.write(event).map_err(wrong)?;
+    }
+    drop(events);
+    let mut ledger = Ledger::default();
+    for case in 0..cases {
+        let id = format!("{}/generated-{case:07}", verdict.clause);
+        for step in 0..per_case.min(count - case * per_case) {
+            let number = (case * per_case + step + 1) as u64;
+            let one = Exchange { number, case: id.clone(), step: format!("step/{step}"), ..exchange.clone() };
+            spool.write(&Event::Exchange(one)).map_err(wrong)?;
+        }
+        let one = CaseVerdict {
+            case: id,
+            exchange: None,
+            role: xs2aspec_record::Role::Selected,
+            ..verdict.clone()
+        };
+        ledger.add(&one, xs2aspec_record::Strength::Stated);
+        spool.write(&Event::Verdict(one)).map_err(wrong)?;
+    }
+    let finish = RunFinished { counts: ledger.counts(), exchanges: count as u64, waivers: vec![], ..finish };
+    spool.write(&Event::RunFinished(finish)).map_err(wrong)?;
+
+    let file = |name: &str| fs::File::create(path(name)).map(std::io::BufWriter::new).map_err(wrong);
+    let mut record = xs2aspec_record::Writer::new(file("settled.jsonl")?);
+    let mut archive = Archive::begin(file("exchanges.har")?, &start).map_err(wrong)?;
+    let mut keeper = Keeper::default();
+    let settled = spool.settle(|event| {
+        record.write(&event)?;
+        if let Event::Exchange(exchange) = &event {
+            archive.add(exchange)?;
+        }
+        keeper.add(event);
+        Ok(())
+    });
+    settled.map_err(wrong)?;
+    record.finish().map_err(wrong)?;
+    archive.finish().map_err(wrong)?;
+    let events = keeper.finish();
+    let run = Run::of(&events).map_err(wrong)?;
+    for report in [Report::Junit, Report::Markdown, Report::Html, Report::Ctrf] {
+        fs::write(path(report.file()), report.draw(&run, &events)).map_err(wrong)?;
+    }
+    let written: u64 = fs::read_dir(folder.path())
+        .map_err(wrong)?
+        .filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()))
+        .sum();
+    let status = fs::read_to_string("/proc/self/status").map_err(wrong)?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+    Ok(format!(
+        "{count} exchanges in {cases} cases: at most {peak} resident, {} MB written",
+        written / 1_000_000
+    ))
+}

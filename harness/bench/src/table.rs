@@ -1,0 +1,225 @@
+//! The table of the whole: what a run reaches, beside what could be reached at most, measured in the same minute.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+/// Cases of one measurement.
+const CASES: usize = 8_000;
+/// How long the client alone is measured.
+const SECONDS: &str = "3";
+
+fn wrong(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// A server that ends when this is dropped.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(program: &Path, arguments: &[&str]) -> Result<Self, String> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let mut line = String::new();
+        let out = child.stdout.take().ok_or("no output")?;
+        BufReader::new(out).read_line(&mut line).map_err(wrong)?;
+        let url = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap_or_default();
+        Ok(Self { child, url: url.trim_end_matches(['.', ',']).to_owned() })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// What is measured: this program, the suite, and cases of two kinds.
+struct Bench {
+    own: PathBuf,
+    suite: PathBuf,
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Result<Self, String> {
+        let own = std::env::current_exe().map_err(wrong)?;
+        let suite = own.with_file_name("xs2aspec");
+        if !suite.is_file() {
+            return Err(format!("{}: not there; build it with `cargo build --release`", suite.display()));
+        }
+        let folder = TempDir::new().map_err(wrong)?;
+        let rows = |count: usize| (0..count).map(|row| row.to_string()).collect::<Vec<_>>().join(", ");
+        let unsigned = "      - remove: header/Signature\n      - remove: header/TPP-Signature-Certificate\n";
+        for (name, change) in [("signed", ""), ("unsigned", unsigned)] {
+            let area = folder.path().join(name).join("bench");
+            fs::create_dir_all(&area).map_err(wrong)?;
+            let text = format!(
+                "title: the plain payment, many times\ncases:\n  - {{clause: ncbct.path, name: plain, baseline: ncbct, expect: accepted}}\n  \
+                 - clause: ncbct.path\n    axes:\n      a: {{values: [{}]}}\n      b: {{values: [{}]}}\n    baseline: ncbct\n    change:\n{change}      \
+                 - set: body/endToEndIdentification\n        to: E${{a}}x${{b}}\n    control: ncbct.path/plain\n    expect: accepted\n",
+                rows(100),
+                rows(CASES / 100)
+            );
+            fs::write(area.join("many.yaml"), text).map_err(wrong)?;
+        }
+        Ok(Self { own, suite, folder })
+    }
+
+    /// Requests per second of the client alone.
+    fn raw(&self, url: &str, jobs: &str) -> Result<f64, String> {
+        let output = Command::new(&self.own).args(["raw", url, jobs, SECONDS]).output().map_err(wrong)?;
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        said.parse().map_err(|_| format!("raw: {said}{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Cases per second of a run with all checks and reports: while it sends, and from its start to its end.
+    fn suite(&self, cases: &str, url: &str, jobs: &str) -> Result<(f64, f64), String> {
+        let begun = Instant::now();
+        let output = Command::new(&self.suite)
+            .args(["run", "--quiet", "--target", url, "--jobs", jobs, "--cases"])
+            .arg(self.folder.path().join(cases))
+            .arg("--out")
+            .arg(self.folder.path().join("out"))
+            .output()
+            .map_err(wrong)?;
+        let took = begun.elapsed();
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() {
+            return Err(format!("{cases} against {url}: {said}{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        let line = said.lines().find(|line| line.ends_with("cases per second")).unwrap_or_default();
+        let rate = line.rsplit(", ").next().and_then(|words| words.split(' ').next()?.parse().ok());
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let whole = (CASES + 1) as f64 / took.as_secs_f64();
+        Ok((rate.ok_or_else(|| format!("no rate: {said}"))?, whole))
+    }
+
+    /// The shortest time of some runs of the built-in bank.
+    fn shortest(&self, arguments: &[&str], times: usize) -> Result<Duration, String> {
+        let mut shortest = Duration::MAX;
+        for _ in 0..times {
+            let begun = Instant::now();
+            let out = self.folder.path().join("out");
+            let output =
+                Command::new(&self.suite).args(arguments).arg("--out").arg(&out).output().map_err(wrong)?;
+            if !output.status.success() {
+                return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+            }
+            shortest = shortest.min(begun.elapsed());
+        }
+        Ok(shortest)
+    }
+
+    /// From the start of the process to the first byte of its first request.
+    fn first_exchange(&self) -> Result<Duration, String> {
+        let mut shortest = Duration::MAX;
+        for _ in 0..10 {
+            let listener = TcpListener::bind("127.0.0.1:0").map_err(wrong)?;
+            let url = format!("http://{}", listener.local_addr().map_err(wrong)?);
+            let begun = Instant::now();
+            let mut child = Command::new(&self.suite)
+                .args(["run", "--quiet", "--target", &url, "--only", "ncbct.path", "--out"])
+                .arg(self.folder.path().join("out"))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .map_err(wrong)?;
+            // The first connection only looks whether there is anybody.
+            loop {
+                let (mut stream, _) = listener.accept().map_err(wrong)?;
+                if stream.read(&mut [0]).map_err(wrong)? == 1 {
+                    break;
+                }
+            }
+            shortest = shortest.min(begun.elapsed());
+            drop(listener);
+            child.kill().map_err(wrong)?;
+            child.wait().map_err(wrong)?;
+        }
+        Ok(shortest)
+    }
+}
+
+/// Microseconds of a step, one after the other.
+fn micros(name: &str) -> Result<f64, String> {
+    let mut step = xs2aspec_bench::step(name)?;
+    let mut best = f64::MAX;
+    for _ in 0..20 {
+        let begun = Instant::now();
+        (0..100).for_each(|_| step());
+        best = best.min(begun.elapsed().as_secs_f64() * 10_000.0);
+    }
+    Ok(best)
+}
+
+/// Measures everything, and says it in Markdown.
+pub(crate) fn table() -> Result<String, String> {
+    let bench = Bench::new()?;
+    let mut text = String::from(
+        "# Results\n\nMade by `cargo run --release -p xs2aspec-bench -- table`, client and server on the same processors. Rates are exchanges per \
+         second; each row was measured within one minute.\n\n",
+    );
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (sign, verify) = (micros("sign, RSA-2048")?, micros("verify, RSA-2048")?);
+    #[expect(clippy::cast_precision_loss, reason = "a few processors")]
+    let bound = processors as f64 * 1e6 / (sign + verify);
+    let _ = writeln!(
+        text,
+        "Signing takes {sign:.0} us and verifying {verify:.0} us (RSA-2048, one after the other): on {processors} processors at most {bound:.0} \
+         exchanges per second.\n"
+    );
+    let minimal = Server::start(&bench.own, &["serve"])?;
+    let bank = Server::start(&bench.suite, &["serve"])?;
+    text += "| in flight | client alone, unsigned | suite, unsigned | of it | whole run | suite, signed, same server | of the bound | suite, signed, reference bank | of the bound | whole run |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    for jobs in ["1", "4", "16", "64", "256"] {
+        let raw = bench.raw(&minimal.url, jobs)?;
+        let (unsigned, whole) = bench.suite("unsigned", &minimal.url, jobs)?;
+        let (signed, _) = bench.suite("signed", &minimal.url, jobs)?;
+        let (judged, judged_whole) = bench.suite("signed", &bank.url, jobs)?;
+        let _ = writeln!(
+            text,
+            "| {jobs} | {raw:.0} | {unsigned:.0} | {:.2} | {whole:.0} | {signed:.0} | {:.2} | {judged:.0} | {:.2} | {judged_whole:.0} |",
+            unsigned / raw,
+            signed / bound,
+            judged / bound,
+        );
+    }
+    drop((minimal, bank));
+    text += "\n| what | shortest of some |\n|---|--:|\n";
+    let first = bench.first_exchange()?;
+    let _ =
+        writeln!(text, "| start of the process to the first byte of a request | {} ms |", first.as_millis());
+    for (what, arguments, times) in [
+        ("`run --depth quick`", &["run", "--quiet", "--depth", "quick"][..], 7),
+        ("`run`", &["run", "--quiet"], 7),
+        ("`run --depth exhaustive`", &["run", "--quiet", "--depth", "exhaustive"], 3),
+        ("`prove`", &["prove"], 1),
+    ] {
+        let took = bench.shortest(arguments, times)?;
+        let _ = writeln!(text, "| {what} | {:.2} s |", took.as_secs_f64());
+    }
+    text += "\n| exchanges, in cases of 100 | most memory at once |\n|--:|---|\n";
+    for count in ["1000", "10000", "100000", "1000000"] {
+        let output = Command::new(&bench.own).args(["memory", count]).output().map_err(wrong)?;
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let _ = writeln!(text, "| {count} | {} |", said.split(": ").nth(1).unwrap_or(&said));
+    }
+    Ok(text.trim_end().to_owned())
+}
