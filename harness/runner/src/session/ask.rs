@@ -17,15 +17,12 @@ use crate::{
     judge::{self, Examined},
 };
 
-/// What is kept of earlier answers, by step and key.
-type Kept = BTreeMap<String, Value>;
-
-/// Requests by case and step, with their URLs below the base URL, and with what they were made of.
+/// Requests by case and step, with their URLs below the base URL.
 #[derive(Debug, Default)]
-pub struct Requests(Mutex<HashMap<(String, String), (Kept, Filled)>>);
+pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
 
 impl Requests {
-    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), (Kept, Filled)>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -80,7 +77,7 @@ impl Session {
         }
     }
 
-    /// The request as bytes: that of another session, where it was made of the same answers.
+    /// The request as bytes. What depends on earlier answers is filled anew each time.
     fn filled(
         &self,
         case: &Case,
@@ -89,22 +86,16 @@ impl Session {
         kept: &BTreeMap<String, Value>,
     ) -> Result<Filled, FillError> {
         let fill = || self.filler(&case.id, step, kept).fill(request);
-        // A target with paths of its own is sent requests of its own.
-        let Some(requests) = self.beside.as_ref().filter(|_| self.profile.paths.is_empty()) else {
-            return fill();
-        };
+        let Some(requests) = self.beside.as_ref().filter(|_| kept.is_empty()) else { return fill() };
         let key = (case.id.clone(), step.to_owned());
-        if let Some((made_of, known)) = requests.known().get(&key)
-            && made_of == kept
-        {
+        if let Some(known) = requests.known().get(&key) {
             let mut filled = known.clone();
             filled.url.insert_str(0, &self.profile.base_url);
             return Ok(filled);
         }
         let filled = fill()?;
         if let Some(path) = filled.url.strip_prefix(self.profile.base_url.as_str()) {
-            let shared = Filled { url: path.to_owned(), ..filled.clone() };
-            requests.known().entry(key).or_insert_with(|| (kept.clone(), shared));
+            requests.known().insert(key, Filled { url: path.to_owned(), ..filled.clone() });
         }
         Ok(filled)
     }
