@@ -3,7 +3,7 @@
 use std::fs;
 
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Ledger, RunFinished, Spool};
-use xs2aspec_report::{Run, files::Report, har::Archive, keeper::Keeper};
+use xs2aspec_report::{reports, terminal::Terminal};
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
@@ -61,26 +61,15 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     let finish = RunFinished { counts: ledger.counts(), exchanges: count as u64, waivers: vec![], ..finish };
     spool.write(&Event::RunFinished(finish)).map_err(wrong)?;
 
-    let file = |name: &str| fs::File::create(path(name)).map(std::io::BufWriter::new).map_err(wrong);
-    let mut record = xs2aspec_record::Writer::new(file("settled.jsonl")?);
-    let mut archive = Archive::begin(file("exchanges.har")?, &start).map_err(wrong)?;
-    let mut keeper = Keeper::default();
-    let settled = spool.settle(|event| {
-        record.write(&event)?;
-        if let Event::Exchange(exchange) = &event {
-            archive.add(exchange)?;
-        }
-        keeper.add(event);
-        Ok(())
+    let mut terminal = Terminal::default();
+    let (head, kept) = reports::write(folder.path(), &mut [&mut terminal], |tell| {
+        spool.settle(|event| {
+            tell(event);
+            Ok(())
+        })
     });
-    settled.map_err(wrong)?;
-    record.finish().map_err(wrong)?;
-    archive.finish().map_err(wrong)?;
-    let events = keeper.finish();
-    let run = Run::of(&events).map_err(wrong)?;
-    for report in [Report::Junit, Report::Markdown, Report::Html, Report::Ctrf] {
-        fs::write(path(report.file()), report.draw(&run, &events)).map_err(wrong)?;
-    }
+    kept.map_err(wrong)?;
+    head.map_err(wrong)?;
     let written: u64 = fs::read_dir(folder.path())
         .map_err(wrong)?
         .filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()))

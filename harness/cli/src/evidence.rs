@@ -72,14 +72,14 @@ pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
         return Ok(Exit::Violation);
     }
     let run = Shown::of(&verified.events).map_err(Failure::input)?;
-    let start = run.start();
+    let start = run.head().start();
     say!(
         "{} against {} at {}",
         text::short(&start.tool),
         text::short(&start.target),
         text::short(&start.base_url)
     );
-    say!("{} (exit {})", run.conclusion(), run.exit().code());
+    say!("{} (exit {})", run.head().conclusion(), run.head().exit().code());
     say!("PROVEN");
     verified.proven.iter().for_each(|said| say!("- {said}"));
     say!("NOT PROVEN");
@@ -97,7 +97,7 @@ enum Complete {
 fn complete(events: &[Event]) -> Result<Complete, Failure> {
     let suite = crate::suite(None)?;
     let run = Shown::of(events).map_err(Failure::input)?;
-    let start = run.start();
+    let start = run.head().start();
     if start.suite_sha256 != suite.tree().sha256() {
         return Ok(Complete::OtherSuite(format!(
             "that all cases of the suite were asked: the run was made with the suite {}, and this version has {}",
@@ -106,12 +106,12 @@ fn complete(events: &[Event]) -> Result<Complete, Failure> {
         )));
     }
     let mut lacks = Vec::new();
-    let told: BTreeSet<&str> = run.clauses().map(|clause| clause.id.as_str()).collect();
+    let told: BTreeSet<&str> = run.head().clauses().map(|clause| clause.id.as_str()).collect();
     let clauses = suite.clauses().keys().filter(|id| !told.contains(id.as_str()));
     lacks.extend(clauses.map(|id| format!("record.jsonl: the clause `{id}` of the ledger is missing")));
     let has_verdict: BTreeSet<&str> = run.selected().map(|verdict| verdict.case.as_str()).collect();
     let planned = planned(&suite, start)?;
-    if run.complete() {
+    if run.head().complete() {
         let missing = planned.iter().filter(|id| !has_verdict.contains(id.as_str()));
         lacks.extend(missing.map(|id| format!("record.jsonl: the case `{id}` has no verdict")));
         let more = has_verdict.iter().filter(|id| !planned.contains(**id));

@@ -7,7 +7,7 @@ use xs2aspec_record::{CaseVerdict, Event, Exit, Role};
 use xs2aspec_report::{
     Run as Shown,
     kill_matrix::{Flaw, KillMatrix, Row},
-    terminal,
+    terminal::Terminal,
 };
 use xs2aspec_runner::{
     Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer, response::ResponseRules,
@@ -188,7 +188,9 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: Special) -> Result<Exit
         .collect();
     let row = Row::new(bank.of(), selected(&verdicts));
     let shown = Shown::of(&events).map_err(Failure::input)?;
-    say_on!("{}", terminal::attention(&shown));
+    let mut terminal = Terminal::default();
+    shown.show(&mut [&mut terminal]);
+    say_on!("{}", terminal.attention(shown.head()));
     let own = row.own().count();
     let name = bank.name();
     if bank.fault().is_none() {

@@ -2,14 +2,14 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, BufWriter},
+    io::{self, BufReader},
     path::Path,
 };
 
-use xs2aspec_record::{Changes, Event, Exit, Writer};
+use xs2aspec_record::{Changes, Event, Exit};
 use xs2aspec_report::{
-    Run as Shown, annotations, diff, files::Report as Drawn, har::Archive, keeper::Keeper, merge as merging,
-    terminal,
+    Head, Run as Shown, annotations::Github, diff, files::Report as Drawn, merge as merging, reports,
+    sheet::Sheet, terminal::Terminal,
 };
 
 use crate::{
@@ -34,12 +34,17 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let merged = merging::merge(&records).map_err(Failure::input)?;
     std::fs::create_dir_all(&args.out)
         .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", args.out.display())))?;
-    let (kept, written) = keep(&args.out, merged);
-    say_on!("{}", String::from_utf8_lossy(&draw(&kept, Format::Terminal)?));
-    written?;
+    let mut terminal = Terminal::default();
+    let (head, written) = reports::write(&args.out, &mut [&mut terminal], |tell| {
+        merged.into_iter().for_each(tell);
+        Ok(())
+    });
+    if let Ok(head) = &head {
+        say_on!("{}", drawn(&mut terminal, head));
+    }
+    written.map_err(Failure::input)?;
     say!("reports in {}", args.out.display());
-    let run = Shown::of(&kept).map_err(Failure::input)?;
-    Ok(run.exit())
+    Ok(head.map_err(Failure::input)?.exit())
 }
 
 /// Says what differs.
@@ -57,73 +62,8 @@ pub(crate) fn changes(base: &Path, head: &[Event]) -> Result<Changes, Failure> {
     Ok(diff::of(&run(&base)?, &run(head)?))
 }
 
-/// What is left of a record once it is written: the events that every format but the archive of exchanges is drawn from, in which the
-/// exchanges of cases that passed are not, and the first thing that could not be written.
-pub(crate) type Settled = (Vec<Event>, Result<(), Failure>);
-
-/// Writes a whole record, in place of what stands there, and every report.
-pub(crate) fn keep(folder: &Path, events: Vec<Event>) -> Settled {
-    settle(folder, |tell| {
-        events.into_iter().for_each(tell);
-        Ok(())
-    })
-}
-
-/// Writes the events that are told in their order as the record of this folder, in place of what stands there, and every report.
-pub(crate) fn settle(folder: &Path, tell: impl FnOnce(&mut dyn FnMut(Event)) -> io::Result<()>) -> Settled {
-    let (part, whole) = (folder.join("record.jsonl.part"), folder.join("record.jsonl"));
-    let har = folder.join(Drawn::Har.file());
-    let mut keeper = Keeper::default();
-    let mut written = files(&part, &har).map(|(record, har)| (Writer::new(record), Some(har), None));
-    let told = tell(&mut |event| {
-        if let Ok((record, out, archive)) = &mut written {
-            let wrote = record.write(&event).map_err(|error| cannot_write(&part, &error));
-            let wrote = wrote
-                .and_then(|()| archived(&event, out, archive).map_err(|error| cannot_write(&har, &error)));
-            if let Err(failure) = wrote {
-                written = Err(failure);
-            }
-        }
-        keeper.add(event);
-    });
-    let events = keeper.finish();
-    let done =
-        told.map_err(|error| cannot_write(&whole, &error)).and(written).and_then(|(record, _, archive)| {
-            record.finish().map_err(|error| cannot_write(&part, &error))?;
-            std::fs::rename(&part, &whole).map_err(|error| cannot_write(&whole, &error))?;
-            archive.map(Archive::finish).transpose().map_err(|error| cannot_write(&har, &error))?;
-            let shown = Shown::of(&events).map_err(Failure::input)?;
-            for report in Drawn::ALL.into_iter().filter(|report| *report != Drawn::Har) {
-                write(&folder.join(report.file()), &report.draw(&shown, &events))?;
-            }
-            Ok(())
-        });
-    (events, done)
-}
-
-type Out = BufWriter<File>;
-
-fn files(record: &Path, har: &Path) -> Result<(Out, Out), Failure> {
-    let create = |path: &Path| {
-        let file = File::create(path).map_err(|error| cannot_write(path, &error));
-        file.map(|file| BufWriter::with_capacity(1 << 16, file))
-    };
-    Ok((create(record)?, create(har)?))
-}
-
-/// Puts an event into the archive of exchanges, which begins with the run.
-fn archived(event: &Event, out: &mut Option<Out>, archive: &mut Option<Archive<Out>>) -> io::Result<()> {
-    if let (Event::RunStarted(start), Some(out)) = (event, out.take()) {
-        *archive = Some(Archive::begin(out, start)?);
-    }
-    match (event, archive) {
-        (Event::Exchange(exchange), Some(archive)) => archive.add(exchange),
-        _ => Ok(()),
-    }
-}
-
 /// One format of a record.
-pub(crate) fn draw(events: &[Event], format: Format) -> Result<Vec<u8>, Failure> {
+fn draw(events: &[Event], format: Format) -> Result<Vec<u8>, Failure> {
     let shown = Shown::of(events).map_err(Failure::input)?;
     Ok(match format {
         Format::Junit => Drawn::Junit.draw(&shown, events),
@@ -131,11 +71,17 @@ pub(crate) fn draw(events: &[Event], format: Format) -> Result<Vec<u8>, Failure>
         Format::Html => Drawn::Html.draw(&shown, events),
         Format::Ctrf => Drawn::Ctrf.draw(&shown, events),
         Format::Har => Drawn::Har.draw(&shown, events),
-        Format::Github => annotations::github(&shown).into_bytes(),
-        Format::Terminal => {
-            format!("{}{}", terminal::attention(&shown), terminal::closing(&shown)).into_bytes()
-        }
+        Format::Github => shown.draw(&mut Github::default()),
+        Format::Terminal => shown.draw(&mut Terminal::default()),
     })
+}
+
+/// The text of a report whose cases were shown.
+pub(crate) fn drawn(sheet: &mut dyn Sheet, head: &Head) -> String {
+    let mut drawn = Vec::new();
+    // Writing to memory does not fail.
+    drop(sheet.write(head, &mut drawn));
+    String::from_utf8_lossy(&drawn).into_owned()
 }
 
 /// Writes a file whole.

@@ -8,7 +8,13 @@ use std::{
 
 use tokio::sync::Notify;
 use xs2aspec_record::{Event, Exit, Sending, Spool, sending};
-use xs2aspec_report::progress::{Mode, Progress};
+use xs2aspec_report::{
+    annotations::Github,
+    progress::{Mode, Progress},
+    reports::{self, Teller},
+    sheet::Sheet as _,
+    terminal::Terminal,
+};
 use xs2aspec_runner::{
     Options, Session,
     resume::Earlier,
@@ -18,7 +24,7 @@ use xs2aspec_suite::Shard;
 
 use crate::{
     Failure,
-    args::{Format, InDoubt, Run, Server},
+    args::{InDoubt, Run, Server},
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -100,35 +106,49 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    if let Some(error) = broken {
-        say_on!("{}", String::from_utf8_lossy(&report::draw(&spool.events(), Format::Terminal)?));
-        return Err(cannot_write(&record, &error));
-    }
-    if let Some(base) = &args.base {
-        let changes = report::changes(base, &spool.events())?;
-        spool.add(Event::Changes(changes));
-    }
-    // What the run came to is said, even where it cannot be written.
-    let (events, kept) = report::settle(&args.out, |tell| {
-        spool.settle(|event| {
-            tell(event);
-            Ok(())
-        })
-    });
-    let said = report::draw(&events, Format::Terminal)?;
-    say_on!("{}", String::from_utf8_lossy(&said));
-    if let Some(Server::Github) = args.annotations {
-        let lines = report::draw(&events, Format::Github)?;
-        say_on!("{}", String::from_utf8_lossy(&lines));
-    }
-    kept?;
-    say!("reports in {}", args.out.display());
+    conclude(args, spool, broken.map(|error| cannot_write(&record, &error)))?;
     if finished.stopped_early {
         say!("stopped before the end; `run --resume {}` goes on", args.out.display());
     } else {
         sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// Says what the run came to and writes its files; what could not be written while it went on is an error.
+fn conclude(args: &Run, mut spool: Spool, broken: Option<Failure>) -> Result<(), Failure> {
+    let (mut terminal, mut github) = (Terminal::default(), Github::default());
+    if let Some(failure) = broken {
+        // What the run came to is said, even where it cannot be written.
+        let mut teller = Teller::default();
+        let told = spool.settle(|event| {
+            teller.tell(event, |head, told| terminal.case(head, told));
+            Ok(())
+        });
+        if let (Ok(()), Ok(head)) = (told, teller.finish()) {
+            say_on!("{}", report::drawn(&mut terminal, &head));
+        }
+        return Err(failure);
+    }
+    if let Some(base) = &args.base {
+        let events = spool.events().map_err(|error| cannot_write(&args.out, &error))?;
+        spool.add(Event::Changes(report::changes(base, &events)?));
+    }
+    let (head, kept) = reports::write(&args.out, &mut [&mut terminal, &mut github], |tell| {
+        spool.settle(|event| {
+            tell(event);
+            Ok(())
+        })
+    });
+    if let Ok(head) = &head {
+        say_on!("{}", report::drawn(&mut terminal, head));
+        if let Some(Server::Github) = args.annotations {
+            say_on!("{}", report::drawn(&mut github, head));
+        }
+    }
+    kept.map_err(Failure::input)?;
+    say!("reports in {}", args.out.display());
+    Ok(())
 }
 
 /// How the run goes about its work.

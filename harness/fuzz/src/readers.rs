@@ -9,9 +9,10 @@ use std::{
 
 use http::Request;
 use tokio::runtime::{Builder, Runtime};
-use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Config, Indoors};
-use xs2aspec_report::{Run, files::Report, text, verify::verify};
+use xs2aspec_report::{
+    Run, annotations::Github, files::Report, sheet::Sheet, terminal::Terminal, text, verify::verify,
+};
 use xs2aspec_runner::{
     Profile, exchange, judge,
     response::{Operation, ResponseRules},
@@ -152,8 +153,11 @@ pub fn record(bytes: &[u8]) {
     for report in Report::ALL {
         assert!(!report.draw(&run, &events).is_empty());
     }
-    assert!(!text::short(&run.conclusion()).is_empty());
-    assert!(run.with(Verdict::Fail).count() <= run.verdicts().count());
+    assert!(!text::short(&run.head().conclusion()).is_empty());
+    assert!(run.selected().count() <= run.verdicts().count());
+    for sheet in [&mut Terminal::default() as &mut dyn Sheet, &mut Github::default()] {
+        drop(run.draw(sheet));
+    }
 }
 
 /// An answer of any operation: its number, and the bytes of the connection.

@@ -37,6 +37,16 @@ impl<W: Write> Writer<W> {
         &self.out
     }
 
+    /// Writes what a buffer holds.
+    pub(crate) fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+
+    /// The output, as it is.
+    pub(crate) fn into_inner(self) -> W {
+        self.out
+    }
+
     /// The output, flushed.
     pub fn finish(mut self) -> std::io::Result<W> {
         self.out.flush()?;

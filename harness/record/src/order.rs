@@ -6,25 +6,17 @@ use std::{
     convert::Infallible,
 };
 
-use crate::{
-    event::{CaseSource, ClauseText, Event, Exchange},
-    verdict::CaseVerdict,
-};
+use crate::event::{CaseSource, ClauseText, Event};
 
 /// The events of a whole record in the order in which it is kept: the start, the profile, clauses, sources, then case after case its
 /// exchanges and its verdict, then where the run was resumed, what changed, and the end. Cases come in the order of their ids, and exchanges are
 /// numbered anew in that order.
 pub fn settled(events: Vec<Event>) -> Vec<Event> {
     let mut rest = Rest::default();
-    let mut exchanges = HashMap::<String, Vec<Exchange>>::new();
-    for event in events {
-        if let Some(exchange) = rest.add(event) {
-            exchanges.entry(exchange.case.clone()).or_default().push(exchange);
-        }
-    }
+    let mut cases: Vec<Event> = events.into_iter().filter_map(|event| rest.add(event)).collect();
+    cases.sort_by(|one, other| of_case(one).cmp(&of_case(other)));
     let mut settled = Vec::new();
-    let of = |case: &str| Ok::<_, Infallible>(exchanges.remove(case).unwrap_or_default());
-    let told = rest.settle(of, |event| {
+    let told = rest.settle(cases.into_iter().map(Ok::<_, Infallible>), |event| {
         settled.push(event);
         Ok(())
     });
@@ -34,39 +26,39 @@ pub fn settled(events: Vec<Event>) -> Vec<Event> {
     }
 }
 
-/// The events of a record but for its exchanges.
+/// The case of an exchange or verdict, and what comes first within it: exchanges by number, then the verdict. `None` for events of
+/// no case.
+pub(crate) fn of_case(event: &Event) -> Option<(&str, u64)> {
+    match event {
+        Event::Exchange(exchange) => Some((&exchange.case, exchange.number)),
+        Event::Verdict(verdict) => Some((&verdict.case, VERDICT)),
+        _ => None,
+    }
+}
+
+/// Where verdicts stand among the exchanges of their case.
+pub(crate) const VERDICT: u64 = u64::MAX;
+
+/// The events of a record that are of no case.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     first: Vec<Event>,
     clauses: BTreeMap<String, ClauseText>,
     sources: BTreeMap<String, CaseSource>,
-    /// The verdicts of each case that there is anything of.
-    cases: BTreeMap<String, Vec<CaseVerdict>>,
     last: Vec<Event>,
 }
 
 impl Rest {
-    /// Takes an event; an exchange is given back.
-    pub(crate) fn add(&mut self, event: Event) -> Option<Exchange> {
+    /// Takes an event; one of a case is given back.
+    pub(crate) fn add(&mut self, event: Event) -> Option<Event> {
         match event {
             Event::RunStarted(_) | Event::Profile(_) => self.first.push(event),
             Event::Clause(clause) => drop(self.clauses.insert(clause.id.clone(), clause)),
             Event::Source(source) => drop(self.sources.insert(source.file.clone(), source)),
-            Event::Exchange(exchange) => {
-                self.has(&exchange.case);
-                return Some(exchange);
-            }
-            Event::Verdict(verdict) => self.cases.entry(verdict.case.clone()).or_default().push(verdict),
+            Event::Exchange(_) | Event::Verdict(_) => return Some(event),
             Event::Resumed(_) | Event::Changes(_) | Event::RunFinished(_) => self.last.push(event),
         }
         None
-    }
-
-    /// There is something of this case.
-    pub(crate) fn has(&mut self, case: &str) {
-        if !self.cases.contains_key(case) {
-            self.cases.insert(case.to_owned(), Vec::new());
-        }
     }
 
     /// Takes an event that comes before the last one.
@@ -75,38 +67,42 @@ impl Rest {
         self.last.insert(end, event);
     }
 
-    /// All events but exchanges, in the order of a record.
-    pub(crate) fn events(&self) -> Vec<Event> {
-        let verdicts = self.cases.values().flatten().cloned().map(Event::Verdict);
+    /// What comes before the cases, and what comes after them.
+    pub(crate) fn around(&self) -> (Vec<Event>, &[Event]) {
         let clauses = self.clauses.values().cloned().map(Event::Clause);
         let sources = self.sources.values().cloned().map(Event::Source);
-        let first = self.first.iter().cloned().chain(clauses).chain(sources);
-        first.chain(verdicts).chain(self.last.iter().cloned()).collect()
+        (self.first.iter().cloned().chain(clauses).chain(sources).collect(), &self.last)
     }
 
-    /// Tells every event in the order of a record that is kept, with the exchanges of each case.
+    /// Tells every event in the order of a record that is kept. Those of cases come as [`of_case`] orders them.
     pub(crate) fn settle<E>(
         self,
-        mut exchanges_of: impl FnMut(&str) -> Result<Vec<Exchange>, E>,
+        cases: impl Iterator<Item = Result<Event, E>>,
         mut tell: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
         self.first.into_iter().try_for_each(&mut tell)?;
         self.clauses.into_values().map(Event::Clause).try_for_each(&mut tell)?;
         self.sources.into_values().map(Event::Source).try_for_each(&mut tell)?;
-        let mut number = 0;
-        for (case, verdicts) in self.cases {
-            let mut exchanges = exchanges_of(&case)?;
-            exchanges.sort_by_key(|exchange| exchange.number);
-            let mut numbers = BTreeMap::new();
-            for mut exchange in exchanges {
-                number += 1;
-                numbers.insert(std::mem::replace(&mut exchange.number, number), number);
-                tell(Event::Exchange(exchange))?;
+        let mut count = 0;
+        // Numbers of the case that is told, old and new.
+        let (mut case, mut numbers) = (String::new(), HashMap::new());
+        for event in cases {
+            let mut event = event?;
+            if let Some((id, _)) = of_case(&event).filter(|(id, _)| *id != case) {
+                id.clone_into(&mut case);
+                numbers.clear();
             }
-            for mut verdict in verdicts {
-                verdict.exchange = verdict.exchange.and_then(|old| numbers.get(&old).copied());
-                tell(Event::Verdict(verdict))?;
+            match &mut event {
+                Event::Exchange(exchange) => {
+                    count += 1;
+                    numbers.insert(std::mem::replace(&mut exchange.number, count), count);
+                }
+                Event::Verdict(verdict) => {
+                    verdict.exchange = verdict.exchange.and_then(|old| numbers.get(&old).copied());
+                }
+                _ => {}
             }
+            tell(event)?;
         }
         self.last.into_iter().try_for_each(tell)
     }

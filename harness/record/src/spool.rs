@@ -1,26 +1,53 @@
-//! The record of a run that goes on: every event is written at once, and exchanges, which are nearly all of its length, are not kept in
-//! memory.
+//! The record of a run that goes on: every event is written at once, and those of cases, which are nearly all of its length, are not
+//! kept in memory.
 
 use std::{
-    collections::HashMap,
+    cmp::Reverse,
+    collections::BinaryHeap,
     fs::File,
-    io::{self, BufWriter, Read, Seek, SeekFrom, Write},
-    path::Path,
+    io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    event::{Event, Exchange},
+    event::Event,
     file::Writer,
-    order::Rest,
+    order::{Rest, VERDICT, of_case},
 };
+
+/// Lines that are put in order in memory; more of them are kept in files.
+const IN_MEMORY: usize = 1 << 16;
 
 /// A record that is written to a file as the run goes on, and put in order at its end.
 #[derive(Debug)]
 pub struct Spool {
     writer: Writer<Counted>,
-    /// Where the exchanges of each case stand: offset and length in bytes.
-    exchanges: HashMap<String, Vec<(u64, usize)>>,
+    /// Where there is room for more files.
+    folder: PathBuf,
+    /// Lines of cases, as they were written.
+    lines: Vec<Line>,
+    /// How many of them are put in order in memory.
+    in_memory: usize,
+    /// Lines that memory is too small for: each file has its own in order.
+    sorted: Vec<File>,
+    /// Whether something could not be written.
+    is_broken: bool,
+    /// Events of cases that could not be written.
+    unwritten: Vec<Event>,
     rest: Rest,
+}
+
+/// Where an event of a case stands. Lines are ordered as their events are in a record that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Line {
+    case: String,
+    /// See [`of_case`].
+    rank: u64,
+    /// In bytes, without the line end.
+    start: u64,
+    length: u64,
 }
 
 impl Spool {
@@ -28,33 +55,67 @@ impl Spool {
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
         let writer = Writer::new(Counted { out: BufWriter::with_capacity(1 << 16, file), written: 0 });
-        Ok(Self { writer, exchanges: HashMap::new(), rest: Rest::default() })
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Ok(Self {
+            writer,
+            folder: folder.unwrap_or(Path::new(".")).to_owned(),
+            lines: Vec::new(),
+            in_memory: IN_MEMORY,
+            sorted: Vec::new(),
+            is_broken: false,
+            unwritten: Vec::new(),
+            rest: Rest::default(),
+        })
     }
 
-    /// Writes an event.
+    /// Writes an event. One that cannot be written is kept in memory: the run is to end then, and what it came to is to be said.
     pub fn write(&mut self, event: &Event) -> io::Result<()> {
         let start = self.writer.get_ref().written;
         let written = self.writer.write(event);
-        match event {
-            Event::Exchange(exchange) => {
-                // The line end is no part of it.
-                let length = usize::try_from(self.writer.get_ref().written - start).unwrap_or_default();
-                let place = (start, length.saturating_sub(1));
-                self.rest.has(&exchange.case);
-                if let Some(places) = self.exchanges.get_mut(&exchange.case) {
-                    places.push(place);
-                } else {
-                    self.exchanges.insert(exchange.case.clone(), vec![place]);
-                }
-            }
-            other => drop(self.rest.add(other.clone())),
+        self.is_broken |= written.is_err();
+        let Some((case, rank)) = of_case(event) else {
+            drop(self.rest.add(event.clone()));
+            return written;
+        };
+        if self.is_broken {
+            self.unwritten.push(event.clone());
+            return written;
         }
-        written
+        let length = (self.writer.get_ref().written - start).saturating_sub(1);
+        self.lines.push(Line { case: case.to_owned(), rank, start, length });
+        if self.lines.len() == self.in_memory { self.put_down() } else { Ok(()) }
     }
 
-    /// All events so far but the exchanges, in the order of a record.
-    pub fn events(&self) -> Vec<Event> {
-        self.rest.events()
+    /// Puts the lines that are in memory into a file, in order.
+    fn put_down(&mut self) -> io::Result<()> {
+        let file = tempfile::tempfile_in(&self.folder)?;
+        self.lines.sort_unstable();
+        let mut out = BufWriter::with_capacity(1 << 16, &file);
+        for line in &self.lines {
+            serde_json::to_writer(&mut out, line)?;
+        }
+        out.flush()?;
+        drop(out);
+        self.lines.clear();
+        self.sorted.push(file);
+        Ok(())
+    }
+
+    /// All events so far but the exchanges, in the order of a record: as many as there are cases.
+    pub fn events(&mut self) -> io::Result<Vec<Event>> {
+        self.writer.flush()?;
+        let mut file = self.writer.get_ref().out.get_ref();
+        self.lines.sort_unstable();
+        let (mut events, last) = self.rest.around();
+        for line in in_order(&self.lines, &self.sorted)? {
+            let line = line?;
+            if line.rank == VERDICT {
+                events.push(line.read(file)?);
+            }
+        }
+        events.extend_from_slice(last);
+        file.seek(SeekFrom::End(0))?;
+        Ok(events)
     }
 
     /// Adds an event that is written only when the record is put in order, before the last one.
@@ -62,28 +123,72 @@ impl Spool {
         self.rest.add_before_end(event);
     }
 
-    /// Tells the events of the record in the order in which it is kept ([`crate::settled`]). Exchanges are read from the file one case
-    /// after the other.
+    /// Tells the events of the record in the order in which it is kept ([`crate::settled`]), those of cases from the file. If some could
+    /// not be written they come at the end of the cases, and lines that cannot be read again are left out.
     pub fn settle(self, tell: impl FnMut(Event) -> io::Result<()>) -> io::Result<()> {
-        let Self { writer, mut exchanges, rest } = self;
-        let mut file = writer.finish()?.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        let mut line = Vec::new();
-        let of = |case: &str| {
-            let places = exchanges.remove(case).unwrap_or_default();
-            let mut found = Vec::with_capacity(places.len());
-            for (start, length) in places {
-                line.resize(length, 0);
-                file.seek(SeekFrom::Start(start))?;
-                file.read_exact(&mut line)?;
-                match serde_json::from_slice(&line)? {
-                    Event::Exchange(exchange) => found.push(exchange),
-                    _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "the record was changed")),
-                }
-            }
-            Ok::<Vec<Exchange>, io::Error>(found)
-        };
-        rest.settle(of, tell)
+        let Self { mut writer, mut lines, sorted, is_broken, mut unwritten, rest, .. } = self;
+        match writer.flush() {
+            Err(error) if !is_broken => return Err(error),
+            _ => {}
+        }
+        // What could not be written must not be tried again where the file is read now.
+        let (file, _) = writer.into_inner().out.into_parts();
+        lines.sort_unstable();
+        unwritten.sort_by(|one, other| of_case(one).cmp(&of_case(other)));
+        let cases = in_order(&lines, &sorted)?
+            .map(|line| line?.read(&file))
+            .filter(|event| !is_broken || event.is_ok())
+            .chain(unwritten.into_iter().map(Ok));
+        rest.settle(cases, tell)
     }
+}
+
+impl Line {
+    /// The event.
+    fn read(&self, mut file: &File) -> io::Result<Event> {
+        let mut line = vec![0; usize::try_from(self.length).unwrap_or_default()];
+        file.seek(SeekFrom::Start(self.start))?;
+        file.read_exact(&mut line)?;
+        let event: Event = serde_json::from_slice(&line)?;
+        if of_case(&event) == Some((&self.case, self.rank)) {
+            Ok(event)
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "the record was changed"))
+        }
+    }
+}
+
+type Lines<'a> = Box<dyn Iterator<Item = io::Result<Line>> + 'a>;
+
+/// All lines in order: those in memory and those of each file, which are in order themselves.
+fn in_order<'a>(lines: &'a [Line], sorted: &'a [File]) -> io::Result<Lines<'a>> {
+    if sorted.is_empty() {
+        return Ok(Box::new(lines.iter().cloned().map(Ok)));
+    }
+    let mut sources: Vec<Lines<'a>> = vec![Box::new(lines.iter().cloned().map(Ok))];
+    for mut file in sorted {
+        file.rewind()?;
+        let lines = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, file));
+        sources.push(Box::new(lines.into_iter().map(|line| line.map_err(io::Error::from))));
+    }
+    let mut next = BinaryHeap::new();
+    for (number, source) in sources.iter_mut().enumerate() {
+        if let Some(line) = source.next() {
+            next.push(Reverse((line?, number)));
+        }
+    }
+    Ok(Box::new(std::iter::from_fn(move || {
+        let Reverse((line, number)) = next.pop()?;
+        match sources[number].next() {
+            Some(Ok(following)) => next.push(Reverse((following, number))),
+            Some(Err(error)) => {
+                next.clear();
+                return Some(Err(error));
+            }
+            None => {}
+        }
+        Some(Ok(line))
+    })))
 }
 
 /// Knows how many bytes were written.
@@ -141,25 +246,48 @@ mod tests {
 
     #[test]
     fn what_was_written_as_it_happened_is_told_in_order() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("record.jsonl");
-        let mut spool = Spool::create(&path).unwrap();
-        for event in events() {
-            spool.write(&event).unwrap();
+        for in_memory in [1, 2, 3, IN_MEMORY] {
+            let folder = tempfile::TempDir::new().unwrap();
+            let path = folder.path().join("record.jsonl");
+            let mut spool = Spool { in_memory, ..Spool::create(&path).unwrap() };
+            for event in events() {
+                spool.write(&event).unwrap();
+            }
+            let of_cases = events().iter().filter(|event| of_case(event).is_some()).count();
+            assert_eq!(spool.sorted.len(), of_cases / in_memory, "files for what memory is too small for");
+            let mut without = events();
+            without.retain(|event| !matches!(event, Event::Exchange(_)));
+            let verdicts = |events: Vec<Event>| {
+                let ids = events.into_iter().map(|event| of_case(&event).map(|(case, _)| case.to_owned()));
+                ids.collect::<Vec<_>>()
+            };
+            assert_eq!(verdicts(spool.events().unwrap()), verdicts(settled(without)));
+            assert_eq!(told(spool).unwrap(), settled(events()));
+            let unsettled = crate::read(std::fs::read(&path).unwrap().as_slice()).unwrap();
+            assert_eq!(unsettled, events(), "the file has them as they happened");
         }
-        let without: Vec<Event> =
-            settled(events()).into_iter().filter(|event| !matches!(event, Event::Exchange(_))).collect();
-        assert_eq!(spool.events().len(), without.len());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_cannot_be_written_is_told_all_the_same() {
+        let mut spool = Spool::create(Path::new("/dev/full")).unwrap();
+        let written: Vec<bool> = events().iter().map(|event| spool.write(event).is_ok()).collect();
+        assert!(!written[0], "the start is flushed");
+        let verdicts =
+            |events: &[Event]| events.iter().filter(|event| matches!(event, Event::Verdict(_))).count();
+        let told = told(spool).unwrap();
+        assert_eq!(verdicts(&told), verdicts(&events()));
+        assert!(matches!(told.last(), Some(Event::RunFinished(_))));
+    }
+
+    fn told(spool: Spool) -> io::Result<Vec<Event>> {
         let mut told = Vec::new();
-        spool
-            .settle(|event| {
-                told.push(event);
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(told, settled(events()));
-        let unsettled = crate::read(std::fs::read(&path).unwrap().as_slice()).unwrap();
-        assert_eq!(unsettled, events(), "the file has them as they happened");
+        spool.settle(|event| {
+            told.push(event);
+            Ok(())
+        })?;
+        Ok(told)
     }
 
     #[test]

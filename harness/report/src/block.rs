@@ -6,17 +6,20 @@ use std::fmt::Write as _;
 use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Verdict};
 
 use crate::{
-    run::{self, Run},
+    head::Head,
+    run,
+    sheet::Told,
     shell,
     text::{self, harmless, short},
 };
 
 /// The block of a case, several lines, the last one with its line end.
-pub(crate) fn of(run: &Run<'_>, verdict: &CaseVerdict) -> String {
+pub(crate) fn of(head: &Head, told: &Told<'_>) -> String {
+    let verdict = told.verdict;
     let mut block = format!("{}  {}\n", verdict.verdict.word().to_uppercase(), spaced(&verdict.case));
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
-    if let Some(exchange) = verdict.exchange.and_then(|number| run.exchange(number)) {
-        line(&mut block, "   | ", &exchanged(exchange, &run.start().base_url));
+    if let Some(exchange) = told.judged() {
+        line(&mut block, "   | ", &exchanged(exchange, &head.start().base_url));
     }
     for change in &verdict.changes {
         line(&mut block, "   | ", &short(change));
@@ -31,12 +34,12 @@ pub(crate) fn of(run: &Run<'_>, verdict: &CaseVerdict) -> String {
     if let Some(said) = said(verdict) {
         line(&mut block, "   | ", &said);
     }
-    clauses(&mut block, run, verdict);
+    clauses(&mut block, head, verdict);
     if let Some(control) = &verdict.control {
         let word = if control.accepted { "accepted" } else { "not accepted" };
         line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
-    line(&mut block, "   = ", &format!("again   {}", again(run, verdict)));
+    line(&mut block, "   = ", &format!("again   {}", again(head, &verdict.case)));
     line(&mut block, "   = ", &format!("next    xs2aspec explain {}", verdict.case));
     block
 }
@@ -47,9 +50,9 @@ pub(crate) fn spaced(case: &str) -> String {
 }
 
 /// The command that runs the case again.
-pub(crate) fn again(run: &Run<'_>, verdict: &CaseVerdict) -> String {
-    let arguments = run.start().arguments.iter().map(String::as_str);
-    let words = ["xs2aspec", "run", "--only", &verdict.case].into_iter().chain(arguments);
+pub(crate) fn again(head: &Head, case: &str) -> String {
+    let arguments = head.start().arguments.iter().map(String::as_str);
+    let words = ["xs2aspec", "run", "--only", case].into_iter().chain(arguments);
     words.map(shell::quoted).collect::<Vec<_>>().join(" ")
 }
 
@@ -85,7 +88,7 @@ fn said(verdict: &CaseVerdict) -> Option<String> {
 }
 
 /// The clauses that are broken. A case whose own clause is not among them names it as what it is about.
-fn clauses(block: &mut String, run: &Run<'_>, verdict: &CaseVerdict) {
+fn clauses(block: &mut String, head: &Head, verdict: &CaseVerdict) {
     let mut broken: Vec<&str> = Vec::new();
     for finding in &verdict.findings {
         if !broken.contains(&finding.clause.as_str()) {
@@ -96,10 +99,10 @@ fn clauses(block: &mut String, run: &Run<'_>, verdict: &CaseVerdict) {
         broken[..=own].rotate_right(1);
     } else {
         let label = if broken.is_empty() { "clause  " } else { "about   " };
-        line(block, "   = ", &format!("{label}{}", clause(&verdict.clause, run.clause(&verdict.clause))));
+        line(block, "   = ", &format!("{label}{}", clause(&verdict.clause, head.clause(&verdict.clause))));
     }
     for id in broken {
-        line(block, "   = ", &format!("clause  {}", clause(id, run.clause(id))));
+        line(block, "   = ", &format!("clause  {}", clause(id, head.clause(id))));
     }
 }
 
@@ -124,7 +127,7 @@ mod tests {
     fn block(events: &[xs2aspec_record::Event], case: &str) -> String {
         let run = Run::of(events).unwrap();
         let verdict = run.verdicts().find(|verdict| verdict.case == case).unwrap();
-        super::of(&run, verdict)
+        super::of(run.head(), &run.told(verdict))
     }
 
     #[test]

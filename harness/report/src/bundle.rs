@@ -67,7 +67,7 @@ pub fn bundle(
     key: &SigningKey,
 ) -> Result<Vec<u8>, BundleError> {
     let run = Run::of(events)?;
-    if run.finish().is_none() {
+    if run.head().finish().is_none() {
         return Err(BundleError::Unfinished);
     }
     let mut members = vec![
@@ -126,13 +126,13 @@ pub fn chain(record: &[u8]) -> String {
 /// `profile.json`.
 pub fn profile(run: &Run<'_>) -> String {
     // Texts alone: this cannot fail.
-    let said = run.profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
+    let said = run.head().profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
     said.unwrap_or_else(|| "null".to_owned()) + "\n"
 }
 
 /// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and each case, and of the program.
 pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
-    let start = run.start();
+    let start = run.head().start();
     let mut clauses = BTreeMap::new();
     let mut files = BTreeMap::new();
     let mut cases = BTreeMap::new();
@@ -175,7 +175,7 @@ pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
 
 /// The statement about these members.
 pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Program) -> Value {
-    let start = run.start();
+    let start = run.head().start();
     let subject: Vec<Value> =
         members.iter().map(|(name, content)| described(name, &sha256(content))).collect();
     let names = |words: &[Verdict]| -> Vec<&str> {
@@ -185,7 +185,7 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
             .collect()
     };
     let warned = names(&[Verdict::Waived]);
-    let result = match run.exit() {
+    let result = match run.head().exit() {
         Exit::Conforms if warned.is_empty() => "PASSED",
         Exit::Conforms => "WARNED",
         _ => "FAILED",

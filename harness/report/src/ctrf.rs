@@ -1,54 +1,82 @@
 //! `ctrf.json`: the Common Test Report Format (ctrf.io, JSON Schema of specification 0.0.0), for dashboards that read many tools.
 
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+
 use chrono::DateTime;
 use serde_json::{Value, json};
-use xs2aspec_record::{CaseVerdict, Verdict};
+use xs2aspec_record::Verdict;
 
 use crate::{
     block,
-    run::{self, Run},
+    head::Head,
+    run,
+    sheet::{Parts, Sheet, Told},
     text,
 };
 
-/// The report of a run.
-pub fn report(run: &Run<'_>) -> Value {
-    let start = run.start();
-    let counts = run.ledger().counts();
-    let begin = DateTime::parse_from_rfc3339(&start.now).map_or(0, |time| time.timestamp_millis());
-    let took = run.finish().map_or(0, |finish| i64::try_from(finish.micros / 1000).unwrap_or(i64::MAX));
-    let of = |verdicts: &[Verdict]| verdicts.iter().map(|word| counts.of(*word)).sum::<usize>();
-    let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
-    json!({
-        "reportFormat": "CTRF",
-        "specVersion": "0.0.0",
-        "results": {
-            "tool": {"name": name, "version": version},
-            "summary": {
-                "tests": counts.total(),
-                "passed": of(&[Verdict::Pass, Verdict::Observed]),
-                "failed": of(&[Verdict::Fail]),
-                "skipped": of(&[Verdict::NotApplicable, Verdict::Waived]),
-                "pending": 0,
-                "other": of(&[Verdict::Inconclusive, Verdict::Error]),
-                "start": begin,
-                "stop": begin.saturating_add(took),
-            },
-            "tests": run.selected().map(|verdict| test(run, verdict)).collect::<Vec<_>>(),
-            "environment": {
-                "appName": text::short(&start.target),
-                "appVersion": text::short(start.target_version.as_deref().unwrap_or_default()),
-                "testEnvironment": text::short(start.environment.as_deref().unwrap_or_default()),
-            },
-            "extra": {
-                "baseUrl": start.base_url, "seed": start.seed, "clock": start.now, "depth": start.depth,
-                "suiteSha256": start.suite_sha256, "documentSha256": start.document_sha256,
-                "exit": run.exit().code(), "conclusion": run.conclusion(),
-            },
-        },
-    })
+/// The report of a run, a line for each test.
+#[derive(Debug)]
+pub struct Ctrf {
+    tests: Parts,
 }
 
-fn test(run: &Run<'_>, verdict: &CaseVerdict) -> Value {
+impl Ctrf {
+    /// No tests yet. Many of them are kept in this folder until the end, or else in memory.
+    pub fn new(folder: Option<&Path>) -> Self {
+        Self { tests: Parts::new(folder) }
+    }
+}
+
+impl Sheet for Ctrf {
+    fn case(&mut self, head: &Head, told: &Told<'_>) {
+        let between = if self.tests.is_empty() { "" } else { "," };
+        self.tests.add(format!("{between}\n{}", test(head, told)).as_bytes());
+    }
+
+    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+        let start = head.start();
+        let counts = head.ledger().counts();
+        let begin = DateTime::parse_from_rfc3339(&start.now).map_or(0, |time| time.timestamp_millis());
+        let lasted =
+            head.finish().map_or(0, |finish| i64::try_from(finish.micros / 1000).unwrap_or(i64::MAX));
+        let of = |verdicts: &[Verdict]| verdicts.iter().map(|word| counts.of(*word)).sum::<usize>();
+        let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
+        let tool = json!({"name": name, "version": version});
+        let summary = json!({
+            "tests": counts.total(),
+            "passed": of(&[Verdict::Pass, Verdict::Observed]),
+            "failed": of(&[Verdict::Fail]),
+            "skipped": of(&[Verdict::NotApplicable, Verdict::Waived]),
+            "pending": 0,
+            "other": of(&[Verdict::Inconclusive, Verdict::Error]),
+            "start": begin,
+            "stop": begin.saturating_add(lasted),
+        });
+        let environment = json!({
+            "appName": text::short(&start.target),
+            "appVersion": text::short(start.target_version.as_deref().unwrap_or_default()),
+            "testEnvironment": text::short(start.environment.as_deref().unwrap_or_default()),
+        });
+        let extra = json!({
+            "baseUrl": start.base_url, "seed": start.seed, "clock": start.now, "depth": start.depth,
+            "suiteSha256": start.suite_sha256, "documentSha256": start.document_sha256,
+            "exit": head.exit().code(), "conclusion": head.conclusion(),
+        });
+        write!(
+            out,
+            "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"0.0.0\",\"results\":{{\n\"tool\":{tool},\n\"summary\":{summary},\n\
+             \"environment\":{environment},\n\"extra\":{extra},\n\"tests\":["
+        )?;
+        self.tests.copy(self.tests.all(), out)?;
+        out.write_all(b"\n]}}\n")
+    }
+}
+
+fn test(head: &Head, told: &Told<'_>) -> Value {
+    let verdict = told.verdict;
     let status = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => "passed",
         Verdict::Fail => "failed",
@@ -63,13 +91,13 @@ fn test(run: &Run<'_>, verdict: &CaseVerdict) -> Value {
         "rawStatus": verdict.verdict.word(),
         "filePath": verdict.place.file,
         "line": verdict.place.line,
-        "tags": [verdict.operation, run.strength(verdict).word()],
+        "tags": [verdict.operation, head.strength(verdict).word()],
     });
     match verdict.verdict {
         Verdict::Fail => {
             let first = verdict.findings.first();
             test["message"] = text::short(&first.map(run::mismatch).unwrap_or_default()).into();
-            test["trace"] = block::of(run, verdict).into();
+            test["trace"] = block::of(head, told).into();
         }
         Verdict::Pass | Verdict::Observed => {}
         _ => test["message"] = text::short(run::reason(verdict)).into(),

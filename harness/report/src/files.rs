@@ -1,8 +1,10 @@
 //! The reports that a run leaves beside its record.
 
+use std::path::Path;
+
 use xs2aspec_record::Event;
 
-use crate::{Run, ctrf, har, html, junit, markdown};
+use crate::{Run, ctrf::Ctrf, har, html::Page, junit::Junit, markdown::Summary, sheet::Sheet};
 
 /// A report by what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,20 +36,24 @@ impl Report {
         }
     }
 
-    /// Its bytes, drawn from a record, of which `run` is the index.
+    /// An empty one, to be shown case after case; its parts are kept in this folder until the end, or else in memory. `None` for the archive of exchanges,
+    /// some of which may belong to no case.
+    pub fn sheet(self, folder: Option<&Path>) -> Option<Box<dyn Sheet>> {
+        Some(match self {
+            Self::Junit => Box::new(Junit::new(folder)),
+            Self::Markdown => Box::new(Summary::default()),
+            Self::Html => Box::new(Page::new(folder)),
+            Self::Ctrf => Box::new(Ctrf::new(folder)),
+            Self::Har => return None,
+        })
+    }
+
+    /// Its bytes, drawn from a record that is in memory, of which `run` is the index.
     pub fn draw(self, run: &Run<'_>, events: &[Event]) -> Vec<u8> {
-        match self {
-            Self::Junit => {
-                let mut drawn = Vec::new();
-                // Writing to memory does not fail.
-                drop(junit::write(run, &mut drawn));
-                drawn
-            }
-            Self::Markdown => markdown::summary(run).into_bytes(),
-            Self::Html => html::page(run).into_bytes(),
-            Self::Ctrf => format!("{:#}", ctrf::report(run)).into_bytes(),
+        match self.sheet(None) {
+            Some(mut sheet) => run.draw(sheet.as_mut()),
             // Writing to memory does not fail.
-            Self::Har => har::write(run.start(), events, Vec::new()).unwrap_or_default(),
+            None => har::write(run.head().start(), events, Vec::new()).unwrap_or_default(),
         }
     }
 }

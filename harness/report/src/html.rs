@@ -1,18 +1,24 @@
 //! `report.html`: one file for people, without anything from the network. What a target wrote reaches it as data alone: the page is
 //! built by a script that only ever sets text, under a content security policy that lets nothing else run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Write},
+    path::Path,
+};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Body, CaseVerdict, Exchange, Header, Strength, Verdict};
+use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict};
 
 use crate::{
     block,
     bundle::hex,
-    diff, keeper,
-    run::{self, Run},
+    diff,
+    head::Head,
+    run,
+    sheet::{Parts, Sheet, Told},
     terminal, text,
 };
 
@@ -26,79 +32,134 @@ const LINE: usize = 2_000;
 /// Items of one list of what changed that are shown.
 const CHANGED: usize = 200;
 /// Cases whose exchanges are shown; the record has the others.
-pub(crate) const DETAILED: usize = 1_500;
+const DETAILED: usize = 1_500;
+/// Cases that took longest.
+const SLOWEST: usize = 10;
 
 /// The page of a run.
-pub fn page(run: &Run<'_>) -> String {
-    // The end of the element is the only text that a script element cannot hold.
-    let data = data(run).to_string().replace('<', "\\u003c");
-    let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
-    let policy = format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
-    );
-    let title = escaped(&format!("xs2aspec: {}", text::short(&run.start().target)));
-    let summary = escaped(&run.conclusion());
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n<main id=\"report\"><h1>{title}</h1><p>{summary}</p></main>\n\
-         <script id=\"data\" type=\"application/json\">{data}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
-    )
+#[derive(Debug)]
+pub struct Page {
+    cases: Parts,
+    /// Clauses by id: which one of the list on the page.
+    index: BTreeMap<String, usize>,
+    /// Cases whose exchanges are there to be shown.
+    detailed: usize,
+    /// Clauses of all findings.
+    broken: BTreeSet<String>,
+    /// The cases that took longest so far, the slowest first.
+    slowest: Vec<(u64, String)>,
 }
 
-/// Everything that the page shows.
-fn data(run: &Run<'_>) -> Value {
-    let start = run.start();
-    let clauses: Vec<&str> = run.clauses().map(|clause| clause.id.as_str()).collect();
-    let index: BTreeMap<&str, usize> = clauses.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-    let mut detailed = 0;
-    let cases: Vec<Value> = run.selected().map(|verdict| case(run, verdict, &index, &mut detailed)).collect();
-    let strengths = run.ledger().by_strength().iter().map(|(strength, counts)| {
-        let demanded = matches!(strength, Strength::Stated | Strength::Derived | Strength::Choice);
-        let broken = counts.of(Verdict::Fail) + counts.of(Verdict::Waived);
-        let kept = counts.of(Verdict::Pass);
-        json!({"strength": strength.word(), "demanded": demanded, "kept": kept, "broken": broken,
-               "observed": counts.of(Verdict::Observed), "open": counts.total() - kept - broken - counts.of(Verdict::Observed)})
-    });
-    let broken: BTreeSet<&str> = run
-        .selected()
-        .flat_map(|verdict| verdict.findings.iter().map(|finding| finding.clause.as_str()))
-        .collect();
-    json!({
-        "conclusion": run.conclusion(),
-        "exit": run.exit().code(),
-        "facts": facts(run),
-        "strengths": strengths.collect::<Vec<_>>(),
-        "clauses": run.clauses().map(|clause| json!({
-            "id": clause.id, "says": clause.says, "strength": clause.strength.word(), "line": clause.line,
-            "section": clause.section, "standard": clause.standard, "why": clause.why,
-            "broken": broken.contains(clause.id.as_str()),
-        })).collect::<Vec<_>>(),
-        "cases": cases,
-        "left": cases_beyond(detailed),
-        "waivers": run.waivers().iter().map(|waiver| json!({"red": waiver.is_red(), "says": cut(&waiver.says(), LINE)})).collect::<Vec<_>>(),
-        "quality": start.quality,
-        "changes": run.changes().map(|changes| json!({
-            "base": cut(&changes.base, LINE), "heading": diff::heading(changes),
-            "lists": diff::lists(changes).into_iter().map(|diff::List { title, items }| {
-                let shown = items.iter().take(CHANGED).map(|(item, why)| (cut(item, LINE), why.map(|why| cut(why, LINE))));
-                json!({"title": title, "count": items.len(), "items": shown.collect::<Vec<_>>()})
-            }).collect::<Vec<_>>(),
-        })),
-        "slowest": slowest(run),
-    })
+impl Page {
+    /// No cases yet. Many of them are kept in this folder until the end, or else in memory.
+    pub fn new(folder: Option<&Path>) -> Self {
+        Self {
+            cases: Parts::new(folder),
+            index: BTreeMap::new(),
+            detailed: 0,
+            broken: BTreeSet::new(),
+            slowest: Vec::new(),
+        }
+    }
 }
 
-fn cases_beyond(detailed: usize) -> usize {
-    detailed.saturating_sub(DETAILED)
+impl Sheet for Page {
+    fn case(&mut self, head: &Head, told: &Told<'_>) {
+        if self.index.is_empty() {
+            let ids = head.clauses().enumerate().map(|(at, clause)| (clause.id.clone(), at));
+            self.index = ids.collect();
+        }
+        let verdict = told.verdict;
+        self.detailed += usize::from(shows_exchanges(verdict.verdict));
+        let clause = self.index.get(&verdict.clause).copied();
+        let between = if self.cases.is_empty() { "" } else { "," };
+        let drawn = case(head, told, clause, self.detailed <= DETAILED);
+        self.cases.add(format!("{between}{}", in_script(&drawn)).as_bytes());
+        for finding in &verdict.findings {
+            if !self.broken.contains(&finding.clause) {
+                self.broken.insert(finding.clause.clone());
+            }
+        }
+        let at = self.slowest.partition_point(|(micros, _)| *micros >= verdict.micros);
+        if at < SLOWEST {
+            self.slowest.insert(at, (verdict.micros, verdict.case.clone()));
+            self.slowest.truncate(SLOWEST);
+        }
+    }
+
+    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+        let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
+        let policy = format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+            hash(SCRIPT),
+            hash(STYLE)
+        );
+        let title = escaped(&format!("xs2aspec: {}", text::short(&head.start().target)));
+        let summary = escaped(&head.conclusion());
+        // The cases are put before the other members.
+        let rest = in_script(&self.rest(head));
+        let rest = rest.strip_prefix('{').unwrap_or_default();
+        write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
+             <body>\n<main id=\"report\"><h1>{title}</h1><p>{summary}</p></main>\n\
+             <script id=\"data\" type=\"application/json\">{{\"cases\":["
+        )?;
+        self.cases.copy(self.cases.all(), out)?;
+        write!(out, "],{rest}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
+    }
 }
 
-fn facts(run: &Run<'_>) -> Vec<(&'static str, String)> {
-    let start = run.start();
+impl Page {
+    /// Everything that the page shows but its cases.
+    fn rest(&self, head: &Head) -> Value {
+        let strengths = head.ledger().by_strength().iter().map(|(strength, counts)| {
+            let demanded = matches!(strength, Strength::Stated | Strength::Derived | Strength::Choice);
+            let broken = counts.of(Verdict::Fail) + counts.of(Verdict::Waived);
+            let kept = counts.of(Verdict::Pass);
+            json!({"strength": strength.word(), "demanded": demanded, "kept": kept, "broken": broken,
+                   "observed": counts.of(Verdict::Observed), "open": counts.total() - kept - broken - counts.of(Verdict::Observed)})
+        });
+        json!({
+            "conclusion": head.conclusion(),
+            "exit": head.exit().code(),
+            "facts": facts(head),
+            "strengths": strengths.collect::<Vec<_>>(),
+            "clauses": head.clauses().map(|clause| json!({
+                "id": clause.id, "says": clause.says, "strength": clause.strength.word(), "line": clause.line,
+                "section": clause.section, "standard": clause.standard, "why": clause.why,
+                "broken": self.broken.contains(&clause.id),
+            })).collect::<Vec<_>>(),
+            "left": self.detailed.saturating_sub(DETAILED),
+            "waivers": head.waivers().iter().map(|waiver| json!({"red": waiver.is_red(), "says": cut(&waiver.says(), LINE)})).collect::<Vec<_>>(),
+            "quality": head.start().quality,
+            "changes": head.changes().map(|changes| json!({
+                "base": cut(&changes.base, LINE), "heading": diff::heading(changes),
+                "lists": diff::lists(changes).into_iter().map(|diff::List { title, items }| {
+                    let shown = items.iter().take(CHANGED).map(|(item, why)| (cut(item, LINE), why.map(|why| cut(why, LINE))));
+                    json!({"title": title, "count": items.len(), "items": shown.collect::<Vec<_>>()})
+                }).collect::<Vec<_>>(),
+            })),
+            "slowest": self.slowest.iter().map(|(micros, case)| json!([case, text::duration(*micros)])).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// As the content of a script element, whose end is the only text that it cannot hold.
+fn in_script(data: &Value) -> String {
+    data.to_string().replace('<', "\\u003c")
+}
+
+/// Whether a page shows the exchanges of a case with this verdict.
+fn shows_exchanges(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error)
+}
+
+fn facts(head: &Head) -> Vec<(&'static str, String)> {
+    let start = head.start();
     let mut facts = vec![("Target", format!("{} at {}", start.target, start.base_url))];
     let said = [
         ("Version", &start.target_version),
@@ -111,7 +172,7 @@ fn facts(run: &Run<'_>) -> Vec<(&'static str, String)> {
         "Run",
         format!(
             "{}; depth {}, seed {}, clock {}",
-            terminal::amounts(run),
+            terminal::amounts(head),
             start.depth,
             start.seed,
             start.now
@@ -125,24 +186,24 @@ fn facts(run: &Run<'_>) -> Vec<(&'static str, String)> {
     facts.extend([
         ("Suite", format!("{}, SHA-256 {}", start.tool, start.suite_sha256)),
         ("Document", format!("SHA-256 {}", start.document_sha256)),
-        ("Ledger", ledger(run)),
+        ("Ledger", ledger(head)),
     ]);
     facts.into_iter().map(|(name, text)| (name, cut(&text, LINE))).collect()
 }
 
 /// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their ids.
-fn ledger(run: &Run<'_>) -> String {
+fn ledger(head: &Head) -> String {
     let mut hash = Sha256::new();
-    for clause in run.clauses() {
+    for clause in head.clauses() {
         // Texts alone: this cannot fail.
         hash.update(serde_json::to_vec(clause).unwrap_or_default());
     }
-    format!("{}, SHA-256 {}", text::count(run.clauses().count(), "statement"), hex(&hash.finalize()))
+    format!("{}, SHA-256 {}", text::count(head.clauses().len(), "statement"), hex(&hash.finalize()))
 }
 
 /// A case: short where it passed, with its exchanges where there is something to look at.
-fn case(run: &Run<'_>, verdict: &CaseVerdict, index: &BTreeMap<&str, usize>, detailed: &mut usize) -> Value {
-    let clause = index.get(verdict.clause.as_str()).copied();
+fn case(head: &Head, told: &Told<'_>, clause: Option<usize>, is_detailed: bool) -> Value {
+    let verdict = told.verdict;
     if verdict.verdict == Verdict::Pass {
         return json!([verdict.case, clause, "pass"]);
     }
@@ -166,11 +227,10 @@ fn case(run: &Run<'_>, verdict: &CaseVerdict, index: &BTreeMap<&str, usize>, det
     if let Some(control) = &verdict.control {
         rest["control"] = json!({"case": control.case, "accepted": control.accepted});
     }
-    if keeper::shows_exchanges(verdict.verdict) {
-        *detailed += 1;
-        rest["again"] = block::again(run, verdict).into();
-        if *detailed <= DETAILED {
-            rest["exchanges"] = run.exchanges_of(&verdict.case).into_iter().map(exchange).collect();
+    if shows_exchanges(verdict.verdict) {
+        rest["again"] = block::again(head, &verdict.case).into();
+        if is_detailed {
+            rest["exchanges"] = told.exchanges.iter().map(|sent| exchange(sent)).collect();
         }
     }
     json!([verdict.case, clause, verdict.verdict.word(), rest])
@@ -191,13 +251,6 @@ fn exchange(exchange: &Exchange) -> Value {
         }),
         "failure": exchange.failure.as_deref().map(|failure| cut(failure, LINE)),
     })
-}
-
-/// The ten cases that took longest.
-fn slowest(run: &Run<'_>) -> Vec<Value> {
-    let mut cases: Vec<&CaseVerdict> = run.selected().collect();
-    cases.sort_by_key(|verdict| std::cmp::Reverse(verdict.micros));
-    cases.iter().take(10).map(|verdict| json!([verdict.case, text::duration(verdict.micros)])).collect()
 }
 
 /// The text without what steers a reader's eye, and not longer than this; line ends stay.

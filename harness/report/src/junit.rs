@@ -9,35 +9,91 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     io::{self, Write},
+    ops::Range,
+    path::Path,
 };
 
 use quick_xml::{
     Writer,
-    events::{BytesDecl, BytesText, Event},
+    events::{BytesDecl, BytesStart, BytesText, Event},
 };
-use xs2aspec_record::{CaseVerdict, Exit, Ledger, Verdict};
+use xs2aspec_record::{CaseVerdict, Counts, Exit, Verdict};
 
 use crate::{
     block,
-    run::{self, Run},
+    head::Head,
+    run,
+    sheet::{Parts, Sheet, Told},
     text::{self, harmless, short},
 };
 
-/// Writes the run as `JUnit` XML: a suite per area, in it a test case per selected case, in the order of their ids.
-pub fn write(run: &Run<'_>, out: impl Write) -> io::Result<()> {
-    let suites = suites(run);
-    let whole = Tally { unfinished: unfinished(run).is_some(), ..Tally::of(run.ledger(), total_micros(run)) };
-    let name = format!("xs2aspec {}", short(&run.start().target));
-    let mut writer = Writer::new_with_indent(out, b' ', 2);
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let root = writer.create_element("testsuites").with_attribute(("name", name.as_str()));
-    root.with_attributes(as_attributes(&whole.attributes())).write_inner_content(|writer| {
-        for (area, cases) in &suites {
-            suite(writer, run, area, cases)?;
+/// The run as `JUnit` XML: a suite per area, in it a test case per selected case, in the order of their ids.
+pub struct Junit {
+    /// Writes the case that is drawn.
+    writer: Writer<Vec<u8>>,
+    cases: Parts,
+    suites: BTreeMap<String, Suite>,
+}
+
+/// The cases of an area.
+#[derive(Debug, Default)]
+struct Suite {
+    counts: Counts,
+    micros: u64,
+    cases: Vec<Range<u64>>,
+}
+
+impl Junit {
+    /// No cases yet. Many of them are kept in this folder until the end, or else in memory.
+    pub fn new(folder: Option<&Path>) -> Self {
+        let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+        // Cases are indented as elements within these.
+        for element in ["testsuites", "testsuite"] {
+            drop(writer.write_event(Event::Start(BytesStart::new(element))));
         }
-        unfinished(run).map_or(Ok(()), |why| unfinished_suite(writer, run, &why))
-    })?;
-    writer.get_mut().write_all(b"\n")
+        writer.get_mut().clear();
+        Self { writer, cases: Parts::new(folder), suites: BTreeMap::new() }
+    }
+}
+
+impl Sheet for Junit {
+    fn case(&mut self, head: &Head, told: &Told<'_>) {
+        // Writing to memory does not fail.
+        drop(case(&mut self.writer, head, told));
+        let part = self.cases.add(self.writer.get_ref());
+        self.writer.get_mut().clear();
+        let verdict = told.verdict;
+        if !self.suites.contains_key(&verdict.area) {
+            self.suites.insert(verdict.area.clone(), Suite::default());
+        }
+        let Some(suite) = self.suites.get_mut(&verdict.area) else { return };
+        suite.counts.add(verdict.verdict);
+        suite.micros = suite.micros.saturating_add(verdict.micros);
+        match suite.cases.last_mut() {
+            Some(last) if last.end == part.start => last.end = part.end,
+            _ => suite.cases.push(part),
+        }
+    }
+
+    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+        let sum = || self.suites.values().map(|suite| suite.micros).fold(0, u64::saturating_add);
+        let micros = head.finish().map_or_else(sum, |finish| finish.micros);
+        let whole =
+            Tally { unfinished: unfinished(head).is_some(), ..Tally::of(head.ledger().counts(), micros) };
+        let name = format!("xs2aspec {}", short(&head.start().target));
+        let mut writer = Writer::new_with_indent(out, b' ', 2);
+        writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        let root = writer.create_element("testsuites").with_attribute(("name", name.as_str()));
+        root.with_attributes(as_attributes(&whole.attributes())).write_inner_content(|writer| {
+            for (area, suite) in &self.suites {
+                open_suite(writer, head, area, &Tally::of(suite.counts, suite.micros), |writer| {
+                    suite.cases.iter().try_for_each(|part| self.cases.copy(part.clone(), writer.get_mut()))
+                })?;
+            }
+            unfinished(head).map_or(Ok(()), |why| unfinished_suite(writer, head, &why))
+        })?;
+        writer.get_mut().write_all(b"\n")
+    }
 }
 
 /// The numbers of a suite, or of all.
@@ -52,8 +108,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(ledger: &Ledger, micros: u64) -> Self {
-        let counts = ledger.counts();
+    fn of(counts: Counts, micros: u64) -> Self {
         Self {
             tests: counts.total(),
             failures: counts.fail,
@@ -76,35 +131,9 @@ impl Tally {
     }
 }
 
-type Suites<'a> = BTreeMap<&'a str, Vec<&'a CaseVerdict>>;
-
-fn suites<'a>(run: &Run<'a>) -> Suites<'a> {
-    let mut suites = Suites::new();
-    for verdict in run.selected() {
-        suites.entry(&verdict.area).or_default().push(verdict);
-    }
-    suites
-}
-
-fn suite(
-    writer: &mut Writer<impl Write>,
-    run: &Run<'_>,
-    area: &str,
-    cases: &[&CaseVerdict],
-) -> io::Result<()> {
-    let mut ledger = Ledger::default();
-    for verdict in cases {
-        ledger.add(verdict, run.strength(verdict));
-    }
-    let micros = cases.iter().map(|verdict| verdict.micros).fold(0, u64::saturating_add);
-    open_suite(writer, run, area, &Tally::of(&ledger, micros), |writer| {
-        cases.iter().try_for_each(|verdict| case(writer, run, verdict))
-    })
-}
-
 fn open_suite<W: Write>(
     writer: &mut Writer<W>,
-    run: &Run<'_>,
+    head: &Head,
     name: &str,
     tally: &Tally,
     content: impl FnOnce(&mut Writer<W>) -> io::Result<()>,
@@ -112,19 +141,19 @@ fn open_suite<W: Write>(
     let mut attributes = vec![("name", harmless(name))];
     attributes.extend(tally.attributes());
     attributes.push(("skipped", tally.skipped.to_string()));
-    attributes.push(("timestamp", harmless(&run.start().now)));
-    attributes.push(("url", short(&run.start().base_url)));
+    attributes.push(("timestamp", harmless(&head.start().now)));
+    attributes.push(("url", short(&head.start().base_url)));
     let element = writer.create_element("testsuite").with_attributes(as_attributes(&attributes));
     element.write_inner_content(|writer| {
-        properties(writer, run)?;
+        properties(writer, head)?;
         content(writer)
     })?;
     Ok(())
 }
 
 /// What was run, so that a suite that is looked at alone tells it.
-fn properties(writer: &mut Writer<impl Write>, run: &Run<'_>) -> io::Result<()> {
-    let start = run.start();
+fn properties(writer: &mut Writer<impl Write>, head: &Head) -> io::Result<()> {
+    let start = head.start();
     let mut facts = vec![
         ("tool", short(&start.tool)),
         ("target", short(&start.target)),
@@ -150,7 +179,8 @@ fn properties(writer: &mut Writer<impl Write>, run: &Run<'_>) -> io::Result<()> 
     Ok(())
 }
 
-fn case(writer: &mut Writer<impl Write>, run: &Run<'_>, verdict: &CaseVerdict) -> io::Result<()> {
+fn case(writer: &mut Writer<impl Write>, head: &Head, told: &Told<'_>) -> io::Result<()> {
+    let verdict = told.verdict;
     let attributes = [
         ("name", harmless(&verdict.case)),
         ("classname", classname(verdict)),
@@ -158,15 +188,16 @@ fn case(writer: &mut Writer<impl Write>, run: &Run<'_>, verdict: &CaseVerdict) -
     ];
     let element = writer.create_element("testcase").with_attributes(as_attributes(&attributes));
     element.write_inner_content(|writer| {
-        outcome(writer, run, verdict)?;
-        writer.create_element("system-out").write_text_content(BytesText::new(&facts(run, verdict)))?;
+        outcome(writer, head, told)?;
+        writer.create_element("system-out").write_text_content(BytesText::new(&facts(head, verdict)))?;
         Ok(())
     })?;
     Ok(())
 }
 
 /// The element that says how a case ended; nothing for pass and observed.
-fn outcome(writer: &mut Writer<impl Write>, run: &Run<'_>, verdict: &CaseVerdict) -> io::Result<()> {
+fn outcome(writer: &mut Writer<impl Write>, head: &Head, told: &Told<'_>) -> io::Result<()> {
+    let verdict = told.verdict;
     let (element, kind, message) = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => return Ok(()),
         Verdict::NotApplicable | Verdict::Waived => {
@@ -183,7 +214,7 @@ fn outcome(writer: &mut Writer<impl Write>, run: &Run<'_>, verdict: &CaseVerdict
         }
     };
     let attributes = [("type", kind.as_str()), ("message", message.as_str())];
-    let block = unmarked(&block::of(run, verdict));
+    let block = unmarked(&block::of(head, told));
     writer.create_element(element).with_attributes(attributes).write_text_content(BytesText::new(&block))?;
     Ok(())
 }
@@ -201,11 +232,11 @@ fn violation(verdict: &CaseVerdict) -> (String, String) {
 }
 
 /// What is known of a case beside its outcome: lines that some servers read as properties, then what was observed.
-fn facts(run: &Run<'_>, verdict: &CaseVerdict) -> String {
+fn facts(head: &Head, verdict: &CaseVerdict) -> String {
     let mut lines = String::from("\n");
     for (name, value) in [
         ("clause", verdict.clause.as_str()),
-        ("strength", run.strength(verdict).word()),
+        ("strength", head.strength(verdict).word()),
         ("verdict", verdict.verdict.word()),
         ("place", &verdict.place.to_string()),
     ] {
@@ -238,13 +269,13 @@ fn unmarked(text: &str) -> String {
 }
 
 /// Why a run is no whole run, if so.
-fn unfinished(run: &Run<'_>) -> Option<String> {
-    (!run.complete() || run.exit() == Exit::NothingRan).then(|| run.conclusion())
+fn unfinished(head: &Head) -> Option<String> {
+    (!head.complete() || head.exit() == Exit::NothingRan).then(|| head.conclusion())
 }
 
-fn unfinished_suite(writer: &mut Writer<impl Write>, run: &Run<'_>, why: &str) -> io::Result<()> {
+fn unfinished_suite(writer: &mut Writer<impl Write>, head: &Head, why: &str) -> io::Result<()> {
     let tally = Tally { unfinished: true, ..Tally::default() };
-    open_suite(writer, run, "run", &tally, |writer| {
+    open_suite(writer, head, "run", &tally, |writer| {
         let attributes = [("name", "run-finished"), ("classname", "xs2aspec.run"), ("time", "0.000")];
         writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
             let attributes = [("type", Verdict::Error.word()), ("message", why)];
@@ -253,11 +284,6 @@ fn unfinished_suite(writer: &mut Writer<impl Write>, run: &Run<'_>, why: &str) -
         })?;
         Ok(())
     })
-}
-
-fn total_micros(run: &Run<'_>) -> u64 {
-    let sum = || run.selected().map(|verdict| verdict.micros).fold(0, u64::saturating_add);
-    run.finish().map_or_else(sum, |finish| finish.micros)
 }
 
 fn as_attributes<'a>(attributes: &'a [(&'static str, String)]) -> impl Iterator<Item = (&'a str, &'a str)> {

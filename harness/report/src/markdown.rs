@@ -1,12 +1,19 @@
 //! `summary.md`, for the step summary of a CI server: the verdict first, then numbers, then what needs attention.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    io::{self, Write},
+};
 
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
     diff,
-    run::{self, Run},
+    groups::{Group, Groups},
+    head::Head,
+    run,
+    sheet::{Sheet, Told},
     terminal,
     text::{self, short},
 };
@@ -18,48 +25,89 @@ pub const LARGEST: usize = 900_000;
 const NOTES: usize = 4_000;
 
 /// The summary of a run. Where it would pass [`LARGEST`] items are left out, and it says how many.
-pub fn summary(run: &Run<'_>) -> String {
-    let mut sheet = Sheet { text: format!("## {} (exit {})\n\n", run.conclusion(), run.exit().code()) };
-    if let Some(changes) = run.changes() {
-        let _ = writeln!(sheet.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
-    }
-    sheet.text.push_str(&facts(run));
-    let ledger = run.ledger();
-    let operations = ledger.by_operation().iter().map(|(name, row)| (name.as_str(), *row));
-    let strengths = ledger.by_strength().iter().map(|(name, row)| (name.word(), *row));
-    sheet.table("operation", operations, ledger.counts());
-    sheet.table("strength", strengths, ledger.counts());
-    sheet.list("Failing cases", run.with(Verdict::Fail).map(failing));
-    sheet.list("Waivers", run.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))));
-    for (title, word) in [
-        ("Waived, by reason", Verdict::Waived),
-        ("Inconclusive, by reason", Verdict::Inconclusive),
-        ("Errors, by reason", Verdict::Error),
-        ("Not applicable, by reason", Verdict::NotApplicable),
-    ] {
-        sheet.list(title, run.by_reason(word).iter().map(|(reason, cases)| grouped(reason, cases)));
-    }
-    sheet.list(
-        "Observed",
-        observations(run).into_iter().map(|(seen, times)| format!("- {times} x {}\n", code(&seen))),
-    );
-    sheet.text
+#[derive(Debug, Default)]
+pub struct Summary {
+    failing: Vec<String>,
+    /// Bytes of them.
+    bytes: usize,
+    /// Failing cases that would not fit however little else there is.
+    beyond: usize,
+    reasons: BTreeMap<Verdict, Groups>,
+    observed: Groups,
 }
 
-/// A summary as it grows.
-struct Sheet {
+impl Sheet for Summary {
+    fn case(&mut self, _: &Head, told: &Told<'_>) {
+        let verdict = told.verdict;
+        match verdict.verdict {
+            Verdict::Fail => {
+                let item = failing(verdict);
+                if self.bytes + item.len() > LARGEST {
+                    self.beyond += 1;
+                } else {
+                    self.bytes += item.len();
+                    self.failing.push(item);
+                }
+            }
+            Verdict::Waived | Verdict::Inconclusive | Verdict::Error | Verdict::NotApplicable => {
+                self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
+            }
+            Verdict::Pass | Verdict::Observed => {}
+        }
+        for observation in &verdict.observations {
+            // What differs in ids alone is one thing.
+            self.observed.add(&diff::alike(observation), verdict);
+        }
+    }
+
+    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+        let mut page = Page { text: format!("## {} (exit {})\n\n", head.conclusion(), head.exit().code()) };
+        if let Some(changes) = head.changes() {
+            let _ = writeln!(page.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
+        }
+        page.text.push_str(&facts(head));
+        let ledger = head.ledger();
+        let operations = ledger.by_operation().iter().map(|(name, row)| (name.as_str(), *row));
+        let strengths = ledger.by_strength().iter().map(|(name, row)| (name.word(), *row));
+        page.table("operation", operations, ledger.counts());
+        page.table("strength", strengths, ledger.counts());
+        page.list("Failing cases", self.failing.iter().cloned(), self.beyond);
+        page.list("Waivers", head.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))), 0);
+        for (title, word) in [
+            ("Waived, by reason", Verdict::Waived),
+            ("Inconclusive, by reason", Verdict::Inconclusive),
+            ("Errors, by reason", Verdict::Error),
+            ("Not applicable, by reason", Verdict::NotApplicable),
+        ] {
+            if let Some(groups) = self.reasons.get(&word) {
+                page.list(
+                    title,
+                    groups.by_times().into_iter().map(|(reason, group)| grouped(reason, group)),
+                    0,
+                );
+            }
+        }
+        let observed = self.observed.by_times();
+        let observed = observed.iter().map(|(seen, group)| format!("- {} x {}\n", group.times, code(seen)));
+        page.list("Observed", observed, 0);
+        out.write_all(page.text.as_bytes())
+    }
+}
+
+/// A summary as it is written.
+struct Page {
     text: String,
 }
 
-impl Sheet {
-    /// A list under a heading with the number of its items; nothing if there are none.
-    fn list(&mut self, title: &str, items: impl Iterator<Item = String>) {
+impl Page {
+    /// A list under a heading with the number of its items; nothing if there are none. More are left out anyway.
+    fn list(&mut self, title: &str, items: impl Iterator<Item = String>, beyond: usize) {
         let mut items = items.peekable();
         if items.peek().is_none() {
             return;
         }
         let _ = writeln!(self.text, "### {title}\n");
-        let mut left_out = 0;
+        let mut left_out = beyond;
         for item in items {
             if self.text.len() + item.len() + NOTES > LARGEST {
                 left_out += 1;
@@ -97,8 +145,8 @@ impl Sheet {
     }
 }
 
-fn facts(run: &Run<'_>) -> String {
-    let start = run.start();
+fn facts(head: &Head) -> String {
+    let start = head.start();
     let mut facts = format!("- target {} at {}\n", code(&start.target), code(&start.base_url));
     let said = [
         ("version", &start.target_version),
@@ -113,7 +161,7 @@ fn facts(run: &Run<'_>) -> String {
     if let Some(fault) = &start.fault {
         let _ = writeln!(facts, "- built-in bank with the fault {}", code(fault));
     }
-    let _ = writeln!(facts, "- {}", terminal::amounts(run));
+    let _ = writeln!(facts, "- {}", terminal::amounts(head));
     for (option, patterns) in [("--only", &start.only), ("--skip", &start.skip)] {
         if !patterns.is_empty() {
             let patterns: Vec<String> = patterns.iter().map(|pattern| code(pattern)).collect();
@@ -140,22 +188,13 @@ fn failing(verdict: &CaseVerdict) -> String {
 }
 
 /// A reason, how many cases have it, and the first few of them.
-fn grouped(reason: &str, cases: &[&CaseVerdict]) -> String {
-    const NAMED: usize = 5;
-    let named: Vec<String> = cases.iter().take(NAMED).map(|case| code(&case.case)).collect();
-    let more = if cases.len() > NAMED { format!(" and {} more", cases.len() - NAMED) } else { String::new() };
-    format!("- {}: {}\n  - {}{more}\n", text::count(cases.len(), "case"), code(reason), named.join(", "))
-}
-
-/// What was observed in the selected cases, the most frequent first. What differs in ids alone is one thing.
-fn observations(run: &Run<'_>) -> Vec<(String, usize)> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for observation in run.selected().flat_map(|verdict| &verdict.observations) {
-        *seen.entry(diff::alike(observation)).or_default() += 1;
-    }
-    let mut seen: Vec<_> = seen.into_iter().collect();
-    seen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    seen
+fn grouped(reason: &str, group: &Group) -> String {
+    let named: Vec<String> = group.cases.iter().map(|(case, _)| code(case)).collect();
+    let more = match group.times - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("- {}: {}\n  - {}{more}\n", text::count(group.times, "case"), code(reason), named.join(", "))
 }
 
 /// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark` section 6.1): the fence
@@ -178,11 +217,18 @@ mod tests {
     use pulldown_cmark::{Event, Options, Parser, Tag};
 
     use super::*;
-    use crate::sample::{self, Sample};
+    use crate::{
+        files::Report,
+        sample::{self, Sample},
+    };
+
+    fn summary(events: &[xs2aspec_record::Event]) -> String {
+        String::from_utf8(Report::Markdown.draw(&crate::Run::of(events).unwrap(), events)).unwrap()
+    }
 
     #[test]
     fn a_summary_of_every_verdict() {
-        insta::assert_snapshot!(summary(&Run::of(&sample::mixed()).unwrap()), @"
+        insta::assert_snapshot!(summary(&sample::mixed()), @"
         ## does not conform: at least one clause is broken (exit 1)
 
         - target `test bank` at `https://bank.test/psd2`
@@ -252,7 +298,7 @@ mod tests {
     #[test]
     fn a_hostile_answer_is_nothing_but_code() {
         let events = sample::hostile();
-        let text = summary(&Run::of(&events).unwrap());
+        let text = summary(&events);
         assert!(!text.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{text:?}");
         let mut codes = 0;
         for event in Parser::new_ext(&text, Options::all()) {
@@ -283,7 +329,7 @@ mod tests {
         }
         sample.verdict("ncbct.path/plain", Verdict::Error);
         let events = sample.finished();
-        let text = summary(&Run::of(&events).unwrap());
+        let text = summary(&events);
         assert!(text.len() < LARGEST && text.len() > LARGEST - 2 * NOTES, "{}", text.len());
         let listed = text.matches("- `periodic.months/").count();
         assert!(text.contains(&format!("- {} more left out", 9_000 - listed)));

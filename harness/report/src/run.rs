@@ -1,104 +1,38 @@
-//! The events of a record, indexed. Every report is drawn from a [`Run`] and from nothing else.
+//! The events of a record, indexed: for what looks at several cases at once, and to draw reports of a record that is in memory.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-use xs2aspec_record::{
-    CaseVerdict, Changes, ClauseText, Counts, Event, Exchange, Exit, Finding, Ledger, Resumed, Role,
-    RunFinished, RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
+use xs2aspec_record::{CaseVerdict, Counts, Event, Exchange, Finding, Role, Verdict};
+
+pub use crate::head::RunError;
+use crate::{
+    head::Head,
+    sheet::{Sheet, Told},
 };
 
 /// A run, as its record tells it. Verdicts come in the order of case ids, whatever the order in which cases ended.
 #[derive(Debug)]
 pub struct Run<'a> {
-    start: &'a RunStarted,
-    clauses: BTreeMap<&'a str, &'a ClauseText>,
-    sources: BTreeMap<&'a str, &'a str>,
+    head: Head,
     exchanges: BTreeMap<u64, &'a Exchange>,
     by_case: BTreeMap<&'a str, BTreeSet<u64>>,
     verdicts: BTreeMap<&'a str, &'a CaseVerdict>,
-    ledger: Ledger,
-    profile: Option<&'a TargetProfile>,
-    resumed: Vec<&'a Resumed>,
-    changes: Option<&'a Changes>,
-    finish: Option<&'a RunFinished>,
-}
-
-/// Why events are no run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
-    /// No `run-started` at the beginning.
-    #[error("expected `run-started` as the first event, found {found}")]
-    NoStart {
-        /// What is there instead.
-        found: &'static str,
-    },
-    /// A second `run-started`, or anything after `run-finished`.
-    #[error("expected no `{found}` here: it is event {number} of the record")]
-    Misplaced {
-        /// Kind of the event.
-        found: &'static str,
-        /// Its number, from 1.
-        number: usize,
-    },
-    /// A clause, source, exchange or verdict that was there before.
-    #[error("expected one {what} `{id}`, found two")]
-    Twice {
-        /// `clause`, `source`, `exchange` or `verdict of`.
-        what: &'static str,
-        /// Id, file or number.
-        id: String,
-    },
-    /// A case of a clause that the record does not carry, so that its strength is unknown.
-    #[error("expected the record to carry the clause `{clause}` of the case `{case}`, found none")]
-    UnknownClause {
-        /// The clause.
-        clause: String,
-        /// The case.
-        case: String,
-    },
-    /// The counts of `run-finished` are not those of the verdicts: events were lost or edited.
-    #[error("expected the verdicts that `run-finished` counts ({}), found {}", words(.counted), words(.found))]
-    Counts {
-        /// Counts of `run-finished`.
-        counted: Counts,
-        /// Counts of the verdicts.
-        found: Counts,
-    },
 }
 
 impl<'a> Run<'a> {
     /// Indexes the events of a record. A run that was killed has no `run-finished`; it is read all the same.
     pub fn of(events: &'a [Event]) -> Result<Self, RunError> {
-        let start = match events.first() {
-            Some(Event::RunStarted(start)) => start,
-            Some(other) => return Err(RunError::NoStart { found: kind(other) }),
-            None => return Err(RunError::NoStart { found: "no event" }),
-        };
         let mut run = Self {
-            start,
-            clauses: BTreeMap::new(),
-            sources: BTreeMap::new(),
+            head: Head::begin(events.first())?,
             exchanges: BTreeMap::new(),
             by_case: BTreeMap::new(),
             verdicts: BTreeMap::new(),
-            ledger: Ledger::default(),
-            profile: None,
-            resumed: Vec::new(),
-            changes: None,
-            finish: None,
         };
-        for (number, event) in events.iter().enumerate().skip(1) {
-            if run.finish.is_some() {
-                return Err(RunError::Misplaced { found: kind(event), number: number + 1 });
-            }
+        let mut sources = BTreeMap::new();
+        for event in events.iter().skip(1) {
+            run.head.add(event)?;
             match event {
-                Event::RunStarted(_) => {
-                    return Err(RunError::Misplaced { found: kind(event), number: number + 1 });
-                }
-                Event::Clause(clause) => once("clause", &mut run.clauses, clause.id.as_str(), clause)?,
-                Event::Source(source) => {
-                    once("source", &mut run.sources, source.file.as_str(), source.text.as_str())?;
-                }
+                Event::Source(source) => once("source", &mut sources, source.file.as_str(), source)?,
                 Event::Exchange(exchange) => {
                     once("exchange", &mut run.exchanges, exchange.number, exchange)?;
                     run.by_case.entry(exchange.case.as_str()).or_default().insert(exchange.number);
@@ -106,79 +40,45 @@ impl<'a> Run<'a> {
                 Event::Verdict(verdict) => {
                     once("verdict of", &mut run.verdicts, verdict.case.as_str(), verdict)?;
                 }
-                Event::Profile(_) if run.profile.is_some() => {
-                    return Err(RunError::Misplaced { found: kind(event), number: number + 1 });
-                }
-                Event::Profile(profile) => run.profile = Some(profile),
-                Event::Resumed(resumed) => run.resumed.push(resumed),
-                Event::Changes(changes) => run.changes = Some(changes),
-                Event::RunFinished(finish) => run.finish = Some(finish),
+                _ => {}
             }
         }
-        run.count()?;
+        run.verdicts.values().try_for_each(|verdict| run.head.count(verdict))?;
+        run.head.check()?;
         Ok(run)
     }
 
-    /// What was run, against what.
-    pub fn start(&self) -> &'a RunStarted {
-        self.start
+    /// What the record says of the run as a whole.
+    pub fn head(&self) -> &Head {
+        &self.head
     }
 
-    /// How the run ended; `None` if it was killed.
-    pub fn finish(&self) -> Option<&'a RunFinished> {
-        self.finish
+    /// A case with what was sent for it, exchanges in the order in which they were sent.
+    pub fn told(&self, verdict: &'a CaseVerdict) -> Told<'a> {
+        let numbers = self.by_case.get(verdict.case.as_str()).into_iter().flatten();
+        Told {
+            verdict,
+            exchanges: numbers.filter_map(|number| self.exchanges.get(number).copied()).collect(),
+        }
     }
 
-    /// How the target was asked and judged, if the record says so.
-    pub fn profile(&self) -> Option<&'a TargetProfile> {
-        self.profile
+    /// Shows reports every selected case, in the order of their ids.
+    pub fn show(&self, sheets: &mut [&mut dyn Sheet]) {
+        for verdict in self.selected() {
+            let told = self.told(verdict);
+            for sheet in sheets.iter_mut() {
+                sheet.case(&self.head, &told);
+            }
+        }
     }
 
-    /// Where the run was interrupted and went on.
-    pub fn resumed(&self) -> &[&'a Resumed] {
-        &self.resumed
-    }
-
-    /// What differs from the run that it was compared with, if it was.
-    pub fn changes(&self) -> Option<&'a Changes> {
-        self.changes
-    }
-
-    /// A clause, by id.
-    pub fn clause(&self, id: &str) -> Option<&'a ClauseText> {
-        self.clauses.get(id).copied()
-    }
-
-    /// Every clause of the record, by id.
-    pub fn clauses(&self) -> impl Iterator<Item = &'a ClauseText> {
-        self.clauses.values().copied()
-    }
-
-    /// The exchanges of a case, in the order in which they were sent.
-    pub fn exchanges_of(&self, case: &str) -> Vec<&'a Exchange> {
-        self.by_case.get(case).into_iter().flatten().filter_map(|number| self.exchange(*number)).collect()
-    }
-
-    /// Strength of a case's clause.
-    pub fn strength(&self, verdict: &CaseVerdict) -> Strength {
-        // `of` refuses a verdict without its clause.
-        self.clause(&verdict.clause).map_or(Strength::Untestable, |clause| clause.strength)
-    }
-
-    /// Text of a case file, by the path of [`xs2aspec_record::Place::file`].
-    pub fn source(&self, file: &str) -> Option<&'a str> {
-        self.sources.get(file).copied()
-    }
-
-    /// An exchange, by number.
-    pub fn exchange(&self, number: u64) -> Option<&'a Exchange> {
-        self.exchanges.get(&number).copied()
-    }
-
-    /// How many exchanges took place: as `run-finished` says it, else as many as were written.
-    pub fn exchanges(&self) -> u64 {
-        let written = u64::try_from(self.exchanges.len()).unwrap_or(u64::MAX);
-        self.finish.map_or(written, |finish| finish.exchanges)
+    /// The bytes of a report that keeps its parts in memory.
+    pub fn draw(&self, sheet: &mut dyn Sheet) -> Vec<u8> {
+        self.show(&mut [sheet]);
+        let mut drawn = Vec::new();
+        // Writing to memory does not fail.
+        drop(sheet.write(&self.head, &mut drawn));
+        drawn
     }
 
     /// Every verdict, those of controls included.
@@ -189,81 +89,6 @@ impl<'a> Run<'a> {
     /// Verdicts of the selected cases: those that count.
     pub fn selected(&self) -> impl Iterator<Item = &'a CaseVerdict> {
         self.verdicts().filter(|verdict| verdict.role == Role::Selected)
-    }
-
-    /// Selected cases with this verdict.
-    pub fn with(&self, word: Verdict) -> impl Iterator<Item = &'a CaseVerdict> {
-        self.selected().filter(move |verdict| verdict.verdict == word)
-    }
-
-    /// Selected cases with this verdict, by their reason; the most frequent reason first.
-    pub fn by_reason(&self, word: Verdict) -> Vec<(&'a str, Vec<&'a CaseVerdict>)> {
-        let mut groups: BTreeMap<&str, Vec<&CaseVerdict>> = BTreeMap::new();
-        for verdict in self.with(word) {
-            groups.entry(reason(verdict)).or_default().push(verdict);
-        }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        groups.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
-        groups
-    }
-
-    /// The one count of verdicts, controls apart.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// Whether every selected case has a verdict and the run came to its end.
-    pub fn complete(&self) -> bool {
-        self.finish.is_some_and(|finish| !finish.stopped_early)
-            && self.ledger.counts().total() == self.start.cases
-    }
-
-    /// What the run comes to. A run that is not complete never conforms: the missing cases could not be judged.
-    pub fn exit(&self) -> Exit {
-        match Exit::with(&self.ledger, self.waivers()) {
-            Exit::Conforms if !self.complete() => Exit::CouldNotTell,
-            exit => exit,
-        }
-    }
-
-    /// The waivers of the run, and what has come of them.
-    pub fn waivers(&self) -> &'a [WaiverSeen] {
-        self.finish.map_or(&[], |finish| &finish.waivers)
-    }
-
-    /// The verdict on the whole run, in one sentence; it says so if the run is not complete.
-    pub fn conclusion(&self) -> String {
-        let exit = Exit::of(&self.ledger);
-        if self.complete() && exit != Exit::Violation && self.exit() == Exit::Violation {
-            return "does not conform: a waiver does not hold".to_owned();
-        }
-        if self.complete() {
-            return exit.sentence().to_owned();
-        }
-        let how = match self.finish {
-            None => "the run did not finish",
-            Some(finish) if finish.stopped_early => "the run stopped early",
-            Some(_) => "the run lost cases",
-        };
-        let rest =
-            if exit == Exit::Conforms { "the others could not be told" } else { self.exit().sentence() };
-        let done = self.ledger.counts().total();
-        format!("{how}, {done} of {} selected cases have a verdict; {rest}", self.start.cases)
-    }
-
-    /// Counts the verdicts and holds them against those of `run-finished`.
-    fn count(&mut self) -> Result<(), RunError> {
-        for (case, verdict) in &self.verdicts {
-            let clause = self.clauses.get(verdict.clause.as_str()).ok_or_else(|| {
-                RunError::UnknownClause { clause: verdict.clause.clone(), case: (*case).to_owned() }
-            })?;
-            self.ledger.add(verdict, clause.strength);
-        }
-        let found = self.ledger.counts();
-        match self.finish {
-            Some(finish) if finish.counts != found => Err(RunError::Counts { counted: finish.counts, found }),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -302,22 +127,10 @@ fn once<K: Ord + ToString, V>(
     }
 }
 
-fn kind(event: &Event) -> &'static str {
-    match event {
-        Event::RunStarted(_) => "run-started",
-        Event::Profile(_) => "profile",
-        Event::Resumed(_) => "resumed",
-        Event::Changes(_) => "changes",
-        Event::Clause(_) => "clause",
-        Event::Source(_) => "source",
-        Event::Exchange(_) => "exchange",
-        Event::Verdict(_) => "verdict",
-        Event::RunFinished(_) => "run-finished",
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use xs2aspec_record::Exit;
+
     use super::*;
     use crate::sample::{self, Sample};
 
@@ -342,11 +155,10 @@ mod tests {
         let events = sample::mixed();
         let run = Run::of(&events).unwrap();
         assert_eq!(run.verdicts().count(), run.selected().count() + 1);
-        assert_eq!(run.ledger().counts().total(), run.selected().count());
-        assert!(run.complete());
-        assert_eq!(run.exit(), Exit::Violation);
-        assert_eq!(run.conclusion(), Exit::Violation.sentence());
-        assert!(run.source("cases/periodic/months-of-execution.yaml").unwrap().starts_with("title"));
+        assert_eq!(run.head().ledger().counts().total(), run.selected().count());
+        assert!(run.head().complete());
+        assert_eq!(run.head().exit(), Exit::Violation);
+        assert_eq!(run.head().conclusion(), Exit::Violation.sentence());
     }
 
     #[test]
@@ -355,14 +167,14 @@ mod tests {
         sample.verdict("periodic.months/one", Verdict::Pass);
         let events = sample.killed();
         let run = Run::of(&events).unwrap();
-        assert_eq!((run.complete(), run.exit()), (false, Exit::CouldNotTell));
-        insta::assert_snapshot!(run.conclusion(), @"the run did not finish, 1 of 3 selected cases have a verdict; the others could not be told");
+        assert_eq!((run.head().complete(), run.head().exit()), (false, Exit::CouldNotTell));
+        insta::assert_snapshot!(run.head().conclusion(), @"the run did not finish, 1 of 3 selected cases have a verdict; the others could not be told");
         let mut sample = Sample::new(3);
         sample.verdict("periodic.months/one", Verdict::Fail);
         let events = sample.stopped_early();
-        insta::assert_snapshot!(Run::of(&events).unwrap().conclusion(), @"the run stopped early, 1 of 3 selected cases have a verdict; does not conform: at least one clause is broken");
+        insta::assert_snapshot!(Run::of(&events).unwrap().head().conclusion(), @"the run stopped early, 1 of 3 selected cases have a verdict; does not conform: at least one clause is broken");
         let events = Sample::new(3).finished();
-        assert_eq!(Run::of(&events).unwrap().exit(), Exit::NothingRan);
+        assert_eq!(Run::of(&events).unwrap().head().exit(), Exit::NothingRan);
     }
 
     #[test]

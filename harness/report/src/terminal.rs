@@ -1,17 +1,27 @@
 //! What the terminal shows when a run is over: the cases that need attention, and a closing summary.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    io::{self, Write},
+};
 
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
     block, diff,
-    run::{self, Run},
+    groups::Groups,
+    head::Head,
+    run,
+    sheet::{Sheet, Told},
     text::{self, harmless, short},
 };
 
 /// Failing cases that are shown as whole blocks; each further one has a line of its own.
 pub const WHOLE: usize = 20;
+
+/// Failing cases that are shown at all.
+pub const LINES: usize = 1_000;
 
 /// Cases that could not be judged, up to which each is shown as a block. More of them are grouped by reason.
 pub const FEW: usize = 5;
@@ -26,8 +36,8 @@ const REASONS: usize = 20;
 const NAMED: usize = 3;
 
 /// The block of one case: what was sent, what was wrong, which clause, how to run it again. Several lines.
-pub fn failure(run: &Run<'_>, verdict: &CaseVerdict) -> String {
-    block::of(run, verdict)
+pub fn failure(head: &Head, told: &Told<'_>) -> String {
+    block::of(head, told)
 }
 
 /// One line for one failing case.
@@ -43,56 +53,100 @@ pub fn line(verdict: &CaseVerdict) -> String {
     format!("{}  {}: {what}{more}", verdict.verdict.word().to_uppercase(), block::spaced(&verdict.case))
 }
 
-/// Every case that needs attention. However many there are it stays readable: the first [`WHOLE`] failing ones as blocks, then a
-/// line each; what could not be judged as blocks while it is at most [`FEW`], else by reason with counts.
-pub fn attention(run: &Run<'_>) -> String {
-    let mut shown = String::new();
-    for (number, verdict) in run.with(Verdict::Fail).enumerate() {
-        if number < WHOLE {
-            shown.push_str(&block::of(run, verdict));
-            shown.push('\n');
-        } else {
-            shown.push_str(&line(verdict));
-            shown.push('\n');
-        }
-    }
-    if run.with(Verdict::Fail).count() > WHOLE {
-        shown.push('\n');
-    }
-    for word in [Verdict::Inconclusive, Verdict::Error] {
-        if run.with(word).count() <= FEW {
-            for verdict in run.with(word) {
-                shown.push_str(&block::of(run, verdict));
-                shown.push('\n');
+/// Every case that needs attention, and the summary. However many there are it stays readable: the first [`WHOLE`] failing ones as
+/// blocks, then a line each, [`LINES`] of them at most; what could not be judged as blocks while it is at most [`FEW`], else by reason with
+/// counts.
+#[derive(Debug, Default)]
+pub struct Terminal {
+    failing: String,
+    /// How many cases fail.
+    fail: usize,
+    unjudged: BTreeMap<Verdict, Unjudged>,
+}
+
+/// Cases with one of the verdicts that could not tell.
+#[derive(Debug, Default)]
+struct Unjudged {
+    /// The first few.
+    blocks: String,
+    groups: Groups,
+}
+
+impl Sheet for Terminal {
+    fn case(&mut self, head: &Head, told: &Told<'_>) {
+        let verdict = told.verdict;
+        match verdict.verdict {
+            Verdict::Fail => {
+                self.fail += 1;
+                if self.fail <= WHOLE {
+                    self.failing.push_str(&block::of(head, told));
+                    self.failing.push('\n');
+                } else if self.fail <= LINES {
+                    self.failing.push_str(&line(verdict));
+                    self.failing.push('\n');
+                }
             }
-        } else {
-            shown.push_str(&reasons(run, word));
+            Verdict::Inconclusive | Verdict::Error => {
+                let unjudged = self.unjudged.entry(verdict.verdict).or_default();
+                unjudged.groups.add_reason(verdict);
+                if unjudged.groups.times() <= FEW {
+                    unjudged.blocks.push_str(&block::of(head, told));
+                    unjudged.blocks.push('\n');
+                }
+            }
+            Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
         }
     }
-    shown
+
+    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(self.attention(head).as_bytes())?;
+        out.write_all(closing(head).as_bytes())
+    }
+}
+
+impl Terminal {
+    /// The cases that need attention.
+    pub fn attention(&self, head: &Head) -> String {
+        let mut shown = self.failing.clone();
+        if self.fail > LINES {
+            let more = text::count(self.fail - LINES, "more case");
+            let _ = writeln!(shown, "FAIL  {more}: `record.jsonl` and the reports beside it have them all");
+        }
+        if self.fail > WHOLE {
+            shown.push('\n');
+        }
+        for (word, Unjudged { blocks, groups }) in &self.unjudged {
+            if groups.times() <= FEW {
+                shown.push_str(blocks);
+            } else {
+                shown.push_str(&reasons(head, *word, groups));
+            }
+        }
+        shown
+    }
 }
 
 /// The summary at the end: counts by operation and by strength, cases, exchanges, time, and what the run comes to.
-pub fn closing(run: &Run<'_>) -> String {
-    let ledger = run.ledger();
+pub fn closing(head: &Head) -> String {
+    let ledger = head.ledger();
     let operations = ledger.by_operation().iter().map(|(name, row)| (harmless(name), *row));
     let strengths = ledger.by_strength().iter().map(|(name, row)| (name.word().to_owned(), *row));
     let mut shown = table("operation", operations, ledger.counts());
     shown.push('\n');
     shown.push_str(&table("strength", strengths, ledger.counts()));
-    shown.push_str(&waivers(run));
-    let (target, amounts, conclusion) = (target(run), amounts(run), run.conclusion());
+    shown.push_str(&waivers(head));
+    let (target, amounts, conclusion) = (target(head), amounts(head), head.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}");
-    if let Some(changes) = run.changes() {
+    if let Some(changes) = head.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
     }
-    let _ = writeln!(shown, "{conclusion} (exit {})", run.exit().code());
+    let _ = writeln!(shown, "{conclusion} (exit {})", head.exit().code());
     shown
 }
 
 /// Name, version, kind and address of the target, and who answers for it.
-fn target(run: &Run<'_>) -> String {
-    let start = run.start();
+fn target(head: &Head) -> String {
+    let start = head.start();
     let mut words = short(&start.target);
     for (said, before) in [(&start.target_version, " "), (&start.environment, ", ")] {
         if let Some(said) = said {
@@ -108,9 +162,9 @@ fn target(run: &Run<'_>) -> String {
 
 /// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one. Nothing in a run without
 /// waivers.
-fn waivers(run: &Run<'_>) -> String {
+fn waivers(head: &Head) -> String {
     let mut shown = String::new();
-    let (red, others): (Vec<_>, Vec<_>) = run.waivers().iter().partition(|waiver| waiver.is_red());
+    let (red, others): (Vec<_>, Vec<_>) = head.waivers().iter().partition(|waiver| waiver.is_red());
     for waiver in red.iter().chain(&others) {
         let word = if waiver.is_red() { "WAIVER" } else { "waiver" };
         let _ = write!(shown, "\n{word}  {}", short(&waiver.says()));
@@ -119,8 +173,7 @@ fn waivers(run: &Run<'_>) -> String {
         return shown;
     }
     shown.push('\n');
-    let broken: BTreeSet<&str> = run.with(Verdict::Fail).map(|verdict| verdict.clause.as_str()).collect();
-    for clause in broken.iter().take(ENTRIES) {
+    for clause in head.broken().take(ENTRIES) {
         let _ = write!(
             shown,
             "\n[[waiver]]\ncases = \"{}\"\nowner = \"\"\nreason = \"\"\nticket = \"\"\nexpires = \"\"\n",
@@ -131,11 +184,11 @@ fn waivers(run: &Run<'_>) -> String {
 }
 
 /// `9 cases, 12 exchanges, 2.500 s, 3.6 cases per second`.
-pub(crate) fn amounts(run: &Run<'_>) -> String {
-    let cases = run.ledger().counts().total();
-    let exchanges = usize::try_from(run.exchanges()).unwrap_or(usize::MAX);
+pub(crate) fn amounts(head: &Head) -> String {
+    let cases = head.ledger().counts().total();
+    let exchanges = usize::try_from(head.exchanges()).unwrap_or(usize::MAX);
     let mut words = format!("{}, {}", text::count(cases, "case"), text::count(exchanges, "exchange"));
-    if let Some(finish) = run.finish() {
+    if let Some(finish) = head.finish() {
         if finish.retries > 0 {
             let _ = write!(words, " ({} of them once more)", finish.retries);
         }
@@ -144,43 +197,38 @@ pub(crate) fn amounts(run: &Run<'_>) -> String {
             let _ = write!(words, ", {rate} cases per second");
         }
     }
-    if !run.resumed().is_empty() {
-        let in_doubt: usize = run.resumed().iter().map(|resumed| resumed.in_doubt.len()).sum();
+    if !head.resumed().is_empty() {
+        let in_doubt: usize = head.resumed().iter().map(|resumed| resumed.in_doubt.len()).sum();
         let _ = write!(
             words,
             ", interrupted {} with {} in doubt",
-            text::count(run.resumed().len(), "time"),
+            text::count(head.resumed().len(), "time"),
             text::count(in_doubt, "case")
         );
     }
     words
 }
 
-fn reasons(run: &Run<'_>, word: Verdict) -> String {
-    let groups = run.by_reason(word);
-    let all = run.with(word).count();
-    let mut shown = format!("{}  {}, by reason\n", word.word().to_uppercase(), text::count(all, "case"));
-    for (reason, cases) in groups.iter().take(REASONS) {
-        let _ = writeln!(shown, "   | {}: {}", text::count(cases.len(), "case"), short(reason));
-        for case in cases.iter().take(NAMED) {
-            let _ = writeln!(
-                shown,
-                "   |   {}  {}",
-                block::spaced(&case.case),
-                harmless(&case.place.to_string())
-            );
+fn reasons(head: &Head, word: Verdict, groups: &Groups) -> String {
+    let all = text::count(groups.times(), "case");
+    let groups = groups.by_times();
+    let mut shown = format!("{}  {all}, by reason\n", word.word().to_uppercase());
+    for (reason, group) in groups.iter().take(REASONS) {
+        let _ = writeln!(shown, "   | {}: {}", text::count(group.times, "case"), short(reason));
+        for (case, place) in group.cases.iter().take(NAMED) {
+            let _ = writeln!(shown, "   |   {}  {}", block::spaced(case), harmless(place));
         }
-        if cases.len() > NAMED {
-            let _ = writeln!(shown, "   |   and {} more", cases.len() - NAMED);
+        if group.times > NAMED {
+            let _ = writeln!(shown, "   |   and {} more", group.times - NAMED);
         }
     }
     if groups.len() > REASONS {
-        let left: usize = groups[REASONS..].iter().map(|(_, cases)| cases.len()).sum();
+        let left: usize = groups[REASONS..].iter().map(|(_, group)| group.times).sum();
         let reasons = text::count(groups.len() - REASONS, "further reason");
         let _ = writeln!(shown, "   | {}: {reasons}", text::count(left, "case"));
     }
-    if let Some(first) = groups.first().and_then(|(_, cases)| cases.first()) {
-        let _ = writeln!(shown, "   = again   {}", block::again(run, first));
+    if let Some((case, _)) = groups.first().and_then(|(_, group)| group.cases.first()) {
+        let _ = writeln!(shown, "   = again   {}", block::again(head, case));
     }
     shown.push('\n');
     shown
@@ -209,11 +257,20 @@ fn table(title: &str, rows: impl Iterator<Item = (String, Counts)>, all: Counts)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{self, Sample};
+    use crate::{
+        Run,
+        sample::{self, Sample},
+    };
+
+    fn attention(events: &[xs2aspec_record::Event]) -> String {
+        let (run, mut terminal) = (Run::of(events).unwrap(), Terminal::default());
+        run.show(&mut [&mut terminal]);
+        terminal.attention(run.head())
+    }
 
     #[test]
     fn the_closing_summary() {
-        insta::assert_snapshot!(closing(&Run::of(&sample::mixed()).unwrap()), @"
+        insta::assert_snapshot!(closing(Run::of(&sample::mixed()).unwrap().head()), @"
         operation    pass  fail  waived  inconclusive  not-applicable  observed  error  total
         basket          2     0       0             0               0         0      0      2
         customers       0     0       0             0               1         0      0      1
@@ -237,7 +294,7 @@ mod tests {
     fn the_closing_summary_of_a_killed_run_says_so() {
         let mut sample = Sample::new(300);
         sample.verdict("periodic.months/one", Verdict::Pass);
-        insta::assert_snapshot!(closing(&Run::of(&sample.killed()).unwrap()), @"
+        insta::assert_snapshot!(closing(Run::of(&sample.killed()).unwrap().head()), @"
         operation  pass  fail  waived  inconclusive  not-applicable  observed  error  total
         periodic      1     0       0             0               0         0      0      1
         all           1     0       0             0               0         0      0      1
@@ -263,7 +320,7 @@ mod tests {
             sample.verdict(&format!("periodic.months/error-{number:03}"), Verdict::Error);
         }
         let events = sample.finished();
-        let shown = attention(&Run::of(&events).unwrap());
+        let shown = attention(&events);
         assert_eq!(shown.lines().filter(|line| line.starts_with("FAIL")).count(), 500);
         assert_eq!(shown.lines().filter(|line| line.starts_with("  -->")).count(), WHOLE);
         assert!(shown.contains("\nFAIL  periodic.months / fail-499: expected a refusal (4xx), got 201"));
@@ -277,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_few_are_shown_whole() {
-        let shown = attention(&Run::of(&sample::mixed()).unwrap());
+        let shown = attention(&sample::mixed());
         let heads: Vec<&str> =
             shown.lines().filter(|line| !line.starts_with(' ') && !line.is_empty()).collect();
         assert_eq!(
@@ -293,8 +350,7 @@ mod tests {
     #[test]
     fn nothing_hostile_passes() {
         let events = sample::hostile();
-        let run = Run::of(&events).unwrap();
-        for shown in [attention(&run), closing(&run)] {
+        for shown in [attention(&events), closing(Run::of(&events).unwrap().head())] {
             assert!(!shown.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{shown:?}");
         }
     }

@@ -245,13 +245,13 @@ fn content(
         ));
     }
     verified.proven.push("the hash chain runs through every line of the record".to_owned());
-    if run.complete() {
+    if run.head().complete() {
         verified.proven.push(format!(
             "each of the {} cases that were selected has exactly one verdict",
-            run.start().cases
+            run.head().start().cases
         ));
     } else {
-        verified.not_proven.push(format!("what the missing cases come to: {}", run.conclusion()));
+        verified.not_proven.push(format!("what the missing cases come to: {}", run.head().conclusion()));
     }
     verified.not_proven.push(
         "that the record tells what the target answered, and when: who holds the key can write another record, and the clock is that of \

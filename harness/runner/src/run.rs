@@ -1,6 +1,6 @@
 //! A whole run: many cases in flight, events as they happen, one ledger.
 
-use std::{sync::Arc, time::Instant};
+use std::{collections::HashSet, sync::Arc, time::Instant};
 
 use sha2::{Digest, Sha256};
 use tokio::{sync::Notify, task::JoinSet};
@@ -81,13 +81,23 @@ pub async fn run(
     let controls = plan.controls.iter().filter(|case| is_left(case)).map(|case| (case, Role::Control));
     let selected = plan.selected.iter().filter(|case| is_left(case)).map(|case| (case, Role::Selected));
     let mut waiting = controls.chain(selected);
+    // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
+    let rested_on: HashSet<&str> =
+        plan.controls.iter().chain(&plan.selected).filter_map(|case| case.control.as_deref()).collect();
     let mut flying = JoinSet::new();
     loop {
         while flying.len() < options.jobs.max(1)
             && let Some((case, role)) = waiting.next()
         {
             let (session, id) = (Arc::clone(&session), case.id.clone());
-            flying.spawn(async move { session.case(&id).await.map(|done| (done, role)) });
+            let is_kept = rested_on.contains(case.id.as_str());
+            flying.spawn(async move {
+                if is_kept {
+                    return Some((session.case(&id).await?, role));
+                }
+                let case = session.suite().case(&id)?;
+                Some((Arc::new(session.run(case).await), role))
+            });
         }
         let landed = tokio::select! {
             landed = flying.join_next() => landed,

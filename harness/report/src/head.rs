@@ -1,0 +1,255 @@
+//! What a record says of a run as a whole: everything but its cases one by one.
+
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+
+use xs2aspec_record::{
+    CaseVerdict, Changes, ClauseText, Counts, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
+    Strength, TargetProfile, Verdict, WaiverSeen,
+};
+
+use crate::run::words;
+
+/// What a record says of a run as a whole, as far as its events were told.
+#[derive(Debug, Clone)]
+pub struct Head {
+    start: RunStarted,
+    clauses: BTreeMap<String, ClauseText>,
+    ledger: Ledger,
+    /// Clauses of the selected cases that fail.
+    broken: BTreeSet<String>,
+    profile: Option<TargetProfile>,
+    resumed: Vec<Resumed>,
+    changes: Option<Changes>,
+    finish: Option<RunFinished>,
+    events: usize,
+    exchanges: u64,
+}
+
+/// Why events are no run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// No `run-started` at the beginning.
+    #[error("expected `run-started` as the first event, found {found}")]
+    NoStart {
+        /// What is there instead.
+        found: &'static str,
+    },
+    /// A second `run-started`, or anything after `run-finished`.
+    #[error("expected no `{found}` here: it is event {number} of the record")]
+    Misplaced {
+        /// Kind of the event.
+        found: &'static str,
+        /// Its number, from 1.
+        number: usize,
+    },
+    /// A clause, source, exchange or verdict that was there before.
+    #[error("expected one {what} `{id}`, found two")]
+    Twice {
+        /// `clause`, `source`, `exchange` or `verdict of`.
+        what: &'static str,
+        /// Id, file or number.
+        id: String,
+    },
+    /// A case of a clause that the record does not carry, so that its strength is unknown.
+    #[error("expected the record to carry the clause `{clause}` of the case `{case}`, found none")]
+    UnknownClause {
+        /// The clause.
+        clause: String,
+        /// The case.
+        case: String,
+    },
+    /// The counts of `run-finished` are not those of the verdicts: events were lost or edited.
+    #[error("expected the verdicts that `run-finished` counts ({}), found {}", words(.counted), words(.found))]
+    Counts {
+        /// Counts of `run-finished`.
+        counted: Counts,
+        /// Counts of the verdicts.
+        found: Counts,
+    },
+}
+
+impl Head {
+    /// The beginning of a run.
+    pub fn begin(first: Option<&Event>) -> Result<Self, RunError> {
+        let start = match first {
+            Some(Event::RunStarted(start)) => start.clone(),
+            Some(other) => return Err(RunError::NoStart { found: kind(other) }),
+            None => return Err(RunError::NoStart { found: "no event" }),
+        };
+        Ok(Self {
+            start,
+            clauses: BTreeMap::new(),
+            ledger: Ledger::default(),
+            broken: BTreeSet::new(),
+            profile: None,
+            resumed: Vec::new(),
+            changes: None,
+            finish: None,
+            events: 1,
+            exchanges: 0,
+        })
+    }
+
+    /// Takes the next event. Verdicts are not counted yet: their clauses may come later ([`Self::count`]).
+    pub fn add(&mut self, event: &Event) -> Result<(), RunError> {
+        self.events += 1;
+        let is_misplaced = match event {
+            _ if self.finish.is_some() => true,
+            Event::RunStarted(_) => true,
+            Event::Profile(_) => self.profile.is_some(),
+            _ => false,
+        };
+        if is_misplaced {
+            return Err(RunError::Misplaced { found: kind(event), number: self.events });
+        }
+        match event {
+            Event::RunStarted(_) | Event::Source(_) | Event::Verdict(_) => {}
+            Event::Clause(clause) => match self.clauses.entry(clause.id.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(clause.clone())),
+                Entry::Occupied(entry) => {
+                    return Err(RunError::Twice { what: "clause", id: entry.key().clone() });
+                }
+            },
+            Event::Exchange(_) => self.exchanges += 1,
+            Event::Profile(profile) => self.profile = Some(profile.clone()),
+            Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
+            Event::Changes(changes) => self.changes = Some(changes.clone()),
+            Event::RunFinished(finish) => self.finish = Some(finish.clone()),
+        }
+        Ok(())
+    }
+
+    /// Counts a verdict.
+    pub fn count(&mut self, verdict: &CaseVerdict) -> Result<(), RunError> {
+        let clause = self.clauses.get(&verdict.clause).ok_or_else(|| RunError::UnknownClause {
+            clause: verdict.clause.clone(),
+            case: verdict.case.clone(),
+        })?;
+        self.ledger.add(verdict, clause.strength);
+        if verdict.role == Role::Selected
+            && verdict.verdict == Verdict::Fail
+            && !self.broken.contains(&verdict.clause)
+        {
+            self.broken.insert(verdict.clause.clone());
+        }
+        Ok(())
+    }
+
+    /// Holds the verdicts that were counted against those of `run-finished`.
+    pub fn check(&self) -> Result<(), RunError> {
+        let found = self.ledger.counts();
+        match &self.finish {
+            Some(finish) if finish.counts != found => Err(RunError::Counts { counted: finish.counts, found }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What was run, against what.
+    pub fn start(&self) -> &RunStarted {
+        &self.start
+    }
+
+    /// How the run ended; `None` if it was killed.
+    pub fn finish(&self) -> Option<&RunFinished> {
+        self.finish.as_ref()
+    }
+
+    /// How the target was asked and judged, if the record says so.
+    pub fn profile(&self) -> Option<&TargetProfile> {
+        self.profile.as_ref()
+    }
+
+    /// Where the run was interrupted and went on.
+    pub fn resumed(&self) -> &[Resumed] {
+        &self.resumed
+    }
+
+    /// What differs from the run that it was compared with, if it was.
+    pub fn changes(&self) -> Option<&Changes> {
+        self.changes.as_ref()
+    }
+
+    /// A clause, by id.
+    pub fn clause(&self, id: &str) -> Option<&ClauseText> {
+        self.clauses.get(id)
+    }
+
+    /// Every clause of the record, by id.
+    pub fn clauses(&self) -> impl ExactSizeIterator<Item = &ClauseText> {
+        self.clauses.values()
+    }
+
+    /// Clauses of the selected cases that fail, by id.
+    pub fn broken(&self) -> impl Iterator<Item = &str> {
+        self.broken.iter().map(String::as_str)
+    }
+
+    /// Strength of a case's clause.
+    pub fn strength(&self, verdict: &CaseVerdict) -> Strength {
+        // `count` refuses a verdict without its clause.
+        self.clause(&verdict.clause).map_or(Strength::Untestable, |clause| clause.strength)
+    }
+
+    /// How many exchanges took place: as `run-finished` says it, else as many as were written.
+    pub fn exchanges(&self) -> u64 {
+        self.finish.as_ref().map_or(self.exchanges, |finish| finish.exchanges)
+    }
+
+    /// The one count of verdicts, controls apart.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Whether every selected case has a verdict and the run came to its end.
+    pub fn complete(&self) -> bool {
+        self.finish.as_ref().is_some_and(|finish| !finish.stopped_early)
+            && self.ledger.counts().total() == self.start.cases
+    }
+
+    /// What the run comes to. A run that is not complete never conforms: the missing cases could not be judged.
+    pub fn exit(&self) -> Exit {
+        match Exit::with(&self.ledger, self.waivers()) {
+            Exit::Conforms if !self.complete() => Exit::CouldNotTell,
+            exit => exit,
+        }
+    }
+
+    /// The waivers of the run, and what has come of them.
+    pub fn waivers(&self) -> &[WaiverSeen] {
+        self.finish.as_ref().map_or(&[], |finish| &finish.waivers)
+    }
+
+    /// The verdict on the whole run, in one sentence; it says so if the run is not complete.
+    pub fn conclusion(&self) -> String {
+        let exit = Exit::of(&self.ledger);
+        if self.complete() && exit != Exit::Violation && self.exit() == Exit::Violation {
+            return "does not conform: a waiver does not hold".to_owned();
+        }
+        if self.complete() {
+            return exit.sentence().to_owned();
+        }
+        let how = match &self.finish {
+            None => "the run did not finish",
+            Some(finish) if finish.stopped_early => "the run stopped early",
+            Some(_) => "the run lost cases",
+        };
+        let rest =
+            if exit == Exit::Conforms { "the others could not be told" } else { self.exit().sentence() };
+        let done = self.ledger.counts().total();
+        format!("{how}, {done} of {} selected cases have a verdict; {rest}", self.start.cases)
+    }
+}
+
+fn kind(event: &Event) -> &'static str {
+    match event {
+        Event::RunStarted(_) => "run-started",
+        Event::Profile(_) => "profile",
+        Event::Resumed(_) => "resumed",
+        Event::Changes(_) => "changes",
+        Event::Clause(_) => "clause",
+        Event::Source(_) => "source",
+        Event::Exchange(_) => "exchange",
+        Event::Verdict(_) => "verdict",
+        Event::RunFinished(_) => "run-finished",
+    }
+}

@@ -1,0 +1,239 @@
+//! A record that is longer than memory, and every report of it, written as its events are told.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use xs2aspec_record::{Event, Exchange, Role, Writer};
+
+use crate::{
+    files::Report,
+    har::Archive,
+    head::{Head, RunError},
+    sheet::{Sheet, Told},
+};
+
+/// Why the files of a run are not whole.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportsError {
+    /// A file or the folder.
+    #[error("{}: cannot be written: {error}", path.display())]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The events are no run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl ReportsError {
+    fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Write { path, error }
+    }
+}
+
+/// Shows the events of a record as they are told, in the order of a record that is kept. The exchanges of one case are in memory at a
+/// time.
+#[derive(Debug)]
+pub struct Teller {
+    head: Result<Option<Head>, RunError>,
+    exchanges: Vec<Exchange>,
+    /// The case whose verdict was told last.
+    case: String,
+}
+
+impl Default for Teller {
+    fn default() -> Self {
+        Self { head: Ok(None), exchanges: Vec::new(), case: String::new() }
+    }
+}
+
+impl Teller {
+    /// Tells the next event, and shows a selected case when its verdict is told. After an event that does not belong there nothing more is
+    /// shown, and [`Self::finish`] says why.
+    pub fn tell(&mut self, event: Event, mut show: impl FnMut(&Head, &Told<'_>)) {
+        let Ok(head) = &mut self.head else { return };
+        let Some(head) = head else {
+            self.head = Head::begin(Some(&event)).map(Some);
+            return;
+        };
+        let told = head.add(&event).and_then(|()| match event {
+            Event::Exchange(exchange) => {
+                self.exchanges.retain(|other| other.case == exchange.case);
+                self.exchanges.push(exchange);
+                Ok(())
+            }
+            Event::Verdict(verdict) if verdict.case == self.case => {
+                Err(RunError::Twice { what: "verdict of", id: verdict.case })
+            }
+            Event::Verdict(verdict) => {
+                head.count(&verdict)?;
+                let exchanges =
+                    self.exchanges.iter().filter(|exchange| exchange.case == verdict.case).collect();
+                let told = Told { verdict: &verdict, exchanges };
+                if verdict.role == Role::Selected {
+                    show(head, &told);
+                }
+                self.exchanges.clear();
+                self.case = verdict.case;
+                Ok(())
+            }
+            _ => Ok(()),
+        });
+        if let Err(error) = told {
+            self.head = Err(error);
+        }
+    }
+
+    /// What was told of the run as a whole.
+    pub fn finish(self) -> Result<Head, RunError> {
+        let head = self.head?.ok_or(RunError::NoStart { found: "no event" })?;
+        head.check()?;
+        Ok(head)
+    }
+}
+
+/// Writes the events that are told in the order of a record that is kept as the record of this folder, in place of what stands there,
+/// and every report; shows them these sheets too. What was told of the run is there even where it cannot be written: the second
+/// result is the first thing that could not be.
+pub fn write(
+    folder: &Path,
+    more: &mut [&mut dyn Sheet],
+    tell: impl FnOnce(&mut dyn FnMut(Event)) -> io::Result<()>,
+) -> (Result<Head, RunError>, Result<(), ReportsError>) {
+    let (part, whole) = (folder.join("record.jsonl.part"), folder.join("record.jsonl"));
+    let mut reports: Vec<(PathBuf, Box<dyn Sheet>)> = Report::ALL
+        .into_iter()
+        .filter_map(|report| Some((folder.join(report.file()), report.sheet(Some(folder))?)))
+        .collect();
+    let mut teller = Teller::default();
+    let mut files = Files::begin(&part, folder.join(Report::Har.file()));
+    let told = tell(&mut |event| {
+        if let Ok(open) = &mut files
+            && let Err(error) = open.add(&event)
+        {
+            files = Err(error);
+        }
+        teller.tell(event, |head, told| {
+            for (_, sheet) in &mut reports {
+                sheet.case(head, told);
+            }
+            for sheet in more.iter_mut() {
+                sheet.case(head, told);
+            }
+        });
+    });
+    let head = teller.finish();
+    let written = told.map_err(ReportsError::write(&whole)).and(files).and_then(|files| {
+        files.finish(&whole)?;
+        let head = head.as_ref().map_err(Clone::clone)?;
+        for (path, sheet) in &mut reports {
+            let wrote = File::create(&*path).and_then(|file| {
+                let mut out = BufWriter::with_capacity(1 << 16, file);
+                sheet.write(head, &mut out)?;
+                out.flush()
+            });
+            wrote.map_err(ReportsError::write(path))?;
+        }
+        Ok(())
+    });
+    (head, written)
+}
+
+type Out = BufWriter<File>;
+
+/// The files that grow with every exchange.
+struct Files {
+    part: PathBuf,
+    record: Writer<Out>,
+    har: PathBuf,
+    /// The archive of exchanges, which begins with the run; before that, its file.
+    archive: Result<Archive<Out>, Option<Out>>,
+}
+
+impl Files {
+    fn begin(part: &Path, har: PathBuf) -> Result<Self, ReportsError> {
+        let create = |path: &Path| {
+            let file = File::create(path).map_err(ReportsError::write(path));
+            file.map(|file| BufWriter::with_capacity(1 << 16, file))
+        };
+        let (record, archive) = (Writer::new(create(part)?), Err(Some(create(&har)?)));
+        Ok(Self { part: part.to_owned(), record, har, archive })
+    }
+
+    fn add(&mut self, event: &Event) -> Result<(), ReportsError> {
+        self.record.write(event).map_err(ReportsError::write(&self.part))?;
+        let archived = match (event, &mut self.archive) {
+            (Event::RunStarted(start), Err(out)) => match out.take() {
+                Some(out) => Archive::begin(out, start).map(|archive| self.archive = Ok(archive)),
+                None => Ok(()),
+            },
+            (Event::Exchange(exchange), Ok(archive)) => archive.add(exchange),
+            _ => Ok(()),
+        };
+        archived.map_err(ReportsError::write(&self.har))
+    }
+
+    fn finish(self, whole: &Path) -> Result<(), ReportsError> {
+        self.record.finish().map_err(ReportsError::write(&self.part))?;
+        std::fs::rename(&self.part, whole).map_err(ReportsError::write(whole))?;
+        match self.archive {
+            Ok(archive) => archive.finish().map(drop).map_err(ReportsError::write(&self.har)),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Run, sample};
+
+    #[test]
+    fn the_files_are_those_of_a_record_in_memory() {
+        for events in [sample::mixed(), sample::hostile()] {
+            let events = xs2aspec_record::settled(events);
+            let folder = tempfile::TempDir::new().unwrap();
+            let (head, written) = write(folder.path(), &mut [], |tell| {
+                events.iter().cloned().for_each(tell);
+                Ok(())
+            });
+            written.unwrap();
+            let run = Run::of(&events).unwrap();
+            assert_eq!(head.unwrap().conclusion(), run.head().conclusion());
+            let file = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+            assert_eq!(xs2aspec_record::read(file("record.jsonl").as_slice()).unwrap(), events);
+            for report in Report::ALL {
+                assert!(file(report.file()) == report.draw(&run, &events), "{report:?}");
+            }
+            let names = std::fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
+        }
+    }
+
+    #[test]
+    fn what_is_no_run_is_told_and_nothing_is_taken_for_whole() {
+        let events = xs2aspec_record::settled(sample::mixed());
+        let at = events.iter().position(|event| matches!(event, Event::Verdict(_))).unwrap();
+        let told = |events: &[Event]| {
+            let mut teller = Teller::default();
+            events.iter().cloned().for_each(|event| teller.tell(event, |_, _| {}));
+            teller.finish().map(drop)
+        };
+        assert_eq!(told(&events), Ok(()));
+        assert_eq!(told(&[]), Run::of(&[]).map(drop));
+        let mut lost = events.clone();
+        lost.remove(at);
+        assert_eq!(told(&lost), Run::of(&lost).map(drop));
+        let mut twice = events.clone();
+        twice.insert(at, twice[at].clone());
+        assert_eq!(told(&twice), Run::of(&twice).map(drop));
+        assert!(told(&lost).is_err() && told(&twice).is_err());
+    }
+}
