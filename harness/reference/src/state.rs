@@ -1,9 +1,12 @@
 //! What the bank remembers between requests, in memory.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDate;
+use lru::LruCache;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -69,8 +72,8 @@ pub(crate) struct Payment {
     pub(crate) status: Status,
     /// Whether the debtor account could pay it.
     pub(crate) funds_available: bool,
-    /// The members it was made with.
-    pub(crate) members: Map<String, Value>,
+    /// The members it was made with, as JSON text: a fifth of what they take as values.
+    pub(crate) members: Box<str>,
     /// The day from which on it is executed, if it was made while the bank was open.
     pub(crate) from: Option<NaiveDate>,
     /// What it takes from an account with a balance: resource id and minor units.
@@ -94,7 +97,7 @@ impl Payment {
     /// A payment that the bank has received.
     #[cfg(test)]
     pub(crate) fn received(product: Product) -> Self {
-        let members = Map::new();
+        let members = "{}".into();
         let owner = Owner::default();
         Self { product, status: Status::Rcvd, funds_available: true, members, from: None, takes: None, owner }
     }
@@ -107,15 +110,22 @@ pub(crate) struct State {
     memory: Mutex<Memory>,
 }
 
-#[derive(Default)]
+/// Payments, baskets and requests that the bank remembers at most, each. It forgets what was asked for longest ago: a sandbox may run
+/// for months.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
+
 struct Memory {
     /// How many ids each request was given.
-    ids: HashMap<u64, u64>,
+    ids: LruCache<u64, u64>,
     /// Values of headers that only some banks remember.
     seen: HashSet<(&'static str, String)>,
-    payments: HashMap<String, Payment>,
+    /// The payments that the bank began with, which it never forgets.
+    earlier: HashMap<String, Payment>,
+    payments: LruCache<String, Payment>,
+    /// What payments take from each account with a balance, in minor units.
+    taken: HashMap<String, u128>,
     /// The payments of each basket.
-    baskets: HashMap<String, Vec<String>>,
+    baskets: LruCache<String, Vec<String>>,
     unattended_calls: HashMap<String, (NaiveDate, u32)>,
     psus: Vec<Psu>,
     customers: Vec<Arc<Customer>>,
@@ -130,19 +140,24 @@ impl State {
         let earlier = data.payments.iter().map(|payment| {
             let (product, status) = (payment.product, payment.status);
             let funds_available = status != Status::Rjct;
-            let members = Map::new();
+            let members = "{}".into();
             let owner = Owner::default();
             let earlier =
                 Payment { product, status, funds_available, members, from: None, takes: None, owner };
             (payment.payment_id.clone(), earlier)
         });
         let memory = Memory {
-            payments: earlier.collect(),
+            ids: recent(),
+            seen: HashSet::new(),
+            earlier: earlier.collect(),
+            payments: recent(),
+            taken: HashMap::new(),
+            baskets: recent(),
+            unattended_calls: HashMap::new(),
             psus: data.psus.clone(),
             customers: data.customers.iter().cloned().map(Arc::new).collect(),
             accounts: data.accounts.iter().cloned().map(Arc::new).collect(),
             transactions: data.transactions.iter().cloned().map(Arc::new).collect(),
-            ..Memory::default()
         };
         Self { seed, opened, memory: Mutex::new(memory) }
     }
@@ -282,19 +297,8 @@ impl State {
         let memory = self.memory();
         let account =
             memory.accounts.iter().find(|account| account.iban == number || account.bban == number)?;
-        let left = account.minor_units().map(|balance| {
-            let takes = |payment: &Payment| match (&payment.takes, payment.status) {
-                (_, Status::Rjct | Status::Canc) | (None, _) => 0,
-                (Some((id, units)), _) => {
-                    if *id == account.resource_id {
-                        *units
-                    } else {
-                        0
-                    }
-                }
-            };
-            balance.saturating_sub(memory.payments.values().map(takes).sum())
-        });
+        let taken = memory.taken.get(&account.resource_id).copied().unwrap_or_default();
+        let left = account.minor_units().map(|balance| balance.saturating_sub(taken));
         Some((Arc::clone(account), left))
     }
 
@@ -302,7 +306,12 @@ impl State {
     pub(crate) fn create_payment(&self, payment: Payment, origin: u64) -> String {
         let mut memory = self.memory();
         let id = memory.next_id(self.seed, origin);
-        memory.payments.insert(id.clone(), payment);
+        if let Some((account, units)) =
+            payment.takes.as_ref().filter(|_| !matches!(payment.status, Status::Rjct | Status::Canc))
+        {
+            *memory.taken.entry(account.clone()).or_default() += units;
+        }
+        memory.payments.put(id.clone(), payment);
         id
     }
 
@@ -310,7 +319,7 @@ impl State {
     pub(crate) fn create_basket(&self, payment_ids: Vec<String>, origin: u64) -> String {
         let mut memory = self.memory();
         let id = memory.next_id(self.seed, origin);
-        memory.baskets.insert(id.clone(), payment_ids);
+        memory.baskets.put(id.clone(), payment_ids);
         id
     }
 
@@ -321,23 +330,21 @@ impl State {
 
     /// A payment that was created before.
     pub(crate) fn payment(&self, id: &str) -> Option<Payment> {
-        self.memory().payments.get(id).cloned()
+        self.memory().payment(id).cloned()
     }
 
     /// The product of a payment that was created before.
     pub(crate) fn product(&self, payment_id: &str) -> Option<Product> {
-        self.memory().payments.get(payment_id).map(|payment| payment.product)
+        self.memory().payment(payment_id).map(|payment| payment.product)
     }
 
     /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or further, otherwise
     /// received; the document gives the statuses no order. Nothing if there is no such basket.
     pub(crate) fn basket_status(&self, id: &str, today: NaiveDate) -> Option<Status> {
-        let memory = self.memory();
-        let payments = memory.baskets.get(id)?;
-        let statuses: Vec<Status> = payments
-            .iter()
-            .filter_map(|id| memory.payments.get(id).map(|payment| payment.status_on(today)))
-            .collect();
+        let mut memory = self.memory();
+        let payments = memory.baskets.get(id)?.clone();
+        let status = |id: &String| memory.payment(id).map(|payment| payment.status_on(today));
+        let statuses: Vec<Status> = payments.iter().filter_map(status).collect();
         let is_under_way = |status: &Status| matches!(status, Status::Pdng | Status::Acsc | Status::Actc);
         Some(if statuses.contains(&Status::Rjct) {
             Status::Rjct
@@ -351,12 +358,16 @@ impl State {
     /// Cancels a payment unless it is under way or settled: the status that it then has, or nothing if there is no such payment.
     pub(crate) fn cancel(&self, id: &str, product: Product, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
-        let payment = memory.payments.get_mut(id).filter(|payment| payment.product == product)?;
+        let payment = memory.payment(id).filter(|payment| payment.product == product)?;
         let status = payment.status_on(today);
         if matches!(status, Status::Pdng | Status::Acsc) {
             return Some(status);
         }
-        payment.status = Status::Canc;
+        let before = std::mem::replace(&mut payment.status, Status::Canc);
+        let takes = payment.takes.clone().filter(|_| !matches!(before, Status::Rjct | Status::Canc));
+        if let Some(taken) = takes.as_ref().and_then(|(account, _)| memory.taken.get_mut(account)) {
+            *taken = taken.saturating_sub(takes.map_or(0, |(_, units)| units));
+        }
         Some(Status::Canc)
     }
 
@@ -387,11 +398,23 @@ impl State {
     }
 }
 
+/// What is remembered of the last few, without room for all of them in advance.
+fn recent<K: Hash + Eq, V>() -> LruCache<K, V> {
+    let mut recent = LruCache::unbounded();
+    recent.resize(REMEMBERED);
+    recent
+}
+
 impl Memory {
+    /// A payment, if it is remembered.
+    fn payment(&mut self, id: &str) -> Option<&mut Payment> {
+        self.earlier.get_mut(id).or_else(|| self.payments.get_mut(id))
+    }
+
     /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to whoever makes
     /// it: opaque to the TPP, and the same in every run with this seed for the same request.
     fn next_id(&mut self, seed: u64, origin: u64) -> String {
-        let count = self.ids.entry(origin).or_default();
+        let count = self.ids.get_or_insert_mut(origin, || 0);
         *count += 1;
         let high = mixed(seed ^ mixed(origin ^ mixed(*count)));
         let low = mixed(high ^ mixed(origin));
@@ -446,6 +469,42 @@ mod tests {
         assert_eq!(state.product(&one), Some(Product::Ncbct));
         assert_eq!(state.product(&two), Some(Product::Periodic));
         assert_eq!(state.product(&state.create_basket(vec![], 0)), None);
+    }
+
+    #[test]
+    fn what_was_asked_for_longest_ago_is_forgotten_and_what_was_there_at_the_beginning_is_not() {
+        let state = bank();
+        let made = |origin: u64| state.create_payment(Payment::received(Product::Ncbct), origin);
+        let (first, second) = (made(1), made(2));
+        for origin in 0..REMEMBERED.get() as u64 - 1 {
+            made(origin + 3);
+            assert!(state.payment(&first).is_some());
+        }
+        assert!(state.payment(&second).is_none());
+        let earlier: Vec<String> = state.memory().earlier.keys().cloned().collect();
+        assert!(!earlier.is_empty() && earlier.iter().all(|id| state.payment(id).is_some()));
+    }
+
+    #[test]
+    fn a_payment_takes_from_its_account_until_it_is_cancelled_once() {
+        let state = bank();
+        let customer = state.customers()[0].0.id.clone();
+        let account = state.create_account(&customer, Currency::NOK, Some("10.00".to_owned()), 1).unwrap();
+        let left = || state.account_by_number(&account.bban).unwrap().1;
+        assert_eq!(left(), Some(1000));
+        let takes = |status, units| Payment {
+            status,
+            takes: Some((account.resource_id.clone(), units)),
+            ..Payment::received(Product::Ncbct)
+        };
+        let id = state.create_payment(takes(Status::Rcvd, 300), 2);
+        state.create_payment(takes(Status::Rcvd, 50), 3);
+        state.create_payment(takes(Status::Rjct, 600), 4);
+        assert_eq!(left(), Some(650));
+        for _ in 0..2 {
+            state.cancel(&id, Product::Ncbct, day(1));
+            assert_eq!(left(), Some(950));
+        }
     }
 
     #[test]

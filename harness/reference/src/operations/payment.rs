@@ -38,6 +38,7 @@ pub(super) fn create(
     let from = wanted.and_then(|text| date::parse(text).ok()).map_or(today, |wanted| wanted.max(today));
     // A series takes nothing before its days.
     let takes = takes.filter(|_| product == Product::Ncbct);
+    let members = Value::Object(members).to_string().into();
     let payment = Payment { product, status, funds_available, members, from: Some(from), takes, owner };
     let id = state.create_payment(payment, origin);
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
@@ -68,7 +69,7 @@ pub(super) fn create(
 pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
     let (id, payment) = known(asking, product, id)?;
     let status = payment.status_on(asking.today);
-    let mut members = payment.members;
+    let mut members: Map<String, Value> = serde_json::from_str(&payment.members).unwrap_or_default();
     members.insert("paymentId".to_owned(), json!(id));
     members.insert("transactionStatus".to_owned(), json!(status.text()));
     Ok(Value::Object(members))
