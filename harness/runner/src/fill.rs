@@ -72,7 +72,7 @@ impl Filler<'_> {
         let url = self.url(spec)?;
         let mut headers = Vec::with_capacity(spec.headers.len());
         let mut unsigned = Vec::new();
-        for (name, value) in &spec.headers {
+        for (name, value) in spec.headers.iter() {
             if template::names(value).iter().any(|name| template::head(name) == "signature") {
                 unsigned.push(headers.len());
             }
@@ -367,7 +367,8 @@ mod tests {
                 .iter()
                 .filter_map(|line| line.split_once(": "))
                 .map(|(name, value)| (name.to_owned(), json!(value)))
-                .collect(),
+                .collect::<Vec<_>>()
+                .into(),
             body,
             signing: serde_json::from_value(signing.clone()).unwrap(),
             exact: false,

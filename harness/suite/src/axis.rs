@@ -1,5 +1,7 @@
 //! Axes and matrices: the lists that a case is multiplied by, and the combinations of their rows.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -23,7 +25,7 @@ pub(crate) struct Row {
 
 /// One combination: a row for each axis, in the order of the axes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Combination(IndexMap<String, Row>);
+pub(crate) struct Combination(IndexMap<String, Arc<Row>>);
 
 impl Combination {
     /// The value of `axis` or `axis.column`. An axis whose rows are mappings is, by itself, its row's name.
@@ -81,7 +83,8 @@ const MOST: usize = 100_000;
 pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result<Vec<Combination>, Problem> {
     let mut axes = IndexMap::new();
     for (name, axis) in &group.value.axes {
-        axes.insert(name.as_str(), rows(file, name, axis, tree)?);
+        let rows = rows(file, name, axis, tree)?.into_iter().map(Arc::new).collect::<Vec<_>>();
+        axes.insert(name.as_str(), rows);
     }
     let mut all = vec![Combination::default()];
     for bundle in bundles(file, group, &axes)? {
@@ -98,9 +101,9 @@ pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result
                 let (bundle, axes) = (&bundle, &axes);
                 (0..length).map(move |index| {
                     let mut combination = before.clone();
-                    combination
-                        .0
-                        .extend(bundle.iter().map(|axis| ((*axis).to_owned(), axes[axis][index].clone())));
+                    combination.0.extend(
+                        bundle.iter().map(|axis| ((*axis).to_owned(), Arc::clone(&axes[axis][index]))),
+                    );
                     combination
                 })
             })
@@ -135,7 +138,7 @@ pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result
 fn bundles<'a>(
     file: &str,
     group: &'a At<Group>,
-    axes: &IndexMap<&str, Vec<Row>>,
+    axes: &IndexMap<&str, Vec<Arc<Row>>>,
 ) -> Result<Vec<Vec<&'a str>>, Problem> {
     for zipped in &group.value.zip {
         let mut lengths = Vec::new();

@@ -94,10 +94,13 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
         |what: &str| Problem::of_file(path, format!("a baseline has `{what}`, or `extends` another"));
     let body = match &file.body {
         None => BodySpec::None,
-        Some(body) => BodySpec::Json(
-            template::compute(body.clone()).map_err(|error| Problem::of_file(path, error.to_string()))?,
-            Vec::new(),
-        ),
+        Some(body) => {
+            let body = template::compute(body.clone());
+            BodySpec::Json(
+                body.map_err(|error| Problem::of_file(path, error.to_string()))?.into(),
+                Vec::new(),
+            )
+        }
     };
     if !file.change.is_empty() {
         return Err(Problem::of_file(path, "only what `extends` another baseline has `change`"));
@@ -113,7 +116,8 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
                 .headers
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone()))
-                .collect::<Vec<(String, Value)>>(),
+                .collect::<Vec<(String, Value)>>()
+                .into(),
             body,
             signing: Signing::default(),
             exact: false,
@@ -145,7 +149,7 @@ mod tests {
         );
         let child = child.unwrap();
         assert_eq!(child.request.header("b"), Some(&Value::from("c")));
-        assert_eq!(child.request.body, BodySpec::Json(serde_json::json!({}), vec![]));
+        assert_eq!(child.request.body, BodySpec::Json(serde_json::json!({}).into(), vec![]));
         assert_eq!(child.needs, ["basket"]);
     }
 

@@ -4,7 +4,10 @@
 //! Rules of the document that concern several members at once would make that untrue, so that cases which touch members of
 //! the same rule are never blended with each other ([`rule`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -131,12 +134,13 @@ impl Suite {
 
 impl Ingredient<'_> {
     fn apply(&self, request: &mut RequestSpec) {
+        let headers = Arc::make_mut(&mut request.headers);
         for (name, change) in &self.headers {
-            let place = request.headers.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+            let place = headers.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
             match (place, change) {
-                (Some(place), Some(field)) => request.headers[place].clone_from(field),
-                (Some(place), None) => drop(request.headers.remove(place)),
-                (None, Some(field)) => request.headers.push(field.clone()),
+                (Some(place), Some(field)) => headers[place].clone_from(field),
+                (Some(place), None) => drop(headers.remove(place)),
+                (None, Some(field)) => headers.push(field.clone()),
                 (None, None) => {}
             }
         }
@@ -144,7 +148,8 @@ impl Ingredient<'_> {
             request.query.retain(|(known, _)| known != name);
             request.query.push((name.clone(), value.clone()));
         }
-        let BodySpec::Json(Value::Object(body), _) = &mut request.body else { return };
+        let BodySpec::Json(body, _) = &mut request.body else { return };
+        let Some(body) = Arc::make_mut(body).as_object_mut() else { return };
         for (name, change) in &self.members {
             match change {
                 Some(value) => drop(body.insert(name.clone(), value.clone())),
@@ -188,11 +193,9 @@ fn ingredient<'a>(case: &'a Case, plain_case: &Case) -> Option<Ingredient<'a>> {
             return None;
         }
     }
-    match (&plain.body, &request.body) {
-        (BodySpec::None, BodySpec::None) => {}
-        (BodySpec::Json(Value::Object(plain), _), BodySpec::Json(Value::Object(body), repeats))
-            if repeats.is_empty() =>
-        {
+    match (plain.members(), request.members()) {
+        (None, None) if (&plain.body, &request.body) == (&BodySpec::None, &BodySpec::None) => {}
+        (Some(plain), Some(body)) if request.repeats().is_empty() => {
             let members = |map: &serde_json::Map<String, Value>| {
                 map.iter().map(|(name, value)| (name.clone(), value.clone())).collect::<BTreeMap<_, _>>()
             };

@@ -260,6 +260,9 @@ impl<'a> Expander<'a> {
     }
 
     fn signing(&self) -> Result<Signing, Problem> {
+        if self.group.value.signing == Signing::default() {
+            return Ok(Signing::default());
+        }
         let problem = |error: serde_json::Error| self.problem(format!("`signing`: {error}"));
         let signing = serde_json::to_value(&self.group.value.signing).map_err(problem)?;
         serde_json::from_value(self.value(&signing)?).map_err(problem)

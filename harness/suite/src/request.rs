@@ -1,6 +1,8 @@
 //! The request of a case: a baseline with changes. Only placeholders that are filled when it is sent are left in it.
 
-use serde_json::Value;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use crate::{
     definition::{Change, Signing},
@@ -19,8 +21,8 @@ pub struct RequestSpec {
     pub path: String,
     /// Query parameters in order.
     pub query: Vec<(String, Value)>,
-    /// Header fields in the order of the wire.
-    pub headers: Vec<(String, Value)>,
+    /// Header fields in the order of the wire. Requests share those that they have from one baseline.
+    pub headers: Arc<Vec<(String, Value)>>,
     /// Body.
     pub body: BodySpec,
     /// How it is signed, where not as the document says.
@@ -34,8 +36,9 @@ pub struct RequestSpec {
 pub enum BodySpec {
     /// No body.
     None,
-    /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value.
-    Json(Value, Vec<(String, Value)>),
+    /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value. Requests share the value that
+    /// they have from one baseline.
+    Json(Arc<Value>, Vec<(String, Value)>),
     /// These characters, or a function that gives them, whatever they are.
     Raw(Value),
 }
@@ -112,7 +115,7 @@ impl RequestSpec {
     /// Every placeholder that is filled when the request is sent.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names = template::names(&Value::String(self.path.clone()));
-        for (_, value) in self.query.iter().chain(&self.headers) {
+        for (_, value) in self.query.iter().chain(self.headers.iter()) {
             names.extend(template::names(value));
         }
         match &self.body {
@@ -127,6 +130,22 @@ impl RequestSpec {
         names
     }
 
+    /// The members of a body that is a JSON object.
+    pub fn members(&self) -> Option<&Map<String, Value>> {
+        match &self.body {
+            BodySpec::Json(value, _) => value.as_object(),
+            BodySpec::None | BodySpec::Raw(_) => None,
+        }
+    }
+
+    /// The members of a JSON body that are sent a second time: JSON pointer and value.
+    pub fn repeats(&self) -> &[(String, Value)] {
+        match &self.body {
+            BodySpec::Json(_, repeats) => repeats,
+            BodySpec::None | BodySpec::Raw(_) => &[],
+        }
+    }
+
     fn set(&mut self, at: &Location, to: Value) -> Result<(), ChangeError> {
         let slot = match at {
             Location::Path => {
@@ -137,10 +156,10 @@ impl RequestSpec {
                 self.path = path;
                 return Ok(());
             }
-            Location::Header(name) => field(&mut self.headers, name, true),
+            Location::Header(name) => field(Arc::make_mut(&mut self.headers), name, true),
             Location::Query(name) => field(&mut self.query, name, false),
             Location::Body(pointer) if pointer.is_empty() => {
-                self.body = BodySpec::Json(to, Vec::new());
+                self.body = BodySpec::Json(to.into(), Vec::new());
                 return Ok(());
             }
             Location::Body(pointer) => {
@@ -170,7 +189,7 @@ impl RequestSpec {
             Location::Path => Err(ChangeError::Place("remove", at.to_string())),
             Location::Header(name) => {
                 let before = self.headers.len();
-                self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+                Arc::make_mut(&mut self.headers).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
                 if self.headers.len() == before { Err(missing()) } else { Ok(()) }
             }
             Location::Query(name) => {
@@ -202,7 +221,7 @@ impl RequestSpec {
                 let place = self.headers.iter().rposition(|(known, _)| known.eq_ignore_ascii_case(name));
                 let place = place.ok_or_else(missing)?;
                 let name = self.headers[place].0.clone();
-                self.headers.insert(place + 1, (name, to));
+                Arc::make_mut(&mut self.headers).insert(place + 1, (name, to));
                 self.exact = true;
                 Ok(())
             }
@@ -238,7 +257,8 @@ impl RequestSpec {
 
     fn rename(&mut self, at: &Location, to: &str) -> Result<(), ChangeError> {
         let Location::Header(name) = at else { return Err(ChangeError::Place("rename", at.to_string())) };
-        let header = self.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let header =
+            Arc::make_mut(&mut self.headers).iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));
         let header = header.ok_or_else(|| ChangeError::Missing(at.to_string(), "rename"))?;
         to.clone_into(&mut header.0);
         self.exact = true;
@@ -249,6 +269,12 @@ impl RequestSpec {
 /// A change in one line: `header/PSU-ID removed`, `body/monthsOfExecution = [3,3]`. Long values are cut.
 pub fn describe(change: &Change) -> String {
     let value = || {
+        if let Some(Value::String(text)) = &change.to
+            && let Some((end, _)) = text.char_indices().nth(60)
+        {
+            let start: String = Value::from(&text[..end]).to_string().chars().take(40).collect();
+            return format!("{start}.. ({} characters)", text.chars().count());
+        }
         let text = change.to.as_ref().map(ToString::to_string).unwrap_or_default();
         if text.chars().count() <= 60 {
             return text;
@@ -282,7 +308,7 @@ fn field<'a>(fields: &'a mut Vec<(String, Value)>, name: &str, any_case: bool) -
 fn parent<'a>(body: &'a mut BodySpec, pointer: &str) -> Option<(&'a mut Value, String)> {
     let BodySpec::Json(value, _) = body else { return None };
     let (above, key) = pointer.rsplit_once('/')?;
-    Some((value.pointer_mut(above)?, key.replace("~1", "/").replace("~0", "~")))
+    Some((Arc::make_mut(value).pointer_mut(above)?, key.replace("~1", "/").replace("~0", "~")))
 }
 
 #[cfg(test)]
@@ -296,8 +322,8 @@ mod tests {
             method: "POST".into(),
             path: "/v1".into(),
             query: vec![],
-            headers: vec![("PSU-ID".into(), json!("a"))],
-            body: BodySpec::Json(json!({"account": {"iban": "x"}, "months": [1, 2]}), vec![]),
+            headers: vec![("PSU-ID".into(), json!("a"))].into(),
+            body: BodySpec::Json(json!({"account": {"iban": "x"}, "months": [1, 2]}).into(), vec![]),
             signing: Signing::default(),
             exact: false,
         }
@@ -313,10 +339,10 @@ mod tests {
     fn each_verb_does_what_it_says() {
         assert_eq!(
             changed(json!({"set": "header/psu-id", "to": "b"})).unwrap().headers,
-            [("PSU-ID".into(), json!("b"))]
+            vec![("PSU-ID".into(), json!("b"))].into()
         );
         assert_eq!(changed(json!({"set": "query/x", "to": "1"})).unwrap().query, [("x".into(), json!("1"))]);
-        assert_eq!(changed(json!({"remove": "header/psu-id"})).unwrap().headers, []);
+        assert_eq!(changed(json!({"remove": "header/psu-id"})).unwrap().headers, vec![].into());
         let body = |change| match changed(change).unwrap().body {
             BodySpec::Json(value, repeats) => (value, repeats),
             other => panic!("{other:?}"),
@@ -324,7 +350,7 @@ mod tests {
         assert_eq!(body(json!({"set": "body/account/iban", "to": null})).0["account"], json!({"iban": null}));
         assert_eq!(body(json!({"set": "body/months/1", "to": 3})).0["months"], json!([1, 3]));
         assert_eq!(body(json!({"remove": "body/account/iban"})).0["account"], json!({}));
-        assert_eq!(body(json!({"set": "body", "to": []})).0, json!([]));
+        assert_eq!(body(json!({"set": "body", "to": []})).0, json!([]).into());
         assert_eq!(body(json!({"repeat": "body/months", "to": 1})).1, [("/months".into(), json!(1))]);
         let twice = changed(json!({"repeat": "header/PSU-ID", "to": "b"})).unwrap();
         assert_eq!((twice.headers.len(), twice.exact), (2, true));

@@ -56,18 +56,29 @@ pub fn expand(value: &Value, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Val
 
 /// Computes the functions in a value whose placeholders are filled. Arguments that still hold placeholders are left alone.
 pub fn compute(value: Value) -> Result<Value, ExpandError> {
-    match value {
-        Value::Array(items) => items.into_iter().map(compute).collect::<Result<_, _>>().map(Value::Array),
-        Value::Object(members) => {
-            let mut computed = Map::new();
-            for (name, member) in members {
-                computed.insert(name, compute(member)?);
+    fn calls(value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.iter().any(calls),
+            Value::Object(members) => {
+                members.iter().any(|(name, member)| name.starts_with('$') || calls(member))
             }
-            match computed.iter().next() {
-                Some((name, argument)) if computed.len() == 1 && name.starts_with('$') => {
-                    call(name, argument)
-                }
-                _ => Ok(Value::Object(computed)),
+            _ => false,
+        }
+    }
+    if calls(&value) { computed(value) } else { Ok(value) }
+}
+
+fn computed(value: Value) -> Result<Value, ExpandError> {
+    match value {
+        Value::Array(items) => items.into_iter().map(computed).collect::<Result<_, _>>().map(Value::Array),
+        Value::Object(members) => {
+            let mut all = Map::new();
+            for (name, member) in members {
+                all.insert(name, computed(member)?);
+            }
+            match all.iter().next() {
+                Some((name, argument)) if all.len() == 1 && name.starts_with('$') => call(name, argument),
+                _ => Ok(Value::Object(all)),
             }
         }
         other => Ok(other),
@@ -78,6 +89,8 @@ pub fn compute(value: Value) -> Result<Value, ExpandError> {
 pub fn names(value: &Value) -> Vec<String> {
     fn collect(value: &Value, names: &mut Vec<String>) {
         match value {
+            // Nearly all texts have none, and some are long.
+            Value::String(text) if !text.as_bytes().contains(&b'$') => {}
             Value::String(text) => names.extend(pieces(text).filter_map(|piece| match piece {
                 Piece::Name(name) => Some(name.to_owned()),
                 Piece::Text(_) | Piece::Open => None,

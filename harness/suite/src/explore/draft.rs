@@ -14,7 +14,7 @@ use crate::{
     definition::{Change, Signing, StepExpect},
     expectation::{Expectation, Refusal},
     location::Location,
-    request::{self, BodySpec, RequestSpec},
+    request::{self, RequestSpec},
     suite::Suite,
 };
 
@@ -243,7 +243,7 @@ impl Draft {
                     }]
                 }
                 Edit::Order(number) => {
-                    let BodySpec::Json(Value::Object(members), _) = &request.body else { continue };
+                    let Some(members) = request.members() else { continue };
                     vec![Change {
                         set: Some("body".to_owned()),
                         to: Some(Value::Object(turned(members, *number))),

@@ -4,19 +4,16 @@ use proptest::{collection::vec, prelude::any, sample::select};
 use serde_json::{Value, json};
 
 use super::{Aim, Collector, Parts, drawn, edits, letters};
-use crate::{
-    explore::{
-        draft::{Edit, Payments},
-        model::{Kind, Member},
-    },
-    request::BodySpec,
+use crate::explore::{
+    draft::{Edit, Payments},
+    model::{Kind, Member},
 };
 
 impl Collector<'_> {
     pub(super) fn member(&mut self, operation: &str, member: &Member) {
         let at = format!("body/{}", member.at);
         let clause = |suffix: &str| format!("{}.{suffix}", member.clause);
-        let is_sent = matches!(&self.plain.body, BodySpec::Json(Value::Object(body), _) if body.contains_key(&member.at));
+        let is_sent = self.plain.members().is_some_and(|body| body.contains_key(&member.at));
         if is_sent && member.required {
             self.removed(&format!("{at} absent"), &clause("required"), Aim::Broken, &at);
             self.fixed(&format!("{at} null"), &clause("required"), Aim::Broken, &at, Value::Null);

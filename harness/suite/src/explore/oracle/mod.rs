@@ -326,7 +326,7 @@ fn body(model: &Model, request: &RequestSpec, plain: &RequestSpec, prepared: &Pr
         }
         return;
     }
-    let BodySpec::Json(Value::Object(members), repeats) = &request.body else {
+    let (Some(members), repeats) = (request.members(), request.repeats()) else {
         return found.broken(format!("{}.body.required", request.operation));
     };
     if !repeats.is_empty() {
