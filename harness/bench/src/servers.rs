@@ -17,8 +17,28 @@ use axum::{
 use tokio::{net::TcpListener, runtime::Runtime};
 use xs2aspec_bench::CREATED;
 
+/// Headers as many as the plain payment has, but for its signature.
+pub(crate) const HEADERS: [&str; 10] = [
+    "accept",
+    "content-type",
+    "x-accept-fix",
+    "x-request-id",
+    "tpp-session-id",
+    "tpp-redirect-uri",
+    "psu-id",
+    "psu-ip-address",
+    "date",
+    "digest",
+];
+
+/// The value of each of them.
+pub(crate) const VALUE: &str = "some value of the usual length, in all 40";
+
+/// The path of the payment.
+pub(crate) const PATH: &str = "/v1/payments/norwegian-cross-border-credit-transfers";
+
 /// A body of the length of the plain payment's.
-const PAYMENT: &str = r#"{"creditorAccount":{"iban":"DE93999999990000000001"},"creditorName":"Synthetic Creditor","debtorAccount":{"iban":"NO1400004200179","currency":"NOK"},"instructedAmount":{"amount":"250000.00","currency":"NOK"},"regulatoryReportingCode":"14","regulatoryReportingInformation":"Invoice 17"}"#;
+pub(crate) const PAYMENT: &str = r#"{"creditorAccount":{"iban":"DE93999999990000000001"},"creditorName":"Synthetic Creditor","debtorAccount":{"iban":"NO1400004200179","currency":"NOK"},"instructedAmount":{"amount":"250000.00","currency":"NOK"},"regulatoryReportingCode":"14","regulatoryReportingInformation":"Invoice 17"}"#;
 
 fn wrong(error: impl std::fmt::Display) -> String {
     error.to_string()
@@ -44,7 +64,7 @@ pub(crate) fn raw(url: &str, jobs: usize, time: Duration) -> Result<f64, String>
     Runtime::new().map_err(wrong)?.block_on(async {
         let client =
             reqwest::Client::builder().http1_only().tcp_nodelay(true).no_proxy().build().map_err(wrong)?;
-        let url = format!("{url}/v1/payments/norwegian-cross-border-credit-transfers");
+        let url = format!("{url}{PATH}");
         let sent = Arc::new(AtomicU64::new(0));
         let start = Instant::now();
         let mut flying = tokio::task::JoinSet::new();
@@ -53,19 +73,8 @@ pub(crate) fn raw(url: &str, jobs: usize, time: Duration) -> Result<f64, String>
             flying.spawn(async move {
                 while start.elapsed() < time {
                     let mut request = client.post(&url).body(PAYMENT);
-                    for name in [
-                        "accept",
-                        "content-type",
-                        "x-accept-fix",
-                        "x-request-id",
-                        "tpp-session-id",
-                        "tpp-redirect-uri",
-                        "psu-id",
-                        "psu-ip-address",
-                        "date",
-                        "digest",
-                    ] {
-                        request = request.header(name, "some value of the usual length, in all 40");
+                    for name in HEADERS {
+                        request = request.header(name, VALUE);
                     }
                     let answer = request.send().await.map_err(wrong)?;
                     answer.bytes().await.map_err(wrong)?;

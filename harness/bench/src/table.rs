@@ -12,6 +12,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use crate::servers::{HEADERS, PATH, PAYMENT, VALUE};
+
 /// Cases of one measurement.
 const CASES: usize = 8_000;
 /// How long the client alone is measured.
@@ -87,6 +89,23 @@ impl Bench {
         let output = Command::new(&self.own).args(["raw", url, jobs, SECONDS]).output().map_err(wrong)?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         said.parse().map_err(|_| format!("raw: {said}{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Requests per second of `wrk`, which only counts answers; nothing where it is not installed.
+    fn wrk(&self, url: &str, jobs: &str) -> Result<Option<f64>, String> {
+        let mut script = format!("wrk.method = \"POST\"\nwrk.body = [[{PAYMENT}]]\n");
+        for name in HEADERS {
+            let _ = writeln!(script, "wrk.headers[\"{name}\"] = \"{VALUE}\"");
+        }
+        let path = self.folder.path().join("post.lua");
+        fs::write(&path, script).map_err(wrong)?;
+        let url = format!("{url}{PATH}");
+        let output =
+            Command::new("wrk").args(["-t1", "-c", jobs, "-d", SECONDS, "-s"]).arg(path).arg(url).output();
+        let Ok(output) = output else { return Ok(None) };
+        let said = String::from_utf8_lossy(&output.stdout);
+        let rate = said.lines().find_map(|line| line.strip_prefix("Requests/sec:")?.trim().parse().ok());
+        rate.map(Some).ok_or_else(|| format!("wrk: {said}{}", String::from_utf8_lossy(&output.stderr)))
     }
 
     /// Cases per second of a run with all checks and reports: while it sends, and from its start to its end.
@@ -187,15 +206,17 @@ pub(crate) fn table() -> Result<String, String> {
     );
     let minimal = Server::start(&bench.own, &["serve"])?;
     let bank = Server::start(&bench.suite, &["serve"])?;
-    text += "| in flight | client alone, unsigned | suite, unsigned | of it | whole run | suite, signed, same server | of the bound | suite, signed, reference bank | of the bound | whole run |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    text += "| in flight | wrk, unsigned | client alone, unsigned | suite, unsigned | of it | whole run | suite, signed, same server | of the bound | suite, signed, reference bank | of the bound | whole run |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for jobs in ["1", "4", "16", "64", "256"] {
+        let wrk =
+            bench.wrk(&minimal.url, jobs)?.map_or("not installed".to_owned(), |rate| format!("{rate:.0}"));
         let raw = bench.raw(&minimal.url, jobs)?;
         let (unsigned, whole) = bench.suite("unsigned", &minimal.url, jobs)?;
         let (signed, _) = bench.suite("signed", &minimal.url, jobs)?;
         let (judged, judged_whole) = bench.suite("signed", &bank.url, jobs)?;
         let _ = writeln!(
             text,
-            "| {jobs} | {raw:.0} | {unsigned:.0} | {:.2} | {whole:.0} | {signed:.0} | {:.2} | {judged:.0} | {:.2} | {judged_whole:.0} |",
+            "| {jobs} | {wrk} | {raw:.0} | {unsigned:.0} | {:.2} | {whole:.0} | {signed:.0} | {:.2} | {judged:.0} | {:.2} | {judged_whole:.0} |",
             unsigned / raw,
             signed / bound,
             judged / bound,
@@ -215,11 +236,16 @@ pub(crate) fn table() -> Result<String, String> {
         let took = bench.shortest(arguments, times)?;
         let _ = writeln!(text, "| {what} | {:.2} s |", took.as_secs_f64());
     }
-    text += "\n| exchanges, in cases of 100 | most memory at once |\n|--:|---|\n";
+    text += "\n| exchanges | most memory at once, in cases of 100 | in cases of 1 |\n|--:|---|---|\n";
     for count in ["1000", "10000", "100000", "1000000"] {
-        let output = Command::new(&bench.own).args(["memory", count]).output().map_err(wrong)?;
-        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let _ = writeln!(text, "| {count} | {} |", said.split(": ").nth(1).unwrap_or(&said));
+        let _ = write!(text, "| {count} |");
+        for per_case in ["100", "1"] {
+            let output =
+                Command::new(&bench.own).args(["memory", count, per_case]).output().map_err(wrong)?;
+            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            let _ = write!(text, " {} |", said.split(": ").nth(1).unwrap_or(&said));
+        }
+        text.push('\n');
     }
     Ok(text.trim_end().to_owned())
 }
