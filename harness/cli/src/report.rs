@@ -2,14 +2,20 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader},
-    path::Path,
+    io::{self, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
 };
 
-use xs2aspec_record::{Changes, Event, Exit};
+use xs2aspec_record::{Changes, Event, Exit, Spool};
 use xs2aspec_report::{
-    Head, Run as Shown, annotations::Github, diff, files::Report as Drawn, merge as merging, reports,
-    sheet::Sheet, terminal::Terminal,
+    Head, Run as Shown,
+    annotations::Github,
+    diff,
+    files::Report as Drawn,
+    merge as merging,
+    reports::{self, ReportsError},
+    sheet::Sheet,
+    terminal::Terminal,
 };
 
 use crate::{
@@ -19,13 +25,43 @@ use crate::{
 
 /// Draws one format from a record.
 pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
-    let events = events(&args.record)?;
-    let drawn = draw(&events, args.format)?;
-    match &args.out {
-        None => say_on!("{}", String::from_utf8_lossy(&drawn)),
-        Some(path) => write(path, &drawn)?,
-    }
+    let path = record(&args.record);
+    let opened = reports::open(&path).map_err(|error| wrong(&path, &error))?;
+    let Some(out) = &args.out else {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let drawn = draw(opened, args.format, &mut stdout);
+        return match drawn.and_then(|()| stdout.flush().map_err(ReportsError::Draw)) {
+            Ok(()) => Ok(Exit::Conforms),
+            // Whoever reads may stop reading.
+            Err(ReportsError::Draw(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Conforms),
+            Err(ReportsError::Draw(error)) => Err(cannot_write(Path::new("the output"), &error)),
+            Err(error) => Err(wrong(&path, &error)),
+        };
+    };
+    let mut file = BufWriter::new(File::create(out).map_err(|error| cannot_write(out, &error))?);
+    draw(opened, args.format, &mut file).map_err(|error| match error {
+        ReportsError::Draw(error) => cannot_write(out, &error),
+        error => wrong(&path, &error),
+    })?;
+    file.flush().map_err(|error| cannot_write(out, &error))?;
     Ok(Exit::Conforms)
+}
+
+/// Draws one format of a record.
+fn draw(record: Spool, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
+    let drawn = match format {
+        Format::Junit => Drawn::Junit,
+        Format::Markdown => Drawn::Markdown,
+        Format::Html => Drawn::Html,
+        Format::Ctrf => Drawn::Ctrf,
+        Format::Har => Drawn::Har,
+        Format::Github => return reports::draw(record, &mut Github::default(), out),
+        Format::Terminal => return reports::draw(record, &mut Terminal::default(), out),
+    };
+    match drawn.sheet(Some(&std::env::temp_dir())) {
+        Some(mut sheet) => reports::draw(record, sheet.as_mut(), out),
+        None => reports::archive(record, out),
+    }
 }
 
 /// Makes one record of those of all shards, and its reports.
@@ -62,20 +98,6 @@ pub(crate) fn changes(base: &Path, head: &[Event]) -> Result<Changes, Failure> {
     Ok(diff::of(&run(&base)?, &run(head)?))
 }
 
-/// One format of a record.
-fn draw(events: &[Event], format: Format) -> Result<Vec<u8>, Failure> {
-    let shown = Shown::of(events).map_err(Failure::input)?;
-    Ok(match format {
-        Format::Junit => Drawn::Junit.draw(&shown, events),
-        Format::Markdown => Drawn::Markdown.draw(&shown, events),
-        Format::Html => Drawn::Html.draw(&shown, events),
-        Format::Ctrf => Drawn::Ctrf.draw(&shown, events),
-        Format::Har => Drawn::Har.draw(&shown, events),
-        Format::Github => shown.draw(&mut Github::default()),
-        Format::Terminal => shown.draw(&mut Terminal::default()),
-    })
-}
-
 /// The text of a report whose cases were shown.
 pub(crate) fn drawn(sheet: &mut dyn Sheet, head: &Head) -> String {
     let mut drawn = Vec::new();
@@ -95,8 +117,16 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 
 /// The events of a record, or of the one in a folder.
 pub(crate) fn events(path: &Path) -> Result<Vec<Event>, Failure> {
-    let path = if path.is_dir() { path.join("record.jsonl") } else { path.to_owned() };
-    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
-    let file = File::open(&path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-    xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&error))
+    let path = record(path);
+    let file = File::open(&path).map_err(|error| wrong(&path, &format!("cannot be read: {error}")))?;
+    xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&path, &error))
+}
+
+/// The file of a record, or of the one in a folder.
+fn record(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("record.jsonl") } else { path.to_owned() }
+}
+
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::input(format!("{}: {error}", path.display()))
 }

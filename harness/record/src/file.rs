@@ -1,6 +1,9 @@
 //! Reading and writing `record.jsonl`.
 
-use std::io::{BufRead, Write};
+use std::{
+    io::{BufRead, Write},
+    ops::Range,
+};
 
 use crate::event::{Event, RunStarted};
 
@@ -80,25 +83,47 @@ pub enum ReadError {
 }
 
 /// Reads a whole record. A last line without its line end is the mark of a killed run and is left out.
-pub fn read(mut input: impl BufRead) -> Result<Vec<Event>, ReadError> {
+pub fn read(input: impl BufRead) -> Result<Vec<Event>, ReadError> {
     let mut events = Vec::new();
+    each(input, |event, _| {
+        events.push(event);
+        Ok::<_, ReadError>(())
+    })?;
+    Ok(events)
+}
+
+/// Tells the events of a record, and where in the file each of them stands, in bytes without the line end. A last line without its line
+/// end is the mark of a killed run and is left out.
+pub(crate) fn each<E: From<ReadError>>(
+    mut input: impl BufRead,
+    mut tell: impl FnMut(Event, Range<u64>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut line = String::new();
+    let (mut number, mut start) = (0, 0);
     loop {
         line.clear();
-        if input.read_line(&mut line)? == 0 {
+        let length = input.read_line(&mut line).map_err(ReadError::Io)?;
+        if length == 0 {
             break;
         }
-        match serde_json::from_str::<Event>(&line) {
-            Ok(event) => events.push(event),
+        number += 1;
+        let event = match serde_json::from_str::<Event>(&line) {
+            Ok(event) => event,
             Err(_) if !line.ends_with('\n') => break,
-            Err(source) => return Err(ReadError::Line { line: events.len() + 1, source }),
+            Err(source) => return Err(ReadError::Line { line: number, source }.into()),
+        };
+        match &event {
+            Event::RunStarted(start) if number == 1 && start.format != RunStarted::FORMAT => {
+                return Err(ReadError::Format { found: start.format }.into());
+            }
+            Event::RunStarted(_) => {}
+            _ if number == 1 => return Err(ReadError::NoStart.into()),
+            _ => {}
         }
+        tell(event, start..start + line.trim_end_matches('\n').len() as u64)?;
+        start += length as u64;
     }
-    match events.first() {
-        Some(Event::RunStarted(start)) if start.format == RunStarted::FORMAT => Ok(events),
-        Some(Event::RunStarted(start)) => Err(ReadError::Format { found: start.format }),
-        _ => Err(ReadError::NoStart),
-    }
+    if start == 0 { Err(ReadError::NoStart.into()) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     event::Event,
-    file::Writer,
+    file::{ReadError, Writer, each},
     order::{Rest, VERDICT, of_case},
 };
 
@@ -54,18 +54,42 @@ impl Spool {
     /// Begins a record in this file.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
-        let writer = Writer::new(Counted { out: BufWriter::with_capacity(1 << 16, file), written: 0 });
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Ok(Self {
-            writer,
-            folder: folder.unwrap_or(Path::new(".")).to_owned(),
+        Ok(Self::of(file, folder.unwrap_or(Path::new("."))))
+    }
+
+    fn of(file: File, folder: &Path) -> Self {
+        Self {
+            writer: Writer::new(Counted { out: BufWriter::with_capacity(1 << 16, file), written: 0 }),
+            folder: folder.to_owned(),
             lines: Vec::new(),
             in_memory: IN_MEMORY,
             sorted: Vec::new(),
             is_broken: false,
             unwritten: Vec::new(),
             rest: Rest::default(),
-        })
+        }
+    }
+
+    /// A record that was written before, to be told in order. Each of its events is shown as it stands there.
+    pub fn open<E: From<ReadError>>(
+        path: &Path,
+        mut show: impl FnMut(&Event) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut spool = Self::of(File::open(path).map_err(ReadError::Io)?, &std::env::temp_dir());
+        let input = BufReader::new(File::open(path).map_err(ReadError::Io)?);
+        each(input, |event, place| {
+            show(&event)?;
+            if let Some((case, rank)) = of_case(&event) {
+                let line =
+                    Line { case: case.to_owned(), rank, start: place.start, length: place.end - place.start };
+                spool.add_line(line).map_err(|error| E::from(ReadError::Io(error)))?;
+            } else {
+                drop(spool.rest.add(event));
+            }
+            Ok::<_, E>(())
+        })?;
+        Ok(spool)
     }
 
     /// Writes an event. One that cannot be written is kept in memory: the run is to end then, and what it came to is to be said.
@@ -82,7 +106,11 @@ impl Spool {
             return written;
         }
         let length = (self.writer.get_ref().written - start).saturating_sub(1);
-        self.lines.push(Line { case: case.to_owned(), rank, start, length });
+        self.add_line(Line { case: case.to_owned(), rank, start, length })
+    }
+
+    fn add_line(&mut self, line: Line) -> io::Result<()> {
+        self.lines.push(line);
         if self.lines.len() == self.in_memory { self.put_down() } else { Ok(()) }
     }
 
@@ -266,6 +294,27 @@ mod tests {
             let unsettled = crate::read(std::fs::read(&path).unwrap().as_slice()).unwrap();
             assert_eq!(unsettled, events(), "the file has them as they happened");
         }
+    }
+
+    #[test]
+    fn a_record_that_was_written_before_is_told_in_order() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("record.jsonl");
+        let mut writer = Writer::new(File::create(&path).unwrap());
+        for event in events() {
+            writer.write(&event).unwrap();
+        }
+        let mut shown = Vec::new();
+        let open = |shown: &mut Vec<Event>| {
+            Spool::open(&path, |event| {
+                shown.push(event.clone());
+                Ok::<_, ReadError>(())
+            })
+        };
+        assert_eq!(told(open(&mut shown).unwrap()).unwrap(), settled(events()));
+        assert_eq!(shown, events());
+        std::fs::write(&path, "{}\n").unwrap();
+        assert!(matches!(open(&mut shown), Err(ReadError::Line { line: 1, .. })));
     }
 
     #[cfg(target_os = "linux")]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xs2aspec_record::{Event, Exchange, Role, Writer};
+use xs2aspec_record::{Event, Exchange, ReadError, Role, Spool, Writer};
 
 use crate::{
     files::Report,
@@ -26,6 +26,15 @@ pub enum ReportsError {
         /// Why.
         error: io::Error,
     },
+    /// A record that cannot be read.
+    #[error(transparent)]
+    Record(#[from] ReadError),
+    /// A record that could be read once, and not a second time.
+    #[error("cannot read the record: {0}")]
+    Read(#[source] io::Error),
+    /// What is drawn cannot be written.
+    #[error("cannot be written: {0}")]
+    Draw(#[source] io::Error),
     /// The events are no run.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -97,6 +106,45 @@ impl Teller {
         head.check()?;
         Ok(head)
     }
+}
+
+/// The record of an earlier run, to be told in order.
+pub fn open(path: &Path) -> Result<Spool, ReportsError> {
+    let mut head = None;
+    Spool::open(path, |event| match &mut head {
+        None => {
+            head = Some(Head::begin(Some(event))?);
+            Ok(())
+        }
+        Some(head) => Ok(head.add(event)?),
+    })
+}
+
+/// Draws one report of a record.
+pub fn draw(record: Spool, sheet: &mut dyn Sheet, out: &mut dyn Write) -> Result<(), ReportsError> {
+    let mut teller = Teller::default();
+    let told = record.settle(|event| {
+        teller.tell(event, |head, told| sheet.case(head, told));
+        Ok(())
+    });
+    told.map_err(ReportsError::Read)?;
+    sheet.write(&teller.finish()?, out).map_err(ReportsError::Draw)
+}
+
+/// Draws the archive of the exchanges of a record.
+pub fn archive(record: Spool, out: impl Write) -> Result<(), ReportsError> {
+    let mut out = Some(out);
+    let mut archive = None;
+    let told = record.settle(|event| match (&event, &mut archive) {
+        (Event::RunStarted(start), None) => {
+            archive = out.take().map(|out| Archive::begin(out, start)).transpose()?;
+            Ok(())
+        }
+        (Event::Exchange(exchange), Some(archive)) => archive.add(exchange),
+        _ => Ok(()),
+    });
+    told.map_err(ReportsError::Draw)?;
+    archive.map_or(Ok(()), |archive| archive.finish().map(drop).map_err(ReportsError::Draw))
 }
 
 /// Writes the events that are told in the order of a record that is kept as the record of this folder, in place of what stands there,
@@ -215,6 +263,37 @@ mod tests {
             let names = std::fs::read_dir(folder.path()).unwrap().count();
             assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
         }
+    }
+
+    #[test]
+    fn a_record_is_drawn_as_from_memory_and_one_that_is_none_is_refused() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("record.jsonl");
+        let kept = |events: &[Event]| {
+            let mut writer = Writer::new(File::create(&path).unwrap());
+            for event in events {
+                writer.write(event).unwrap();
+            }
+            open(&path)
+        };
+        let events = xs2aspec_record::settled(sample::mixed());
+        let run = Run::of(&events).unwrap();
+        for report in Report::ALL {
+            let mut drawn = Vec::new();
+            match report.sheet(Some(folder.path())) {
+                Some(mut sheet) => draw(kept(&events).unwrap(), sheet.as_mut(), &mut drawn).unwrap(),
+                None => archive(kept(&events).unwrap(), &mut drawn).unwrap(),
+            }
+            assert!(drawn == report.draw(&run, &events), "{report:?}");
+        }
+        let mut more = events.clone();
+        more.push(events[1].clone());
+        let (wrong, wanted) = (kept(&more).unwrap_err(), Run::of(&more).unwrap_err());
+        assert_eq!(wrong.to_string(), wanted.to_string());
+        let mut lost = events.clone();
+        lost.retain(|event| !matches!(event, Event::Verdict(verdict) if verdict.role == Role::Selected));
+        let wrong = draw(kept(&lost).unwrap(), &mut crate::terminal::Terminal::default(), &mut io::sink());
+        assert_eq!(wrong.unwrap_err().to_string(), Run::of(&lost).unwrap_err().to_string());
     }
 
     #[test]
