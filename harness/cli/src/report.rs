@@ -8,13 +8,13 @@ use std::{
 
 use xs2aspec_record::{Changes, Event, Exit, Spool};
 use xs2aspec_report::{
-    Head, Run as Shown,
+    Run as Shown,
     annotations::Github,
     diff,
     files::Report as Drawn,
     merge as merging,
     reports::{self, ReportsError},
-    sheet::Sheet,
+    sheet::Sheet as _,
     terminal::Terminal,
 };
 
@@ -76,7 +76,7 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
         Ok(())
     });
     if let Ok(head) = &head {
-        say_on!("{}", drawn(&mut terminal, head));
+        say_on!("{}", String::from_utf8_lossy(&terminal.drawn(head)));
     }
     written.map_err(Failure::input)?;
     say!("reports in {}", args.out.display());
@@ -96,14 +96,6 @@ pub(crate) fn changes(base: &Path, head: &[Event]) -> Result<Changes, Failure> {
     let base = events(base)?;
     let run = |events| Shown::of(events).map_err(Failure::input);
     Ok(diff::of(&run(&base)?, &run(head)?))
-}
-
-/// The text of a report whose cases were shown.
-pub(crate) fn drawn(sheet: &mut dyn Sheet, head: &Head) -> String {
-    let mut drawn = Vec::new();
-    // Writing to memory does not fail.
-    drop(sheet.write(head, &mut drawn));
-    String::from_utf8_lossy(&drawn).into_owned()
 }
 
 /// Writes a file whole.

@@ -11,7 +11,7 @@ use xs2aspec_record::{Event, Exit, Sending, Spool, sending};
 use xs2aspec_report::{
     annotations::Github,
     progress::{Mode, Progress},
-    reports::{self, Teller},
+    reports,
     sheet::Sheet as _,
     terminal::Terminal,
 };
@@ -120,13 +120,9 @@ fn conclude(args: &Run, mut spool: Spool, broken: Option<Failure>) -> Result<(),
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
     if let Some(failure) = broken {
         // What the run came to is said, even where it cannot be written.
-        let mut teller = Teller::default();
-        let told = spool.settle(|event| {
-            teller.tell(event, |head, told| terminal.case(head, told));
-            Ok(())
-        });
-        if let (Ok(()), Ok(head)) = (told, teller.finish()) {
-            say_on!("{}", report::drawn(&mut terminal, &head));
+        let mut said = Vec::new();
+        if reports::draw(spool, &mut terminal, &mut said).is_ok() {
+            say_on!("{}", String::from_utf8_lossy(&said));
         }
         return Err(failure);
     }
@@ -141,9 +137,9 @@ fn conclude(args: &Run, mut spool: Spool, broken: Option<Failure>) -> Result<(),
         })
     });
     if let Ok(head) = &head {
-        say_on!("{}", report::drawn(&mut terminal, head));
+        say_on!("{}", String::from_utf8_lossy(&terminal.drawn(head)));
         if let Some(Server::Github) = args.annotations {
-            say_on!("{}", report::drawn(&mut github, head));
+            say_on!("{}", String::from_utf8_lossy(&github.drawn(head)));
         }
     }
     kept.map_err(Failure::input)?;

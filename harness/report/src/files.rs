@@ -53,7 +53,7 @@ impl Report {
         match self.sheet(None) {
             Some(mut sheet) => run.draw(sheet.as_mut()),
             // Writing to memory does not fail.
-            None => har::write(run.head().start(), events, Vec::new()).unwrap_or_default(),
+            None => har::write(events, Vec::new()).unwrap_or_default(),
         }
     }
 }

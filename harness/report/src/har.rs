@@ -10,44 +10,51 @@ use xs2aspec_record::{Body, Event, Exchange, Header, RunStarted};
 #[derive(Debug)]
 pub struct Archive<W: Write> {
     out: W,
-    start: RunStarted,
+    /// The beginning of the run, once it was told.
+    start: Option<RunStarted>,
     is_first: bool,
 }
 
 impl<W: Write> Archive<W> {
-    /// Begins the archive of a run.
-    pub fn begin(mut out: W, start: &RunStarted) -> io::Result<Self> {
-        let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
-        let creator = json!({"name": name, "version": version});
-        write!(out, r#"{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":["#)?;
-        Ok(Self { out, start: start.clone(), is_first: true })
+    /// An archive that begins with the run.
+    pub fn new(out: W) -> Self {
+        Self { out, start: None, is_first: true }
     }
 
-    /// Adds an exchange.
-    pub fn add(&mut self, exchange: &Exchange) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_first) {
-            self.out.write_all(b",")?;
+    /// Takes the next event of a record: its start and its exchanges are written.
+    pub fn tell(&mut self, event: &Event) -> io::Result<()> {
+        match (event, &self.start) {
+            (Event::RunStarted(start), None) => {
+                let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
+                let creator = json!({"name": name, "version": version});
+                write!(self.out, r#"{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":["#)?;
+                self.start = Some(start.clone());
+            }
+            (Event::Exchange(exchange), Some(start)) => {
+                if !std::mem::take(&mut self.is_first) {
+                    self.out.write_all(b",")?;
+                }
+                serde_json::to_writer(&mut self.out, &entry(start, exchange))?;
+            }
+            _ => {}
         }
-        serde_json::to_writer(&mut self.out, &entry(&self.start, exchange))?;
         Ok(())
     }
 
-    /// Ends it. The output, flushed.
+    /// Ends it, if it has begun. The output, flushed.
     pub fn finish(mut self) -> io::Result<W> {
-        self.out.write_all(b"]}}")?;
+        if self.start.is_some() {
+            self.out.write_all(b"]}}")?;
+        }
         self.out.flush()?;
         Ok(self.out)
     }
 }
 
 /// The archive of the exchanges among these events.
-pub fn write<W: Write>(start: &RunStarted, events: &[Event], out: W) -> io::Result<W> {
-    let mut archive = Archive::begin(out, start)?;
-    for event in events {
-        if let Event::Exchange(exchange) = event {
-            archive.add(exchange)?;
-        }
-    }
+pub fn write<W: Write>(events: &[Event], out: W) -> io::Result<W> {
+    let mut archive = Archive::new(out);
+    events.iter().try_for_each(|event| archive.tell(event))?;
     archive.finish()
 }
 

@@ -50,7 +50,7 @@ impl ReportsError {
 /// Shows the events of a record as they are told, in the order of a record that is kept. The exchanges of one case are in memory at a
 /// time.
 #[derive(Debug)]
-pub struct Teller {
+struct Teller {
     head: Result<Option<Head>, RunError>,
     exchanges: Vec<Exchange>,
     /// The case whose verdict was told last.
@@ -66,7 +66,7 @@ impl Default for Teller {
 impl Teller {
     /// Tells the next event, and shows a selected case when its verdict is told. After an event that does not belong there nothing more is
     /// shown, and [`Self::finish`] says why.
-    pub fn tell(&mut self, event: Event, mut show: impl FnMut(&Head, &Told<'_>)) {
+    fn tell(&mut self, event: Event, mut show: impl FnMut(&Head, &Told<'_>)) {
         let Ok(head) = &mut self.head else { return };
         let Some(head) = head else {
             self.head = Head::begin(Some(&event)).map(Some);
@@ -101,7 +101,7 @@ impl Teller {
     }
 
     /// What was told of the run as a whole.
-    pub fn finish(self) -> Result<Head, RunError> {
+    fn finish(self) -> Result<Head, RunError> {
         let head = self.head?.ok_or(RunError::NoStart { found: "no event" })?;
         head.check()?;
         Ok(head)
@@ -133,18 +133,9 @@ pub fn draw(record: Spool, sheet: &mut dyn Sheet, out: &mut dyn Write) -> Result
 
 /// Draws the archive of the exchanges of a record.
 pub fn archive(record: Spool, out: impl Write) -> Result<(), ReportsError> {
-    let mut out = Some(out);
-    let mut archive = None;
-    let told = record.settle(|event| match (&event, &mut archive) {
-        (Event::RunStarted(start), None) => {
-            archive = out.take().map(|out| Archive::begin(out, start)).transpose()?;
-            Ok(())
-        }
-        (Event::Exchange(exchange), Some(archive)) => archive.add(exchange),
-        _ => Ok(()),
-    });
-    told.map_err(ReportsError::Draw)?;
-    archive.map_or(Ok(()), |archive| archive.finish().map(drop).map_err(ReportsError::Draw))
+    let mut archive = Archive::new(out);
+    let told = record.settle(|event| archive.tell(&event));
+    told.and_then(|()| archive.finish().map(drop)).map_err(ReportsError::Draw)
 }
 
 /// Writes the events that are told in the order of a record that is kept as the record of this folder, in place of what stands there,
@@ -201,8 +192,7 @@ struct Files {
     part: PathBuf,
     record: Writer<Out>,
     har: PathBuf,
-    /// The archive of exchanges, which begins with the run; before that, its file.
-    archive: Result<Archive<Out>, Option<Out>>,
+    archive: Archive<Out>,
 }
 
 impl Files {
@@ -211,30 +201,19 @@ impl Files {
             let file = File::create(path).map_err(ReportsError::write(path));
             file.map(|file| BufWriter::with_capacity(1 << 16, file))
         };
-        let (record, archive) = (Writer::new(create(part)?), Err(Some(create(&har)?)));
+        let (record, archive) = (Writer::new(create(part)?), Archive::new(create(&har)?));
         Ok(Self { part: part.to_owned(), record, har, archive })
     }
 
     fn add(&mut self, event: &Event) -> Result<(), ReportsError> {
         self.record.write(event).map_err(ReportsError::write(&self.part))?;
-        let archived = match (event, &mut self.archive) {
-            (Event::RunStarted(start), Err(out)) => match out.take() {
-                Some(out) => Archive::begin(out, start).map(|archive| self.archive = Ok(archive)),
-                None => Ok(()),
-            },
-            (Event::Exchange(exchange), Ok(archive)) => archive.add(exchange),
-            _ => Ok(()),
-        };
-        archived.map_err(ReportsError::write(&self.har))
+        self.archive.tell(event).map_err(ReportsError::write(&self.har))
     }
 
     fn finish(self, whole: &Path) -> Result<(), ReportsError> {
         self.record.finish().map_err(ReportsError::write(&self.part))?;
         std::fs::rename(&self.part, whole).map_err(ReportsError::write(whole))?;
-        match self.archive {
-            Ok(archive) => archive.finish().map(drop).map_err(ReportsError::write(&self.har)),
-            Err(_) => Ok(()),
-        }
+        self.archive.finish().map(drop).map_err(ReportsError::write(&self.har))
     }
 }
 

@@ -75,10 +75,7 @@ impl<'a> Run<'a> {
     /// The bytes of a report that keeps its parts in memory.
     pub fn draw(&self, sheet: &mut dyn Sheet) -> Vec<u8> {
         self.show(&mut [sheet]);
-        let mut drawn = Vec::new();
-        // Writing to memory does not fail.
-        drop(sheet.write(&self.head, &mut drawn));
-        drawn
+        sheet.drawn(&self.head)
     }
 
     /// Every verdict, those of controls included.

@@ -36,6 +36,14 @@ pub trait Sheet {
 
     /// Writes the report of the cases that were drawn, when all of the head is known.
     fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The bytes of the same report, for one that keeps its parts in memory.
+    fn drawn(&mut self, head: &Head) -> Vec<u8> {
+        let mut drawn = Vec::new();
+        // Writing to memory does not fail.
+        drop(self.write(head, &mut drawn));
+        drawn
+    }
 }
 
 /// Bytes of the parts of one report that are kept in memory; more are kept in a file.
