@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, Strength};
 use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
 use xs2aspec_suite::{
     Case, Depth,
@@ -75,12 +75,12 @@ pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
         say!("{:#}", serde_json::to_value(&coverage).map_err(Failure::input)?);
         return Ok(exit);
     }
-    let mut totals = BTreeMap::<&str, usize>::new();
+    let mut totals = BTreeMap::<(usize, &str), BTreeMap<&str, usize>>::new();
     for (section, statements) in &coverage.sections {
         say!("{}", if section.is_empty() { "(before the first section)" } else { section });
         for statement in statements {
             let why = match &statement.cover {
-                Cover::Observed { why } | Cover::Untestable { why } => format!(": {why}"),
+                Cover::NeverAsked { why } | Cover::Untestable { why } => format!(": {why}"),
                 _ => String::new(),
             };
             say!(
@@ -91,16 +91,29 @@ pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
                 statement.says,
                 statement.cover.words()
             );
-            *totals.entry(kind(&statement.cover)).or_default() += 1;
+            *totals
+                .entry((rank(statement.strength), statement.strength))
+                .or_default()
+                .entry(kind(&statement.cover))
+                .or_default() += 1;
         }
     }
     say!("");
-    for (kind, count) in &totals {
-        say!("{count:>5} {kind}");
+    for ((_, strength), kinds) in &totals {
+        let all: usize = kinds.values().sum();
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        say!("{all:>5} {strength}: {}", kinds.join(", "));
     }
-    let all: usize = totals.values().sum();
-    let done = all - coverage.to_do().count();
-    say!("{all:>5} statements, {done} accounted for ({:.1} %)", percent(done, all));
+    let demanded = coverage.demanded().count();
+    let open = coverage.demanded().filter(|statement| statement.cover == Cover::ToDo).count();
+    say!(
+        "{demanded:>5} demanded, {} of them can be broken by a case or a check on answers ({:.1} %)",
+        demanded - open,
+        percent(demanded - open, demanded)
+    );
+    for statement in coverage.to_do() {
+        say!("nothing can break {} ({}): {}", statement.clause, statement.strength, statement.says);
+    }
     for line in &coverage.lines_without_clause {
         say!("L{line} says something and has no statement in the ledger");
     }
@@ -112,10 +125,15 @@ fn kind(cover: &Cover) -> &'static str {
         Cover::Cases { .. } => "shown by cases",
         Cover::EveryAnswer => "checked on every answer",
         Cover::Profile => "decided by the profile",
-        Cover::Observed { .. } => "observed, without cases of their own",
+        Cover::NeverAsked { .. } => "never asked",
         Cover::Untestable { .. } => "untestable",
-        Cover::ToDo => "to do",
+        Cover::ToDo => "that nothing can break",
     }
+}
+
+/// Strengths from the firmest on.
+fn rank(strength: &str) -> usize {
+    Strength::ALL.into_iter().position(|known| known.word() == strength).unwrap_or_default()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few hundred statements")]

@@ -208,12 +208,11 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: Special) -> Result<Exit
     Ok(if own > 0 { Exit::Conforms } else { Exit::Violation })
 }
 
-/// Clauses that some request or answer can be seen to break: stated or derived, and checked.
+/// Clauses that the document demands: each of them must have a fault, whether or not the suite has a case that could see it.
 fn testable(suite: &Suite) -> BTreeSet<String> {
     let rules = ResponseRules::new();
     let coverage = Coverage::of(suite, &every_answer(&rules));
-    let demanded = coverage.statements().filter(|statement| statement.is_demanded());
-    demanded.map(|statement| statement.clause.clone()).collect()
+    coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
 /// Holds the matrix against the one that was kept, or keeps it.

@@ -59,3 +59,23 @@ fn a_suite_that_loses_a_case_or_a_clause_is_not_the_same() {
     let last = text.rfind("  - id:").unwrap();
     assert_ne!(inventory(Tree::embedded().and(&[(ledger, &text[..last])])), whole);
 }
+
+#[test]
+fn a_demanded_clause_whose_last_case_is_weakened_can_no_longer_be_broken() {
+    let rules = ResponseRules::new();
+    let (file, clause) = ("cases/periodic/frequency.yaml", "periodic.frequency.listed");
+    let weakened = Tree::embedded().text(file).unwrap().replace("expect: refused", "expect: observed");
+    let weakened = weakened.replace("expect: accepted", "expect: observed");
+    let suite = Suite::load(Tree::embedded().and(&[(file, &weakened)])).unwrap();
+    let coverage = Coverage::of(&suite, &every_answer(&rules));
+    assert!(!coverage.is_complete());
+    let open: Vec<&str> = coverage.to_do().map(|statement| statement.clause.as_str()).collect();
+    assert!(open.contains(&clause), "{open:?}");
+    assert!(coverage.demanded().any(|statement| statement.clause == clause), "it is demanded all the same");
+    let breaches = lint::lint(&suite, &every_answer(&rules));
+    let breaches: Vec<String> = breaches.iter().map(ToString::to_string).collect();
+    let said = format!(
+        "clause `{clause}` is demanded by the document, and no case and no check on answers can break it"
+    );
+    assert!(breaches.iter().any(|breach| breach.contains(&said)), "{breaches:#?}");
+}

@@ -1,12 +1,15 @@
 //! The events of a run, in the order in which they are written: one `run-started`, the profile, the clauses and sources that the run
-//! speaks of, exchanges and verdicts as they happen, one `run-finished`. A killed run lacks the last one and is readable.
+//! speaks of, exchanges and verdicts as they happen, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
 
 use std::collections::BTreeMap;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use crate::{changes::Changes, ledger::Counts, verdict::CaseVerdict, verdict::Strength, waiver::WaiverSeen};
+use crate::{
+    changes::Changes, clauses::AnswerChecks, ledger::Counts, verdict::CaseVerdict, verdict::Strength,
+    waiver::WaiverSeen,
+};
 
 /// One line of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,8 @@ pub enum Event {
     Verdict(CaseVerdict),
     /// The run was killed or lost its target here, and went on later.
     Resumed(Resumed),
+    /// How often the checks on answers looked at some.
+    AnswerChecks(AnswerChecks),
     /// What differs from the run that it was compared with.
     Changes(Changes),
     /// The last line.
@@ -97,8 +102,10 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// The format that this version writes.
-    pub const FORMAT: u32 = 1;
+    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`.
+    pub const FORMAT: u32 = 2;
+    /// The oldest format that this version reads.
+    pub const OLDEST: u32 = 1;
 }
 
 /// The target profile, as far as it decides how the target is asked and judged. Secrets are masked before they come here; keys are

@@ -6,13 +6,15 @@ use crate::{ledger::Ledger, waiver::WaiverSeen};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Exit {
-    /// Every selected case was judged, and nothing that the document demands is broken, but for what is waived.
+    /// Every selected case was judged, each demanded clause was asked that the profile does not declare absent, and nothing that the
+    /// document demands is broken, but for what is waived.
     Conforms = 0,
     /// At least one violation, or a waiver that does not hold (any more).
     Violation = 1,
     /// The command line, the profile, a case or a clause is wrong; nothing was sent.
     BadInput = 2,
-    /// No violation is known, but a case that the document demands could not be judged, or the target did not answer.
+    /// No violation is known, but the run is incomplete: a demanded clause was not asked since the profile does not say enough, a case of
+    /// one could not be judged, or the target did not answer.
     CouldNotTell = 3,
     /// No case was judged at all.
     NothingRan = 4,
@@ -32,6 +34,8 @@ impl Exit {
             Self::CouldNotTell
         } else if counts.pass + counts.observed + counts.waived == 0 {
             Self::NothingRan
+        } else if ledger.clauses().numbers().not_asked > 0 {
+            Self::CouldNotTell
         } else {
             Self::Conforms
         }
@@ -54,7 +58,7 @@ impl Exit {
             Self::Violation => "does not conform: at least one clause is broken",
             Self::BadInput => "nothing was run: the input is wrong",
             Self::CouldNotTell => {
-                "could not tell: the target did not answer, or a control or set-up was refused"
+                "incomplete: what the document demands was not asked, or could not be judged"
             }
             Self::NothingRan => "nothing ran: no case was judged",
         }
@@ -64,29 +68,34 @@ impl Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{CaseVerdict, Place, Role, Strength, Verdict};
+    use crate::verdict::{Absence, CaseVerdict, Place, Role, Strength, Verdict};
+
+    fn case(clause: &str, verdict: Verdict) -> CaseVerdict {
+        CaseVerdict {
+            case: format!("{clause}/b"),
+            clause: clause.into(),
+            area: "x".into(),
+            operation: "ncbct".into(),
+            role: Role::Selected,
+            place: Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 },
+            verdict,
+            expected: "accepted".into(),
+            checks: 1,
+            findings: vec![],
+            observations: vec![],
+            reason: None,
+            absence: None,
+            control: None,
+            changes: vec![],
+            exchange: None,
+            micros: 0,
+        }
+    }
 
     fn exit(verdicts: &[(Verdict, Strength)]) -> Exit {
         let mut ledger = Ledger::default();
         for (verdict, strength) in verdicts {
-            let case = CaseVerdict {
-                case: "a/b".into(),
-                clause: "a".into(),
-                area: "x".into(),
-                operation: "ncbct".into(),
-                role: Role::Selected,
-                place: Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 },
-                verdict: *verdict,
-                expected: "accepted".into(),
-                checks: 1,
-                findings: vec![],
-                observations: vec![],
-                reason: None,
-                control: None,
-                changes: vec![],
-                exchange: None,
-                micros: 0,
-            };
+            let case = case("a", *verdict);
             ledger.add(&case, *strength);
             ledger.add(&CaseVerdict { role: Role::Control, verdict: Verdict::Fail, ..case }, *strength);
         }
@@ -106,5 +115,22 @@ mod tests {
         assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Derived)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Strength::Observed)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Stated), (Fail, Choice)]), Exit::Violation);
+    }
+
+    #[test]
+    fn a_demanded_clause_that_was_not_asked_makes_a_run_incomplete() {
+        let exit = |absence: Option<Absence>| {
+            let mut ledger = Ledger::default();
+            for id in ["a", "b"] {
+                let text = format!(r#"{{"id":"{id}","says":"","strength":"stated","line":1,"section":""}}"#);
+                ledger.clause(&serde_json::from_str(&text).unwrap());
+            }
+            let pass = case("a", Verdict::Pass);
+            ledger.add(&pass, Strength::Stated);
+            ledger.add(&CaseVerdict { absence, ..case("b", Verdict::NotApplicable) }, Strength::Stated);
+            Exit::of(&ledger)
+        };
+        assert_eq!(exit(Some(Absence::NotSaid { add: "b = true".into() })), Exit::CouldNotTell);
+        assert_eq!(exit(Some(Absence::Declared)), Exit::Conforms);
     }
 }

@@ -31,6 +31,7 @@ impl<W: Write> Writer<W> {
             | Event::Clause(_)
             | Event::Source(_)
             | Event::Exchange(_)
+            | Event::AnswerChecks(_)
             | Event::Changes(_) => Ok(()),
         }
     }
@@ -72,7 +73,11 @@ pub enum ReadError {
         source: serde_json::Error,
     },
     /// A format from another time.
-    #[error("the record has format {found}, this version reads format {}", RunStarted::FORMAT)]
+    #[error(
+        "the record has format {found}, this version reads formats {} to {}",
+        RunStarted::OLDEST,
+        RunStarted::FORMAT
+    )]
     Format {
         /// The format found.
         found: u32,
@@ -113,7 +118,9 @@ pub(crate) fn each<E: From<ReadError>>(
             Err(source) => return Err(ReadError::Line { line: number, source }.into()),
         };
         match &event {
-            Event::RunStarted(start) if number == 1 && start.format != RunStarted::FORMAT => {
+            Event::RunStarted(start)
+                if number == 1 && !(RunStarted::OLDEST..=RunStarted::FORMAT).contains(&start.format) =>
+            {
                 return Err(ReadError::Format { found: start.format }.into());
             }
             Event::RunStarted(_) => {}

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::verdict::{CaseVerdict, Role, Strength, Verdict};
+use crate::{
+    clauses::{AnswerCheck, DemandedClauses},
+    event::ClauseText,
+    verdict::{CaseVerdict, Role, Strength, Verdict},
+};
 
 /// How many selected cases had each verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,11 +66,30 @@ pub struct Ledger {
     counts: Counts,
     by_operation: BTreeMap<String, Counts>,
     by_strength: BTreeMap<Strength, Counts>,
+    clauses: DemandedClauses,
 }
 
 impl Ledger {
-    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted.
+    /// Takes a clause of the document; only those that it demands have a state.
+    pub fn clause(&mut self, clause: &ClauseText) {
+        if clause.strength.is_demanded() {
+            self.clauses.demand(&clause.id);
+        }
+    }
+
+    /// Takes what a check on answers saw.
+    pub fn check(&mut self, check: &AnswerCheck) {
+        self.clauses.check(check);
+    }
+
+    /// What is known of each demanded clause.
+    pub fn clauses(&self) -> &DemandedClauses {
+        &self.clauses
+    }
+
+    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted, but what they say of clauses is.
     pub fn add(&mut self, verdict: &CaseVerdict, strength: Strength) {
+        self.clauses.add(verdict);
         if verdict.role == Role::Control {
             return;
         }

@@ -6,6 +6,7 @@
 //! - [`event`]: the events in the order in which a run writes them.
 //! - [`changes`]: what differs from an earlier run.
 //! - [`verdict`]: the verdict of one case and what it rests on.
+//! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
 //! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
@@ -13,6 +14,7 @@
 //! - [`sending`]: what was about to be sent, for a run that is killed.
 
 pub mod changes;
+pub mod clauses;
 pub mod event;
 pub mod exit;
 pub mod file;
@@ -24,6 +26,7 @@ pub mod verdict;
 pub mod waiver;
 
 pub use changes::Changes;
+pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClauses};
 pub use event::{
     Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, Resumed, RunFinished,
     RunStarted, TargetProfile,
@@ -34,5 +37,5 @@ pub use ledger::{Counts, Ledger};
 pub use order::settled;
 pub use sending::Sending;
 pub use spool::Spool;
-pub use verdict::{CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
+pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

@@ -56,7 +56,9 @@ impl Rest {
             Event::Clause(clause) => drop(self.clauses.insert(clause.id.clone(), clause)),
             Event::Source(source) => drop(self.sources.insert(source.file.clone(), source)),
             Event::Exchange(_) | Event::Verdict(_) => return Some(event),
-            Event::Resumed(_) | Event::Changes(_) | Event::RunFinished(_) => self.last.push(event),
+            Event::Resumed(_) | Event::AnswerChecks(_) | Event::Changes(_) | Event::RunFinished(_) => {
+                self.last.push(event);
+            }
         }
         None
     }

@@ -68,6 +68,11 @@ impl Strength {
     /// All strengths, firmest first.
     pub const ALL: [Self; 5] = [Self::Stated, Self::Derived, Self::Choice, Self::Observed, Self::Untestable];
 
+    /// Whether the document demands it, in its own words or by a standard that it names.
+    pub const fn is_demanded(self) -> bool {
+        matches!(self, Self::Stated | Self::Derived)
+    }
+
     /// The word used in the ledger and in every report.
     pub const fn word(self) -> &'static str {
         match self {
@@ -120,6 +125,19 @@ pub enum Role {
     Control,
 }
 
+/// Why a case does not apply to a target.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Absence {
+    /// The profile does not say what the case needs.
+    NotSaid {
+        /// The line that would open the case.
+        add: String,
+    },
+    /// The profile declares it absent, or the case cannot apply to such a target.
+    Declared,
+}
+
 /// What became of the control of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlSeen {
@@ -159,6 +177,9 @@ pub struct CaseVerdict {
     /// Why the verdict is `waived`, `inconclusive`, `not-applicable` or `error`; for these it is always present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Of what is `not-applicable`: whether the profile declares it, or does not say enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absence: Option<Absence>,
     /// The control, where the case has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlSeen>,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use xs2aspec_record::Verdict;
 
 use crate::{
-    block,
+    block, demanded,
     head::Head,
     run,
     sheet::{Parts, Sheet, Told},
@@ -60,11 +60,14 @@ impl Sheet for Ctrf {
             "appVersion": text::short(start.target_version.as_deref().unwrap_or_default()),
             "testEnvironment": text::short(start.environment.as_deref().unwrap_or_default()),
         });
-        let extra = json!({
+        let mut extra = json!({
             "baseUrl": start.base_url, "seed": start.seed, "clock": start.now, "depth": start.depth,
             "suiteSha256": start.suite_sha256, "documentSha256": start.document_sha256,
             "exit": head.exit().code(), "conclusion": head.conclusion(),
         });
+        for (name, number) in demanded::named(head) {
+            extra[name] = number.into();
+        }
         write!(
             out,
             "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"0.0.0\",\"results\":{{\n\"tool\":{tool},\n\"summary\":{summary},\n\

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{
-    CaseVerdict, Changes, ClauseText, Counts, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
-    Strength, TargetProfile, Verdict, WaiverSeen,
+    CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Event, Exit, Ledger, Resumed, Role,
+    RunFinished, RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
 };
 
 use crate::run::words;
@@ -23,6 +23,8 @@ pub struct Head {
     finish: Option<RunFinished>,
     events: usize,
     exchanges: u64,
+    /// Whether the checks on answers were told.
+    has_checks: bool,
 }
 
 /// Why events are no run.
@@ -87,6 +89,7 @@ impl Head {
             finish: None,
             events: 1,
             exchanges: 0,
+            has_checks: false,
         })
     }
 
@@ -97,6 +100,7 @@ impl Head {
             _ if self.finish.is_some() => true,
             Event::RunStarted(_) => true,
             Event::Profile(_) => self.profile.is_some(),
+            Event::AnswerChecks(_) => self.has_checks,
             _ => false,
         };
         if is_misplaced {
@@ -105,7 +109,10 @@ impl Head {
         match event {
             Event::RunStarted(_) | Event::Source(_) | Event::Verdict(_) => {}
             Event::Clause(clause) => match self.clauses.entry(clause.id.clone()) {
-                Entry::Vacant(entry) => drop(entry.insert(clause.clone())),
+                Entry::Vacant(entry) => {
+                    self.ledger.clause(clause);
+                    entry.insert(clause.clone());
+                }
                 Entry::Occupied(entry) => {
                     return Err(RunError::Twice { what: "clause", id: entry.key().clone() });
                 }
@@ -113,6 +120,10 @@ impl Head {
             Event::Exchange(_) => self.exchanges += 1,
             Event::Profile(profile) => self.profile = Some(profile.clone()),
             Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
+            Event::AnswerChecks(checks) => {
+                self.has_checks = true;
+                checks.checks.iter().for_each(|check| self.ledger.check(check));
+            }
             Event::Changes(changes) => self.changes = Some(changes.clone()),
             Event::RunFinished(finish) => self.finish = Some(finish.clone()),
         }
@@ -214,6 +225,47 @@ impl Head {
         }
     }
 
+    /// How many demanded clauses are in each state. What an unfinished run has not come to is not asked.
+    pub fn demanded(&self) -> Demanded {
+        let numbers = self.ledger.clauses().numbers();
+        if self.complete() {
+            return numbers;
+        }
+        Demanded { not_asked: numbers.not_asked + numbers.left_out, left_out: 0, ..numbers }
+    }
+
+    /// The state of a demanded clause; `None` of any other.
+    pub fn state(&self, clause: &str) -> Option<ClauseState> {
+        match self.ledger.clauses().state(clause)? {
+            ClauseState::LeftOut if !self.complete() => Some(ClauseState::NotAsked),
+            state => Some(state),
+        }
+    }
+
+    /// What a run that came to its end comes to; it conforms in what was asked.
+    fn sentence(&self, exit: Exit) -> String {
+        let numbers = self.demanded();
+        match exit {
+            Exit::CouldNotTell if numbers.not_asked > 0 => {
+                let Demanded { not_asked, .. } = numbers;
+                let clauses = if not_asked == 1 { "clause was" } else { "clauses were" };
+                format!(
+                    "incomplete: {not_asked} of {} demanded {clauses} not asked, or could not be judged",
+                    numbers.total()
+                )
+            }
+            Exit::Conforms if numbers.left_out > 0 => {
+                format!(
+                    "{}; {} of {} demanded clauses were left out",
+                    exit.sentence(),
+                    numbers.left_out,
+                    numbers.total()
+                )
+            }
+            _ => exit.sentence().to_owned(),
+        }
+    }
+
     /// The waivers of the run, and what has come of them.
     pub fn waivers(&self) -> &[WaiverSeen] {
         self.finish.as_ref().map_or(&[], |finish| &finish.waivers)
@@ -226,7 +278,7 @@ impl Head {
             return "does not conform: a waiver does not hold".to_owned();
         }
         if self.complete() {
-            return exit.sentence().to_owned();
+            return self.sentence(exit);
         }
         let how = match &self.finish {
             None => "the run did not finish",
@@ -245,6 +297,7 @@ fn kind(event: &Event) -> &'static str {
         Event::RunStarted(_) => "run-started",
         Event::Profile(_) => "profile",
         Event::Resumed(_) => "resumed",
+        Event::AnswerChecks(_) => "answer-checks",
         Event::Changes(_) => "changes",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",

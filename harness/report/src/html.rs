@@ -15,7 +15,7 @@ use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict};
 use crate::{
     block,
     bundle::hex,
-    diff,
+    demanded, diff,
     head::Head,
     run,
     sheet::{Parts, Sheet, Told},
@@ -95,7 +95,7 @@ impl Sheet for Page {
             hash(STYLE)
         );
         let title = escaped(&format!("xs2aspec: {}", text::short(&head.start().target)));
-        let summary = escaped(&head.conclusion());
+        let summary = escaped(&format!("{}. {}.", head.conclusion(), demanded::numbers(head)));
         // The cases are put before the other members.
         let rest = in_script(&self.rest(head));
         let rest = rest.strip_prefix('{').unwrap_or_default();
@@ -128,10 +128,13 @@ impl Page {
             "exit": head.exit().code(),
             "facts": facts(head),
             "strengths": strengths.collect::<Vec<_>>(),
+            "demanded": demanded::numbers(head),
+            "toAdd": demanded::to_add(head),
             "clauses": head.clauses().map(|clause| json!({
                 "id": clause.id, "says": clause.says, "strength": clause.strength.word(), "line": clause.line,
                 "section": clause.section, "standard": clause.standard, "why": clause.why,
                 "broken": self.broken.contains(&clause.id),
+                "state": demanded::state(head, &clause.id).map(|(state, checked)| json!([state.word(), checked])),
             })).collect::<Vec<_>>(),
             "left": self.detailed.saturating_sub(DETAILED),
             "waivers": head.waivers().iter().map(|waiver| json!({"red": waiver.is_red(), "says": cut(&waiver.says(), LINE)})).collect::<Vec<_>>(),

@@ -20,7 +20,7 @@ use quick_xml::{
 use xs2aspec_record::{CaseVerdict, Counts, Exit, Verdict};
 
 use crate::{
-    block,
+    block, demanded,
     head::Head,
     run,
     sheet::{Parts, Sheet, Told},
@@ -169,6 +169,7 @@ fn properties(writer: &mut Writer<impl Write>, head: &Head) -> io::Result<()> {
     ];
     let said = optional.into_iter().filter_map(|(name, said)| Some((name, short(said.as_deref()?))));
     facts.extend(said);
+    facts.extend(demanded::named(head).map(|(name, number)| (name, number.to_string())));
     writer.create_element("properties").write_inner_content(|writer| {
         for (name, value) in &facts {
             let property = writer.create_element("property");

@@ -287,6 +287,7 @@ mod tests {
             findings: names.iter().map(finding).collect(),
             observations: vec![],
             reason: (word == Verdict::Inconclusive).then(|| "quota".into()),
+            absence: None,
             control: None,
             changes: vec![],
             exchange: None,

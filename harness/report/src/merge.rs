@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{
-    CaseVerdict, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength, WaiverSeen, WaiverState,
-    settled,
+    AnswerCheck, AnswerChecks, CaseVerdict, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength,
+    WaiverSeen, WaiverState, settled,
 };
 
 /// Why records are not the parts of one run.
@@ -70,10 +70,17 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
         return Err(MergeError::Missing { planned, found: verdicts.len() });
     }
     let mut ledger = Ledger::default();
-    for verdict in &verdicts {
+    for text in merged.texts.values() {
+        if let Event::Clause(clause) = text {
+            ledger.clause(clause);
+        }
+    }
+    for verdict in merged.verdicts.values() {
         let strength = merged.strengths.get(&verdict.clause).copied().unwrap_or(Strength::Untestable);
         ledger.add(verdict, strength);
     }
+    let checks = AnswerChecks { checks: merged.checks.into_values().collect() };
+    checks.checks.iter().for_each(|check| ledger.check(check));
     let finished = RunFinished {
         counts: ledger.counts(),
         exchanges: merged.exchanges,
@@ -89,6 +96,7 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
     events.extend(merged.texts.into_values());
     events.extend(merged.sent);
     events.extend(merged.verdicts.into_values().map(Event::Verdict));
+    events.push(Event::AnswerChecks(checks));
     events.push(Event::RunFinished(finished));
     Ok(settled(events))
 }
@@ -149,6 +157,8 @@ struct Merged {
     strengths: BTreeMap<String, Strength>,
     sent: Vec<Event>,
     verdicts: BTreeMap<String, CaseVerdict>,
+    /// Checks on answers by clause. Controls are asked in each shard that needs them, so that these may be more than one run has.
+    checks: BTreeMap<String, AnswerCheck>,
     waivers: Vec<WaiverSeen>,
     exchanges: u64,
     retries: u64,
@@ -195,6 +205,9 @@ impl Merged {
                     let mut exchange = exchange.clone();
                     exchange.number += self.exchanges;
                     self.sent.push(Event::Exchange(exchange));
+                }
+                Event::AnswerChecks(checks) => {
+                    checks.checks.iter().for_each(|check| check.add_to(&mut self.checks))
                 }
                 _ => {}
             }

@@ -81,6 +81,7 @@ impl Progress {
             | Event::Profile(_)
             | Event::Resumed(_)
             | Event::Changes(_)
+            | Event::AnswerChecks(_)
             | Event::Clause(_)
             | Event::Source(_)
             | Event::Exchange(_) => {}

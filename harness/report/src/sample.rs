@@ -90,6 +90,7 @@ impl Sample {
                 Verdict::Error => Some("no answer within 5 s".into()),
                 _ => None,
             },
+            absence: None,
             control: None,
             changes: vec![],
             exchange: sent.then_some(number),
@@ -134,6 +135,7 @@ impl Sample {
     fn ended(&self, stopped_early: bool) -> Vec<Event> {
         let mut ledger = Ledger::default();
         let known = clauses();
+        known.iter().for_each(|clause| ledger.clause(clause));
         for verdict in &self.verdicts {
             let clause =
                 known.iter().find(|clause| clause.id == verdict.clause).expect("a clause of the sample");

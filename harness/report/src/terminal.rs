@@ -9,7 +9,7 @@ use std::{
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
-    block, diff,
+    block, demanded, diff,
     groups::Groups,
     head::Head,
     run,
@@ -136,7 +136,12 @@ pub fn closing(head: &Head) -> String {
     shown.push_str(&table("strength", strengths, ledger.counts()));
     shown.push_str(&waivers(head));
     let (target, amounts, conclusion) = (target(head), amounts(head), head.conclusion());
-    let _ = writeln!(shown, "\ntarget {target}\n{amounts}");
+    let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(head));
+    let to_add = demanded::to_add(head);
+    if !to_add.is_empty() {
+        shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
+        to_add.iter().for_each(|line| _ = writeln!(shown, "   | {line}"));
+    }
     if let Some(changes) = head.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
     }
@@ -286,6 +291,7 @@ mod tests {
 
         target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
         9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
+        7 demanded clauses: 2 kept, 2 broken, 1 not asked, 2 declared absent or left out
         does not conform: at least one clause is broken (exit 1)
         ");
     }
@@ -305,6 +311,7 @@ mod tests {
 
         target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
         1 case, 1 exchange
+        7 demanded clauses: 1 kept, 0 broken, 6 not asked, 0 declared absent or left out
         the run did not finish, 1 of 300 selected cases have a verdict; the others could not be told (exit 3)
         ");
     }

@@ -11,6 +11,7 @@ use xs2aspec_record::{
 use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard, tree};
 
 use crate::{
+    answer_checks::AnswerTally,
     profile::hex,
     resume::Earlier,
     session::{Done, Session, micros},
@@ -48,20 +49,32 @@ pub struct Options {
     pub interrupt: Arc<Notify>,
 }
 
-/// Runs the plan and hands every event to `sink` in the order of the record.
+/// Runs the plan and hands every event to `tell` in the order of the record.
 pub async fn run(
     session: Arc<Session>,
     plan: &Plan<'_>,
     options: &Options,
-    mut sink: impl FnMut(&Event),
+    mut tell: impl FnMut(&Event),
 ) -> RunFinished {
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
+    let mut ledger = Ledger::default();
+    let mut answers = AnswerTally::new(session.suite(), session.rules());
+    let mut sink = |event: &Event| {
+        if let Event::Exchange(exchange) = event {
+            answers.add(exchange);
+        }
+        tell(event);
+    };
     let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
     sink(&Event::RunStarted(started));
     sink(&Event::Profile(session.recorded_profile()));
-    introduce(&session, plan, &mut sink);
-    let mut ledger = Ledger::default();
+    introduce(&session, plan, |event| {
+        if let Event::Clause(clause) = event {
+            ledger.clause(clause);
+        }
+        sink(event);
+    });
     let mut waivers = Waivers::new(options.waivers.clone(), session.now().date_naive());
     let mut stopped_early = false;
     let done = earlier.map(|earlier| {
@@ -118,6 +131,9 @@ pub async fn run(
             break;
         }
     }
+    let checks = answers.finish();
+    checks.checks.iter().for_each(|check| ledger.check(check));
+    tell(&Event::AnswerChecks(checks));
     let waivers = waivers.seen(session.suite());
     let finished = RunFinished {
         counts: ledger.counts(),
@@ -132,7 +148,7 @@ pub async fn run(
         },
         waivers,
     };
-    sink(&Event::RunFinished(finished.clone()));
+    tell(&Event::RunFinished(finished.clone()));
     finished
 }
 
@@ -201,7 +217,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
 }
 
 /// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are written.
-fn introduce(session: &Session, plan: &Plan<'_>, sink: &mut impl FnMut(&Event)) {
+fn introduce(session: &Session, plan: &Plan<'_>, mut sink: impl FnMut(&Event)) {
     let suite = session.suite();
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);

@@ -9,10 +9,17 @@ pub struct Offer {
     pub name: &'static str,
     /// What to add to a profile that lacks it.
     pub line: &'static str,
+    /// Of a value: the capability by which a profile declares that the target has no such thing, if there is one.
+    pub capability: Option<&'static str>,
 }
 
 const fn offer(name: &'static str, line: &'static str) -> Offer {
-    Offer { name, line }
+    Offer { name, line, capability: None }
+}
+
+/// A value that a target without this capability does not have.
+const fn only_with(capability: &'static str, name: &'static str, line: &'static str) -> Offer {
+    Offer { name, line, capability: Some(capability) }
 }
 
 /// Values of a target profile that requests use.
@@ -24,14 +31,22 @@ pub const VALUES: [Offer; 30] = [
     offer("session-id", "session-id = \"..\" (TPP-Session-ID)"),
     offer("redirect-uri", "redirect-uri = \"https://..\" (TPP-Redirect-URI)"),
     offer("psu.private.id", "[psu.private] id = \"UUID\" (PSU-ID)"),
-    offer("psu.private.identity", "[psu.private] identity = \"..\" (X-PSU-IDENTITY)"),
-    offer("psu.corporate.id", "[psu.corporate] id = \"UUID\" (PSU-ID)"),
-    offer("psu.corporate.corporate-id", "[psu.corporate] corporate-id = \"..\" (PSU-Corporate-ID)"),
+    only_with("identity", "psu.private.identity", "[psu.private] identity = \"..\" (X-PSU-IDENTITY)"),
+    only_with("corporate", "psu.corporate.id", "[psu.corporate] id = \"UUID\" (PSU-ID)"),
+    only_with(
+        "corporate",
+        "psu.corporate.corporate-id",
+        "[psu.corporate] corporate-id = \"..\" (PSU-Corporate-ID)",
+    ),
     offer("accounts.debtor.iban", "[accounts.debtor] iban = \"..\""),
     offer("accounts.debtor.bban", "[accounts.debtor] bban = \"..\""),
     offer("accounts.debtor.currency", "[accounts.debtor] currency = \"NOK\""),
-    offer("accounts.corporate-debtor.iban", "[accounts.corporate-debtor] iban = \"..\""),
-    offer("accounts.corporate-debtor.currency", "[accounts.corporate-debtor] currency = \"NOK\""),
+    only_with("corporate", "accounts.corporate-debtor.iban", "[accounts.corporate-debtor] iban = \"..\""),
+    only_with(
+        "corporate",
+        "accounts.corporate-debtor.currency",
+        "[accounts.corporate-debtor] currency = \"NOK\"",
+    ),
     offer("accounts.domestic-creditor.iban", "[accounts.domestic-creditor] iban = \"..\""),
     offer("accounts.domestic-creditor.bban", "[accounts.domestic-creditor] bban = \"..\""),
     offer("accounts.foreign-creditor.iban", "[accounts.foreign-creditor] iban = \"..\""),
@@ -41,34 +56,52 @@ pub const VALUES: [Offer; 30] = [
         "[accounts.foreign-creditor] agent = \"..\" (creditorAgent of its bban)",
     ),
     offer("accounts.foreign-creditor.currency", "[accounts.foreign-creditor] currency = \"EUR\""),
-    offer("accounts.without-funds.iban", "[accounts.without-funds] iban = \"..\""),
-    offer("rejected-payment.id", "[rejected-payment] id = \"..\" (a cross-border payment with status RJCT)"),
-    offer("pending-payment.id", "[pending-payment] id = \"..\" (a cross-border payment with status PDNG)"),
-    offer("transaction.account-id", "[transaction] account-id = \"..\" (a consented account)"),
-    offer(
+    only_with("without-funds", "accounts.without-funds.iban", "[accounts.without-funds] iban = \"..\""),
+    only_with(
+        "rejected-payment",
+        "rejected-payment.id",
+        "[rejected-payment] id = \"..\" (a cross-border payment with status RJCT)",
+    ),
+    only_with(
+        "pending-payment",
+        "pending-payment.id",
+        "[pending-payment] id = \"..\" (a cross-border payment with status PDNG)",
+    ),
+    only_with(
+        "transaction",
+        "transaction.account-id",
+        "[transaction] account-id = \"..\" (a consented account)",
+    ),
+    only_with(
+        "transaction",
         "transaction.transaction-id",
         "[transaction] transaction-id = \"..\" (a booked transaction of that account)",
     ),
-    offer(
+    only_with(
+        "quota",
         "transaction.quota-account-id",
         "[transaction] quota-account-id = \"..\" (a second consented account, of whose daily calls without PSU-IP-Address the run may use up all)",
     ),
-    offer(
+    only_with(
+        "quota",
         "transaction.quota-transaction-id",
         "[transaction] quota-transaction-id = \"..\" (a booked transaction of the second account)",
     ),
-    offer(
+    only_with(
+        "batch",
         "transaction.batch-account-id",
         "[transaction] batch-account-id = \"..\" (a consented account with a batch)",
     ),
-    offer(
+    only_with(
+        "batch",
         "transaction.batch-transaction-id",
         "[transaction] batch-transaction-id = \"..\" (a booked batch of that account)",
     ),
 ];
 
-/// Capabilities that cases name in `needs`.
-pub const CAPABILITIES: [Offer; 5] = [
+/// Capabilities: those that cases name in `needs`, and those that stand for a group of values, by which a profile declares that the
+/// target has none of them.
+pub const CAPABILITIES: [Offer; 11] = [
     offer("sandbox", "[capabilities] sandbox = true (the endpoints for test data exist)"),
     offer("basket", "[capabilities] basket = true (signing baskets exist, and take cross-border payments)"),
     offer(
@@ -80,6 +113,12 @@ pub const CAPABILITIES: [Offer; 5] = [
         "[capabilities] test-authority = true (the authority of fixtures/keys is trusted, as one would trust a real one)",
     ),
     offer("corporate", "[capabilities] corporate = true (the corporate PSU may initiate payments)"),
+    offer("identity", "[psu.private] identity = \"..\" (X-PSU-IDENTITY)"),
+    offer("transaction", "[transaction] account-id = \"..\" (a consented account)"),
+    offer("batch", "[transaction] batch-account-id = \"..\" (a consented account with a batch)"),
+    offer("without-funds", "[accounts.without-funds] iban = \"..\" (an account that cannot pay)"),
+    offer("pending-payment", "[pending-payment] id = \"..\" (a cross-border payment with status PDNG)"),
+    offer("rejected-payment", "[rejected-payment] id = \"..\" (a cross-border payment with status RJCT)"),
 ];
 
 /// The value or capability of this name.

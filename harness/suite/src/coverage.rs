@@ -32,8 +32,8 @@ pub enum Cover {
     EveryAnswer,
     /// By the profile, which every request follows.
     Profile,
-    /// By nothing, since nothing is demanded; the reason.
-    Observed {
+    /// By nothing: nothing is demanded, and no case asks; the reason.
+    NeverAsked {
         /// The ledger's reason.
         why: String,
     },
@@ -62,14 +62,9 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Whether the document demands it and something that is sent or answered can show it broken.
+    /// Whether the document demands it, in its own words or by a standard that it names.
     pub fn is_demanded(&self) -> bool {
-        let asserted = match &self.cover {
-            Cover::Cases { accepted, refused, answered, .. } => accepted + refused + answered > 0,
-            Cover::EveryAnswer => true,
-            _ => false,
-        };
-        asserted && matches!(self.strength, "stated" | "derived")
+        matches!(self.strength, "stated" | "derived")
     }
 }
 
@@ -121,7 +116,13 @@ impl Coverage {
         self.sections.iter().flat_map(|(_, statements)| statements)
     }
 
-    /// Statements that should be covered and are not.
+    /// Statements that the document demands.
+    pub fn demanded(&self) -> impl Iterator<Item = &Statement> {
+        self.statements().filter(|statement| statement.is_demanded())
+    }
+
+    /// Statements that should be covered and are not: demanded ones that no case and no check on answers can break, and choices that
+    /// nothing looks at.
     pub fn to_do(&self) -> impl Iterator<Item = &Statement> {
         self.statements().filter(|statement| statement.cover == Cover::ToDo)
     }
@@ -164,7 +165,7 @@ impl Cover {
             }
             Self::EveryAnswer => "checked on every answer".into(),
             Self::Profile => "decided by the profile".into(),
-            Self::Observed { .. } => "observed".into(),
+            Self::NeverAsked { .. } => "never asked".into(),
             Self::Untestable { .. } => "untestable".into(),
             Self::ToDo => "TO DO".into(),
         }
@@ -172,40 +173,35 @@ impl Cover {
 }
 
 fn cover(clause: &Clause, counts: Option<&[usize; 5]>, every_answer: &BTreeSet<&str>) -> Cover {
-    if let Some([accepted, refused, choice, answered, observed]) = counts.copied() {
+    let [accepted, refused, choice, answered, observed] = counts.copied().unwrap_or_default();
+    // What is only observed cannot show that a demand is broken.
+    let asserting = accepted + refused + choice + answered;
+    let is_demanded = matches!(clause.strength, Strength::Stated | Strength::Derived(_));
+    if asserting > 0 || (observed > 0 && !is_demanded) {
         return Cover::Cases { accepted, refused, choice, answered, observed };
     }
     if every_answer.contains(clause.id.as_str()) {
         return Cover::EveryAnswer;
     }
     match &clause.strength {
-        Strength::Observed(why) => Cover::Observed { why: why.clone() },
+        Strength::Observed(why) => Cover::NeverAsked { why: why.clone() },
         Strength::Untestable(why) => Cover::Untestable { why: why.clone() },
         Strength::Choice(choice) if PROFILE.contains(&choice.key.as_str()) => Cover::Profile,
-        _ if PROFILE.contains(&clause.id.as_str()) => Cover::Profile,
         Strength::Stated | Strength::Derived(_) | Strength::Choice(_) => Cover::ToDo,
     }
 }
 
-/// Choices, by key, and clauses, by id, that no case shows alone since every request is made by them: with another base URL,
-/// path, keyId or Host field nothing at all would be accepted.
-const PROFILE: [&str; 16] = [
+/// Choices, by key, that no case shows alone since every request is made by them: with another base URL, path or keyId nothing at all
+/// would be accepted.
+const PROFILE: [&str; 8] = [
     "base-url",
     "basket.path",
     "certificate.form",
     "key-id.serial",
     "key-id.issuer",
-    "signature.key-id",
     "signature.wrap",
     "signature.wrap-extent",
     "release",
-    "digest.sha-256",
-    "header.host.basket",
-    "header.host.ncbct",
-    "header.host.periodic",
-    "header.host.customers",
-    "header.host.transaction",
-    "customers.signed-headers",
 ];
 
 /// Blank lines, headings, the heads and rules of tables and the fences of code say nothing; of a block of codes its first line

@@ -34,7 +34,11 @@ pub fn lint(suite: &Suite, every_answer: &BTreeSet<&str>) -> Vec<Problem> {
     let coverage = Coverage::of(suite, every_answer);
     for statement in coverage.to_do() {
         if let Some(clause) = suite.clauses().get(&statement.clause) {
-            let message = format!("clause `{}` has no case", clause.id);
+            let message = format!(
+                "clause `{}` is {} by the document, and no case and no check on answers can break it",
+                clause.id,
+                if statement.is_demanded() { "demanded" } else { "left to the bank" }
+            );
             problems.push(Problem {
                 line: clause.file_line,
                 column: 5,

@@ -21,12 +21,15 @@
   const byClause = data.clauses.map(() => []);
   cases.forEach((one) => { if (one.clause !== null) byClause[one.clause].push(one); });
   const order = ["fail", "error", "inconclusive", "waived", "pass", "observed", "not-applicable"];
+  // What the record says of a demanded clause, else what its cases came to.
+  const states = { kept: "pass", broken: "fail", "not asked": "inconclusive", "left out": "not-applicable" };
   const state = (clause, at) => {
+    if (clause.state) return states[clause.state[0]];
     if (clause.broken) return "fail";
     const found = order.find((word) => byClause[at].some((one) => one.verdict === word));
     return found || "none";
   };
-  const shownState = { ...words, none: "no case of its own" };
+  const shownState = { ...words, inconclusive: "not asked or not told", "not-applicable": "declared absent or left out", none: "no case of its own" };
 
   function section(id, title, ...children) {
     return make("section", { id, "aria-labelledby": id + "-title" }, make("h2", { id: id + "-title" }, title), ...children);
@@ -43,6 +46,8 @@
     return make("header", {},
       make("h1", {}, "xs2aspec conformance report"),
       make("p", { class: "verdict " + (conforms ? "good" : data.exit === 1 ? "bad" : "open") }, data.conclusion + " (exit " + data.exit + ")"),
+      make("p", {}, data.demanded),
+      data.toAdd.length > 0 && make("div", { class: "open" }, "To ask more, add to the profile, or declare it absent under [capabilities]:", make("ul", {}, data.toAdd.map((line) => make("li", {}, make("code", {}, line))))),
       make("dl", {}, data.facts.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)])),
       make("table", { class: "strengths" },
         make("caption", { class: "soft" }, "Cases, by how firmly the document makes the statement"),
@@ -140,7 +145,8 @@
         make("td", {}, clause.strength),
         make("td", {}, "line " + clause.line),
         make("td", { class: colours[word] || "soft" }, shownState[word]),
-        make("td", {}, numbers.map(([word, number]) => make("div", { class: colours[word] }, number + " " + words[word]))));
+        make("td", {}, numbers.map(([word, number]) => make("div", { class: colours[word] }, number + " " + words[word])),
+          clause.state && clause.state[1] ? make("div", { class: "soft" }, clause.state[1]) : null));
       return { row, clause, word, text: (clause.id + " " + clause.says + " " + clause.section).toLowerCase() };
     });
     const sections = new Map();

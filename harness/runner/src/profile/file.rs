@@ -466,8 +466,9 @@ fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, Pr
         .map(|capability| {
             let offered = match file.capabilities.get(capability) {
                 Some(true) => Offered::Yes,
+                Some(false) => Offered::No,
                 None if matches!(capability, "sandbox" | "basket") => Offered::Ask,
-                Some(false) | None => Offered::No,
+                None => Offered::NotSaid,
             };
             (capability.to_owned(), offered)
         })

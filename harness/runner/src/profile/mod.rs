@@ -157,10 +157,12 @@ impl Environment {
 pub enum Offered {
     /// It does.
     Yes,
-    /// It does not.
+    /// It does not, as its profile declares.
     No,
     /// It is asked before the run.
     Ask,
+    /// Its profile does not say.
+    NotSaid,
 }
 
 /// Why a profile cannot be used. Exit code 2.
@@ -304,6 +306,7 @@ impl Profile {
             Offered::Yes => "true",
             Offered::No => "false",
             Offered::Ask => "ask",
+            Offered::NotSaid => "not said",
         };
         TargetProfile {
             choices: self.choices.clone(),
@@ -368,6 +371,11 @@ impl Profile {
     pub fn is_loopback(&self) -> bool {
         let (host, _) = self.host();
         host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
+    /// Whether the target offers a capability.
+    pub fn capability(&self, name: &str) -> Offered {
+        self.capabilities.get(name).copied().unwrap_or(Offered::NotSaid)
     }
 
     /// The value of `${target.NAME}`.

@@ -98,23 +98,16 @@ impl<'a> Path<'a> {
     }
 }
 
-/// All clauses that a schema document is annotated with, some of them more than once.
-pub(super) fn clauses(document: &Value) -> Vec<&str> {
-    match document {
-        Value::Array(items) => items.iter().flat_map(clauses).collect(),
-        Value::Object(members) => members
-            .iter()
-            .flat_map(|(name, value)| match (name.as_str(), value) {
-                ("x-clause", Value::Object(ids)) => ids.values().filter_map(Value::as_str).collect(),
-                ("x-clause", Value::String(id)) => vec![id.as_str()],
-                ("x-observed", Value::Object(rules)) => {
-                    rules.values().filter_map(|rule| rule["clause"].as_str()).collect()
-                }
-                _ => clauses(value),
-            })
-            .collect(),
+/// The clauses that a schema node itself is annotated with, those that are only observed included.
+pub(super) fn own(node: &Value) -> Vec<&str> {
+    let mut found = match node.get("x-clause") {
+        Some(Value::Object(ids)) => ids.values().filter_map(Value::as_str).collect(),
+        Some(Value::String(id)) => vec![id.as_str()],
         _ => Vec::new(),
-    }
+    };
+    let observed = node.get("x-observed").and_then(Value::as_object).into_iter().flatten();
+    found.extend(observed.filter_map(|(_, rule)| rule["clause"].as_str()));
+    found
 }
 
 /// The id in an annotation: a string speaks of everything, an object of the keywords that it names, `*` of the others.

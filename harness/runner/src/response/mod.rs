@@ -13,6 +13,7 @@ mod body;
 mod clause;
 mod currency;
 mod date;
+mod exercise;
 mod notes;
 mod operation;
 mod pointer;
@@ -69,6 +70,29 @@ impl ResponseRules {
     /// The ids of all clauses that a finding or an observation can name, sorted. Each has to be in the ledger.
     pub fn clauses(&self) -> BTreeSet<&str> {
         clause::ALL.iter().copied().chain(self.schemas.clauses()).collect()
+    }
+
+    /// The clauses that a 2xx answer of this operation is held to, sorted; what is only observed is among them.
+    pub fn clauses_of(&self, operation: Operation) -> BTreeSet<&str> {
+        let mut clauses = self.schemas.of(operation).tree().clauses();
+        clauses.insert(operation.shape_clause());
+        clauses.extend(relations::clauses(operation));
+        clauses
+    }
+
+    /// Those of [`Self::clauses_of`] that this body of a 2xx answer has a value for. Of the body of a refusal, those that its
+    /// messages have to keep.
+    pub fn exercised(&self, operation: Operation, status: u16, document: &Value) -> BTreeSet<&str> {
+        match status {
+            200..=299 => {
+                let mut clauses = self.schemas.of(operation).tree().exercised(document);
+                clauses.insert(operation.shape_clause());
+                clauses.extend(relations::exercised(operation, document));
+                clauses
+            }
+            400..=499 if operation.creates_payment() => self.schemas.refusal().tree().exercised(document),
+            _ => BTreeSet::new(),
+        }
     }
 
     /// Checks the answer that `operation` gave.

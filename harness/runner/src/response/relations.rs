@@ -13,7 +13,41 @@ const NOT_OFFERED: [(&str, &str); 3] = [
     ("ultimateDebtor", clause::ULTIMATE_DEBTOR_NOT_OFFERED),
 ];
 
+/// Clauses that each amount in an answer has to keep.
+const OF_AMOUNTS: [&str; 5] = [
+    clause::AMOUNT_FORM,
+    clause::AMOUNT_PRECISION,
+    clause::AMOUNT_SCALE,
+    clause::AMOUNT_DIGITS,
+    clause::AMOUNT_DIGITS_FEWER,
+];
+
 type Members = Map<String, Value>;
+
+/// The clauses that these rules demand of an answer of `operation`.
+pub(super) fn clauses(operation: Operation) -> Vec<&'static str> {
+    match operation {
+        Operation::Basket | Operation::Customers => vec![],
+        Operation::Ncbct | Operation::Periodic => OF_AMOUNTS.to_vec(),
+        Operation::Transaction => [&OF_AMOUNTS[..], &[clause::BATCH_NUMBER_IFF]].concat(),
+    }
+}
+
+/// Those of them that this body of an answer has something to look at for.
+pub(super) fn exercised(operation: Operation, document: &Value) -> Vec<&'static str> {
+    let details = document.get("transactionsDetails");
+    let is_amount = |holder: &Value, member: &str| holder.get(member).is_some_and(|value| !value.is_null());
+    let entries = items(details.and_then(|details| details.get("entryDetails")));
+    let mut entries = entries.map(|(_, entry)| entry).chain(details);
+    let has_amount =
+        is_amount(document, "transactionFees") || entries.any(|entry| is_amount(entry, "transactionAmount"));
+    let has_batch = details.and_then(Value::as_object).is_some_and(|details| {
+        present(details, "batchIndicator").or(present(details, "batchNumberOfTransactions")).is_some()
+    });
+    let is_exercised =
+        |clause: &&str| if *clause == clause::BATCH_NUMBER_IFF { has_batch } else { has_amount };
+    clauses(operation).into_iter().filter(is_exercised).collect()
+}
 
 /// Checks the body of an answer of `operation`.
 pub(super) fn check(operation: Operation, document: &Value, currencies: &Currencies, notes: &mut Notes) {

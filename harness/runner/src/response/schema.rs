@@ -12,13 +12,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{
-    Operation,
-    annotation::{self, Path},
-    clause, date,
-    notes::Notes,
-    pointer, words,
-};
+use super::{Operation, annotation::Path, clause, date, exercise::Tree, notes::Notes, pointer, words};
 
 const TYPES: &str = include_str!("../../../../fixtures/schemas/types.json");
 const BASKET: &str = include_str!("../../../../fixtures/schemas/basket.json");
@@ -78,11 +72,10 @@ impl Schemas {
         }
     }
 
-    /// Every clause that the schemas are annotated with.
+    /// Every clause that an answer can break, by what the schemas are annotated with.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
         let roots = [&self.basket, &self.payment, &self.customers, &self.transaction, &self.refusal];
-        let documents = roots.into_iter().map(|schema| &schema.root).chain([self.basket.types.as_ref()]);
-        documents.flat_map(annotation::clauses)
+        roots.into_iter().flat_map(|schema| schema.tree().clauses())
     }
 
     /// The schema of a 4xx body.
@@ -92,6 +85,11 @@ impl Schemas {
 }
 
 impl Schema {
+    /// The schema as a tree of annotated nodes.
+    pub(super) fn tree(&self) -> Tree<'_> {
+        Tree { root: &self.root, types: &self.types }
+    }
+
     fn compile(root: Value, types: &Arc<Value>) -> Self {
         let registry = Registry::new()
             .add(format!("{BASE}types.json"), types.as_ref())

@@ -54,7 +54,7 @@ impl Session {
         self.offered(case).await.map_err(why)?;
         let (kept, ..) = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
         self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
-            FillError::NotOffered(name) => not_offered(&name),
+            FillError::NotOffered(name) => not_offered(&name).reason,
             other => other.to_string(),
         })
     }
@@ -131,8 +131,8 @@ impl Session {
             self.pace.wait(&request.operation).await;
             // Made anew each time: its date may be another by now.
             let filled = self.filled(case, step, request, kept).map_err(|error| match error {
-                FillError::NotOffered(name) => Stop::not_applicable(not_offered(&name)),
-                FillError::NotApplicable(why) => Stop::not_applicable(why),
+                FillError::NotOffered(name) => not_offered(&name),
+                FillError::NotApplicable(why) => Stop::declared_absent(why),
                 FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
             })?;
             if let Some(sending) = self.sending.as_ref().filter(|_| request.method != "GET") {

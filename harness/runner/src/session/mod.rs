@@ -21,7 +21,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Sending, TargetProfile, Verdict,
+    Absence, CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Sending, TargetProfile,
+    Verdict,
 };
 use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
 
@@ -112,6 +113,11 @@ impl Session {
         &self.suite
     }
 
+    /// The rules for answers.
+    pub(crate) fn rules(&self) -> &ResponseRules {
+        &self.rules
+    }
+
     /// The target.
     pub fn profile(&self) -> &Profile {
         &self.profile
@@ -177,9 +183,10 @@ impl Session {
         let mut answered = None;
         match self.attempt(case, &mut verdict, &mut trail).await {
             Ok(seen) => answered = Some(seen),
-            Err(Stop { verdict: word, reason }) => {
+            Err(Stop { verdict: word, reason, absence }) => {
                 verdict.verdict = word;
                 verdict.reason = Some(reason);
+                verdict.absence = absence;
                 // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no `fail` has no findings.
                 verdict.findings.clear();
             }
@@ -295,7 +302,8 @@ impl Session {
         match (control.verdict.verdict, case.if_control_refused) {
             // A control that could not be sent says nothing about the target; neither does its case.
             (word @ (Verdict::NotApplicable | Verdict::Error), _) => {
-                Err(Stop { verdict: word, reason: words })
+                let absence = control.verdict.absence.clone();
+                Err(Stop { verdict: word, reason: words, absence })
             }
             (_, IfControlRefused::Inconclusive)
                 if case.expect.is_accepted()
@@ -314,6 +322,7 @@ impl Session {
                 Err(Stop {
                     verdict: Verdict::Observed,
                     reason: format!("its control {id} was not accepted: {words}"),
+                    absence: None,
                 })
             }
         }
@@ -333,19 +342,28 @@ struct Trail {
 struct Stop {
     verdict: Verdict,
     reason: String,
+    /// Why it does not apply, of what does not.
+    absence: Option<Absence>,
 }
 
 impl Stop {
     fn inconclusive(reason: String) -> Self {
-        Self { verdict: Verdict::Inconclusive, reason }
+        Self { verdict: Verdict::Inconclusive, reason, absence: None }
     }
 
-    fn not_applicable(reason: String) -> Self {
-        Self { verdict: Verdict::NotApplicable, reason }
+    /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
+    fn declared_absent(reason: String) -> Self {
+        Self { verdict: Verdict::NotApplicable, reason, absence: Some(Absence::Declared) }
+    }
+
+    /// The profile does not say enough; `add` is the line that would open the case.
+    fn not_said(reason: String, add: &str) -> Self {
+        let absence = Some(Absence::NotSaid { add: add.to_owned() });
+        Self { verdict: Verdict::NotApplicable, reason, absence }
     }
 
     fn error(reason: String) -> Self {
-        Self { verdict: Verdict::Error, reason }
+        Self { verdict: Verdict::Error, reason, absence: None }
     }
 }
 
@@ -368,6 +386,7 @@ fn blank(case: &Case) -> CaseVerdict {
         findings: Vec::new(),
         observations: Vec::new(),
         reason: None,
+        absence: None,
         control: None,
         changes: case.changes.clone(),
         exchange: None,

@@ -16,27 +16,46 @@ impl Session {
         }
         if self.profile.is_production && !case.only_reads() {
             let reason = "it could make a payment, and the target is a production system, which is only read";
-            return Err(Stop::not_applicable(reason.to_owned()));
+            return Err(Stop::declared_absent(reason.to_owned()));
         }
         for need in &case.needs {
             let line = capability::find(&capability::CAPABILITIES, need).map_or("", |offer| offer.line);
-            match self.profile.capabilities.get(need.as_str()).copied().unwrap_or(Offered::No) {
+            match self.profile.capability(need) {
                 Offered::Yes => {}
-                Offered::No => {
-                    let reason = format!("the target profile does not offer `{need}`; add {line}");
-                    return Err(Stop::not_applicable(reason));
+                Offered::No => return Err(declared_absent(need)),
+                Offered::NotSaid => {
+                    let reason =
+                        format!("the target profile does not say whether it offers `{need}`; add {line}");
+                    return Err(Stop::not_said(reason, line));
                 }
                 Offered::Ask => {
                     if let Some(answer) = self.ask(need).await {
                         let reason = format!(
-                            "asked, the target answered {answer}: it has no `{need}`; to insist, add {line}"
+                            "asked, the target answered {answer}: it has no `{need}`; to insist, add {line}, else \
+                             [capabilities] {need} = false"
                         );
-                        return Err(Stop::not_applicable(reason));
+                        return Err(Stop::not_said(
+                            reason,
+                            &format!("[capabilities] {need} = true, or false"),
+                        ));
                     }
                 }
             }
         }
-        Ok(())
+        // Most profiles declare nothing absent, and looking for values takes time.
+        if self.profile.capabilities.values().all(|offered| *offered != Offered::No) {
+            return Ok(());
+        }
+        match values(case).into_iter().find_map(|name| self.declared_absent(&name)) {
+            Some(capability) => Err(declared_absent(capability)),
+            None => Ok(()),
+        }
+    }
+
+    /// The capability that the profile declares absent and without which there is no such value.
+    fn declared_absent(&self, value: &str) -> Option<&'static str> {
+        let capability = capability::find(&capability::VALUES, value)?.capability?;
+        (self.profile.capability(capability) == Offered::No).then_some(capability)
     }
 
     /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for a capability.
@@ -46,13 +65,8 @@ impl Session {
             if let Err(stop) = self.offered(case).await {
                 return Some(stop.reason);
             }
-            let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
-            for name in requests.flat_map(RequestSpec::placeholders) {
-                if let Some(value) =
-                    name.strip_prefix("target.").filter(|value| self.profile.value(value).is_none())
-                {
-                    return Some(not_offered(value));
-                }
+            if let Some(value) = values(case).iter().find(|value| self.profile.value(value).is_none()) {
+                return Some(not_offered(value).reason);
             }
             next = case.control.as_deref().and_then(|id| self.suite.case(id));
         }
@@ -82,8 +96,19 @@ impl Session {
     }
 }
 
+/// Names of the values of a profile that the requests of a case use.
+fn values(case: &Case) -> Vec<String> {
+    let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
+    let names = requests.flat_map(RequestSpec::placeholders);
+    names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
+}
+
 /// A value that the profile lacks, with the line to add.
-pub(super) fn not_offered(name: &str) -> String {
+pub(super) fn not_offered(name: &str) -> Stop {
     let line = capability::find(&capability::VALUES, name).map_or("", |offer| offer.line);
-    format!("the target profile has no `{name}`; add {line}")
+    Stop::not_said(format!("the target profile has no `{name}`; add {line}"), line)
+}
+
+fn declared_absent(capability: &str) -> Stop {
+    Stop::declared_absent(format!("the target profile says that it has no `{capability}`"))
 }

@@ -50,7 +50,11 @@ impl Recorded {
     pub(super) fn offered(&self, case: &str) -> Result<(), Stop> {
         let verdict = self.verdicts.get(case).filter(|verdict| verdict.verdict == Verdict::NotApplicable);
         match verdict {
-            Some(verdict) => Err(Stop::not_applicable(verdict.reason.clone().unwrap_or_default())),
+            Some(verdict) => Err(Stop {
+                verdict: Verdict::NotApplicable,
+                reason: verdict.reason.clone().unwrap_or_default(),
+                absence: verdict.absence.clone(),
+            }),
             None => Ok(()),
         }
     }

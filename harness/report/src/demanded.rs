@@ -1,0 +1,78 @@
+//! The demanded clauses of a run, as every report says them: four numbers, and what to add to a profile so that more can be asked.
+
+use xs2aspec_record::ClauseState;
+
+use crate::{head::Head, text};
+
+/// Lines to add that are named; the page and the record have the others.
+const LINES: usize = 5;
+
+/// `345 demanded clauses: 344 kept, 1 broken, 0 not asked, 0 declared absent or left out`, and how many of the kept ones no answer
+/// had anything for.
+pub(crate) fn numbers(head: &Head) -> String {
+    let clauses = head.ledger().clauses();
+    let numbers = head.demanded();
+    match clauses.not_exercised().count() {
+        0 => numbers.to_string(),
+        idle => format!("{numbers}; of those kept, {idle} speak of members that never came"),
+    }
+}
+
+/// The four numbers with the names that tools read.
+pub(crate) fn named(head: &Head) -> [(&'static str, usize); 4] {
+    let numbers = head.demanded();
+    [
+        ("clauses-kept", numbers.kept),
+        ("clauses-broken", numbers.broken),
+        ("clauses-not-asked", numbers.not_asked),
+        ("clauses-left-out", numbers.left_out),
+    ]
+}
+
+/// The lines that open the most clauses, each with how many; nothing where all were asked.
+pub(crate) fn to_add(head: &Head) -> Vec<String> {
+    let lines = head.ledger().clauses().to_add();
+    let mut shown: Vec<String> = lines
+        .iter()
+        .take(LINES)
+        .map(|(line, count)| format!("{}: {}", text::count(*count, "clause"), text::short(line)))
+        .collect();
+    if lines.len() > LINES {
+        shown.push(format!("and {}", text::count(lines.len() - LINES, "more line")));
+    }
+    shown
+}
+
+/// What the run says of a clause: its state if it is demanded, and how many answers its check looked at, if it has one.
+pub(crate) fn state(head: &Head, clause: &str) -> Option<(ClauseState, Option<String>)> {
+    let checked = head.ledger().clauses().answers(clause).map(|check| {
+        let answers = usize::try_from(check.answers).unwrap_or(usize::MAX);
+        format!("checked on {}, exercised by {}", text::count(answers, "answer"), check.exercised)
+    });
+    Some((head.state(clause)?, checked))
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_record::{Absence, Verdict};
+
+    use super::*;
+    use crate::{Run, sample::Sample};
+
+    #[test]
+    fn what_to_add_is_said_by_what_it_opens_and_never_without_end() {
+        let mut sample = Sample::new(8);
+        sample.verdict("periodic.months/one", Verdict::Pass);
+        for number in 0..7 {
+            let verdict = sample.verdict(&format!("basket.mix/{number}"), Verdict::NotApplicable);
+            verdict.absence = Some(Absence::NotSaid { add: format!("line-{number} = 1") });
+        }
+        let events = sample.finished();
+        let run = Run::of(&events).unwrap();
+        let lines = to_add(run.head());
+        assert_eq!(lines.len(), LINES + 1);
+        assert_eq!((lines[0].as_str(), lines[LINES].as_str()), ("1 clause: line-0 = 1", "and 2 more lines"));
+        assert_eq!(state(run.head(), "basket.mix"), Some((ClauseState::NotAsked, None)));
+        assert_eq!(state(run.head(), "periodic.months.twelve"), None, "a choice is not demanded");
+    }
+}

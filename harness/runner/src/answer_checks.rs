@@ -1,0 +1,85 @@
+//! How often the checks on answers of a run looked at some, for each clause that the document demands.
+
+use std::collections::BTreeMap;
+
+use xs2aspec_record::{AnswerCheck, AnswerChecks, Body, Exchange};
+use xs2aspec_suite::{Case, Strength, Suite};
+
+use crate::{
+    judge::SERVER_ERROR,
+    response::{Operation, ResponseRules},
+};
+
+/// Counts the answers of a run.
+#[derive(Debug)]
+pub(crate) struct AnswerTally<'a> {
+    suite: &'a Suite,
+    rules: &'a ResponseRules,
+    checks: BTreeMap<&'a str, AnswerCheck>,
+}
+
+impl<'a> AnswerTally<'a> {
+    /// No answers yet.
+    pub(crate) fn new(suite: &'a Suite, rules: &'a ResponseRules) -> Self {
+        let mut tally = Self { suite, rules, checks: BTreeMap::new() };
+        for operation in Operation::ALL {
+            for clause in rules.clauses_of(operation) {
+                tally.add_check(clause, Some(operation));
+            }
+        }
+        tally.add_check(SERVER_ERROR, None);
+        tally
+    }
+
+    /// A clause that is checked on answers of this operation, or of all, if the document demands it.
+    fn add_check(&mut self, clause: &'a str, operation: Option<Operation>) {
+        let strength = self.suite.clauses().get(clause).map(|clause| &clause.strength);
+        if matches!(strength, Some(Strength::Stated | Strength::Derived(_))) {
+            let check = self.checks.entry(clause).or_default();
+            clause.clone_into(&mut check.clause);
+            check.operations.extend(operation.map(|operation| operation.to_string()));
+        }
+    }
+
+    /// Takes an exchange, whose answer may be masked: that changes no member.
+    pub(crate) fn add(&mut self, exchange: &Exchange) {
+        let Some(answer) = exchange.response.as_ref().filter(|_| exchange.failure.is_none()) else { return };
+        if let Some(check) = self.checks.get_mut(SERVER_ERROR) {
+            check.answers += 1;
+            check.exercised += 1;
+        }
+        let case = self.suite.case(&exchange.case);
+        let operation = case.and_then(|case| operation_of(case, &exchange.step)?.parse::<Operation>().ok());
+        let Some(operation) = operation else { return };
+        let Some(Body::Text(text)) = &answer.body else { return };
+        let Ok(document) = serde_json::from_str(text) else { return };
+        let is_success = (200..300).contains(&answer.status);
+        if is_success {
+            let name = operation.as_str();
+            let checks = self.checks.values_mut();
+            for check in checks.filter(|check| check.operations.iter().any(|one| one == name)) {
+                check.answers += 1;
+            }
+        }
+        for clause in self.rules.exercised(operation, answer.status, &document) {
+            if let Some(check) = self.checks.get_mut(clause) {
+                check.exercised += 1;
+                check.answers += u64::from(!is_success);
+            }
+        }
+    }
+
+    /// What was counted.
+    pub(crate) fn finish(self) -> AnswerChecks {
+        AnswerChecks { checks: self.checks.into_values().collect() }
+    }
+}
+
+/// The operation of a step of a case.
+fn operation_of<'a>(case: &'a Case, step: &str) -> Option<&'a str> {
+    if step == "request" {
+        return Some(&case.request.operation);
+    }
+    let name = step.split_once('/').map_or(step, |(name, _)| name);
+    case.before.iter().find(|before| before.name == name).map(|before| before.request.operation.as_str())
+}
