@@ -93,10 +93,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
     /// Seed of all fresh identifiers; by default another one in each run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Stop at the first violation
     #[arg(long)]
@@ -155,10 +155,10 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
     /// Seed of all that is drawn: the same seed draws the same requests; by default another one each time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// The clock, RFC 3339; by default the machine's
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Let the built-in bank break one clause in one named way
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
@@ -337,10 +337,10 @@ pub(crate) struct Curl {
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) target: String,
     /// Seed of all fresh identifiers; by default another one each time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// The clock, RFC 3339; by default the machine's
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Read a target whose payments are real: send it nothing that could make one
     #[arg(long)]
@@ -403,10 +403,10 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
     /// Seed of all fresh identifiers
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// The clock of all runs and banks, RFC 3339
-    #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z")]
+    #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z", value_parser = time)]
     pub(crate) now: DateTime<Utc>,
     #[command(flatten)]
     pub(crate) source: Source,
@@ -424,10 +424,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "NAME", conflicts_with = "fault")]
     pub(crate) variation: Vec<String>,
     /// Seed of the ids that the bank makes
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// The bank's clock, RFC 3339; by default the machine's
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Let the clock be moved: `PUT /clock` with `{"now": "2030-01-31T12:00:00Z"}`; only on a loopback address
     #[arg(long)]
@@ -554,6 +554,13 @@ pub(crate) struct Coverage {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) source: Source,
+}
+
+/// A moment, RFC 3339.
+fn time(text: &str) -> Result<DateTime<Utc>, String> {
+    let time = DateTime::parse_from_rfc3339(text);
+    time.map(|time| time.to_utc())
+        .map_err(|_| "expected a time as in 2030-01-31T12:00:00Z (RFC 3339)".to_owned())
 }
 
 fn depth(text: &str) -> Result<Depth, String> {

@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::{Body, CaseVerdict, Exchange, Exit, Response, Verdict};
-use xs2aspec_runner::{Done, Profile, Session};
+use xs2aspec_runner::{Done, Profile, Session, exchange::tls_trouble};
 use xs2aspec_signing::Certificate;
 
 use crate::{Failure, args::Doctor, target};
@@ -190,9 +190,11 @@ fn text(response: &Response) -> &str {
 fn trouble(failure: &str) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|word| failure.contains(word));
     Some(match () {
-        () if says(&["InvalidContentType"]) => "the target speaks no TLS there: `http://` in `base-url`",
-        () if says(&["fatal alert"]) => "the target wants another client certificate: `[tls]`",
-        () if says(&["UnknownIssuer", "invalid peer certificate", "UnknownCA"]) => {
+        () if says(&[tls_trouble::NO_TLS]) => "the target speaks no TLS there: `http://` in `base-url`",
+        () if says(&[tls_trouble::CLIENT_CERTIFICATE]) => {
+            "the target wants another client certificate: `[tls]`"
+        }
+        () if says(&[tls_trouble::UNTRUSTED]) => {
             "the target's certificate is of an unknown authority, or of another name: `authorities`, or the host in `base-url`"
         }
         () if says(&["proxy"]) => "the proxy does not lead there: `proxy`",

@@ -158,5 +158,11 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     for problem in &problems {
         eprintln!("{problem}");
     }
-    Err(Failure::input(format!("{} breaches of the authoring rules", problems.len())))
+    Err(Failure::input(format!(
+        "{} of the authoring rules",
+        match problems.len() {
+            1 => "1 breach".to_owned(),
+            number => format!("{number} breaches"),
+        }
+    )))
 }

@@ -29,6 +29,12 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
             args.address
         )));
     }
+    if !args.path.starts_with('/') {
+        return Err(Failure::input(format!(
+            "--path {}: expected a path that begins with `/`, as in `redirect-uri`",
+            args.path
+        )));
+    }
     let listener = TcpListener::bind(args.address).await;
     let listener = listener.map_err(|error| Failure::input(format!("{}: {error}", args.address)))?;
     let address = listener.local_addr().map_err(Failure::input)?;

@@ -12,7 +12,7 @@ use xs2aspec_report::{
     annotations::Github,
     diff,
     files::Report as Drawn,
-    merge as merging,
+    merge::{self as merging, MergeError},
     reports::{self, ReportsError},
     sheet::Sheet as _,
     terminal::Terminal,
@@ -67,7 +67,13 @@ fn draw(record: Spool, format: Format, out: &mut dyn Write) -> Result<(), Report
 /// Makes one record of those of all shards, and its reports.
 pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let records = args.records.iter().map(|path| events(path)).collect::<Result<Vec<_>, _>>()?;
-    let merged = merging::merge(&records).map_err(Failure::input)?;
+    let merged = merging::merge(&records).map_err(|error| match error {
+        MergeError::NoShard { number } => {
+            let path = args.records.get(number.saturating_sub(1)).map(|path| path.display().to_string());
+            Failure::input(format!("{}: {error}", path.unwrap_or_default()))
+        }
+        error => Failure::input(error),
+    })?;
     std::fs::create_dir_all(&args.out)
         .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", args.out.display())))?;
     let mut terminal = Terminal::default();

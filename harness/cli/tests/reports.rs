@@ -172,7 +172,7 @@ fn shards_make_one_run_and_none_may_be_missing() {
     for (parts, why) in [
         (&["1", "2"][..], "found 0 of shard 3"),
         (&["1", "2", "3", "3"], "found 2 of shard 3"),
-        (&["whole"], "record 1 is not of a shard"),
+        (&["whole"], "record 1 of those given is not of a shard"),
     ] {
         let (exit, said) = merge(parts);
         assert_eq!((exit, said.contains(why)), (Some(2), true), "{said}");

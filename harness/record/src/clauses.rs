@@ -122,8 +122,8 @@ struct Unasked {
     untold: usize,
     /// Left out because the profile does not say enough.
     not_said: usize,
-    /// The lines that would open them.
-    add: BTreeSet<String>,
+    /// The lines that would open them, each with how many of them.
+    add: BTreeMap<String, usize>,
 }
 
 impl Unasked {
@@ -132,8 +132,10 @@ impl Unasked {
             (Verdict::Inconclusive | Verdict::Error, _) => self.untold += 1,
             (Verdict::NotApplicable, Some(Absence::NotSaid { add })) => {
                 self.not_said += 1;
-                if !self.add.contains(add) {
-                    self.add.insert(add.clone());
+                if let Some(times) = self.add.get_mut(add) {
+                    *times += 1;
+                } else {
+                    self.add.insert(add.clone(), 1);
                 }
             }
             _ => {}
@@ -142,6 +144,12 @@ impl Unasked {
 
     fn is_any(&self) -> bool {
         self.untold + self.not_said > 0
+    }
+
+    /// The line that would open most of them.
+    fn first_line(&self) -> Option<&str> {
+        let most = self.add.iter().max_by_key(|(_, times)| **times);
+        most.map(|(line, _)| line.as_str())
     }
 }
 
@@ -202,7 +210,7 @@ impl DemandedClauses {
                 ClauseState::NotAsked
             } else if answers > 0 || cases.is_some_and(|cases| cases.kept > 0) {
                 ClauseState::Kept
-            } else if self.unasked(clause).next().is_some() {
+            } else if self.own(clause).is_some() || self.unanswered(clause).next().is_some() {
                 ClauseState::NotAsked
             } else {
                 ClauseState::LeftOut
@@ -210,15 +218,19 @@ impl DemandedClauses {
         })
     }
 
-    /// What kept a clause from being asked: cases of its own, and those whose answers it would have been checked on.
-    fn unasked<'a>(&'a self, clause: &'a str) -> impl Iterator<Item = &'a Unasked> {
-        let own = self.cases.get(clause).map(|cases| &cases.unasked);
-        let answers = self.checks.get(clause).into_iter().flat_map(|check| {
+    /// Cases of a clause that were not asked.
+    fn own(&self, clause: &str) -> Option<&Unasked> {
+        self.cases.get(clause).map(|cases| &cases.unasked).filter(|unasked| unasked.is_any())
+    }
+
+    /// Cases that were not asked, and on whose answers a clause would have been checked; by operation.
+    fn unanswered<'a>(&'a self, clause: &'a str) -> impl Iterator<Item = &'a Unasked> {
+        let operations = self.checks.get(clause).into_iter().flat_map(|check| {
             let named = check.operations.iter().filter_map(|name| self.operations.get(name));
             let all = self.operations.values().filter(|_| check.operations.is_empty());
             named.chain(all)
         });
-        own.into_iter().chain(answers).filter(|unasked| unasked.is_any())
+        operations.filter(|unasked| unasked.is_any())
     }
 
     /// Every demanded clause with its state, by id.
@@ -260,7 +272,10 @@ impl DemandedClauses {
     pub fn to_add(&self) -> Vec<(&str, usize)> {
         let mut lines = BTreeMap::<&str, BTreeSet<&str>>::new();
         for (clause, _) in self.states().filter(|(_, state)| *state == ClauseState::NotAsked) {
-            for line in self.unasked(clause).flat_map(|unasked| &unasked.add) {
+            let own = self.own(clause).into_iter().flat_map(|unasked| unasked.add.keys());
+            // Of an operation most cases lack the same thing: what opens the operation.
+            let answers = self.unanswered(clause).filter_map(Unasked::first_line);
+            for line in own.map(String::as_str).chain(answers) {
                 lines.entry(line).or_default().insert(clause);
             }
         }

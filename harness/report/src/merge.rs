@@ -11,7 +11,7 @@ use xs2aspec_record::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// No record, or one that is not of a shard.
-    #[error("record {number} is not of a shard: `run --shard K/N` makes those")]
+    #[error("record {number} of those given is not of a shard: `run --shard K/N` makes those")]
     NoShard {
         /// Which record, from 1.
         number: usize,

@@ -148,6 +148,8 @@ fn index(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize>
 /// Every case that expects a refusal or changes its baseline has a control; the control exists, expects acceptance of the same operation, and following
 /// controls ends.
 fn check_controls(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
+    // A whole group may name the same wrong control, and looking for the nearest of thousands takes time.
+    let mut advice = BTreeMap::<&str, Option<String>>::new();
     for case in cases {
         let Some(control) = &case.control else {
             if matches!(case.expect, Expectation::Refused(_)) {
@@ -164,7 +166,10 @@ fn check_controls(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mu
         let Some(found) = by_id.get(control).map(|index| &cases[*index]) else {
             let problem =
                 at(case, format!("case `{}`: there is no case `{control}` to be its control", case.id));
-            problems.push(problem.nearest(control, by_id.keys().map(String::as_str)));
+            let help = advice
+                .entry(control)
+                .or_insert_with(|| problem.clone().nearest(control, by_id.keys().map(String::as_str)).help);
+            problems.push(Problem { help: help.clone(), ..problem });
             continue;
         };
         let tolerated = case.if_control_refused == IfControlRefused::Observed;

@@ -65,9 +65,15 @@ fn problem(file: &str, error: Error) -> Problem {
             let near = at(format!("unknown field `{field}`")).nearest(field, expected.iter().copied());
             if near.help.is_some() { near } else { near.help(format!("known here: `{known}`")) }
         }
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or_default();
+            at(format!("duplicate key `{key}`")).help("a mapping has each key once: take one away")
+        }
         other => {
             let message = other.to_string();
             let message = message.lines().next().unwrap_or("cannot be read as YAML");
+            // Some messages end with advice to programmers.
+            let message = message.split(", set ").next().unwrap_or(message);
             at(message.split(" at line ").next().unwrap_or(message).to_owned())
         }
     }
@@ -101,7 +107,7 @@ mod tests {
     fn a_duplicate_key_is_placed() {
         let problem = read::<Sample>("a.yaml", "expect: x\nexpect: y\n").unwrap_err();
         assert_eq!(problem.line, 2, "{problem}");
-        assert!(problem.message.contains("duplicate"), "{problem}");
+        assert_eq!(problem.message, "duplicate key `expect`");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use reqwest::{
     redirect::Policy,
 };
 
-use super::{Answer, ExchangeError, MOST_BODY};
+use super::{Answer, ExchangeError, MOST_BODY, tls_trouble::cause};
 use crate::{
     fill::Filled,
     profile::{Http, Profile},
@@ -34,13 +34,13 @@ impl Client {
             .tls_backend_preconfigured(tls);
         match &profile.proxy {
             Some(proxy) => {
-                let proxy = reqwest::Proxy::all(proxy).map_err(|error| ExchangeError::Tls(chain(&error)))?;
+                let proxy = reqwest::Proxy::all(proxy).map_err(|error| ExchangeError::Tls(cause(&error)))?;
                 builder = builder.no_proxy().proxy(proxy);
             }
             None if profile.is_loopback() => builder = builder.no_proxy(),
             None => {}
         }
-        builder.build().map(Self).map_err(|error| ExchangeError::Tls(chain(&error)))
+        builder.build().map(Self).map_err(|error| ExchangeError::Tls(cause(&error)))
     }
 
     /// Sends a request, and reads into `seen` what comes.
@@ -84,17 +84,8 @@ impl Client {
 
 fn failure(error: &reqwest::Error) -> ExchangeError {
     if error.is_connect() {
-        ExchangeError::Unreachable(chain(error))
+        ExchangeError::Unreachable(cause(error))
     } else {
-        ExchangeError::Broken(chain(error))
+        ExchangeError::Broken(cause(error))
     }
-}
-
-/// The innermost cause says what happened; the outer ones only repeat the URL.
-fn chain(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

@@ -6,6 +6,7 @@ mod coding;
 mod raw;
 mod reading;
 mod tls;
+pub mod tls_trouble;
 
 use std::{
     pin::Pin,

@@ -11,7 +11,7 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use super::{Answer, ExchangeError, MOST_HEAD, reading};
+use super::{Answer, ExchangeError, MOST_HEAD, reading, tls_trouble};
 use crate::{fill::Filled, profile::Profile};
 
 pub(super) struct Raw {
@@ -59,7 +59,7 @@ impl Raw {
             let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
                 .map_err(|error| ExchangeError::Tls(error.to_string()))?;
             let stream = self.tls.connect(name, stream).await;
-            let stream = stream.map_err(|error| ExchangeError::Unreachable(error.to_string()))?;
+            let stream = stream.map_err(|error| ExchangeError::Unreachable(tls_trouble::cause(&error)))?;
             converse(stream, &bytes(request, &url, None), seen).await
         } else {
             converse(stream, &bytes(request, &url, proxy.as_ref()), seen).await
@@ -148,7 +148,7 @@ async fn converse(
     let written = stream.write_all(bytes).await.and(stream.flush().await);
     let read = reading::read(stream, seen).await;
     match written {
-        Err(error) if seen.is_none() => Err(ExchangeError::Broken(error.to_string())),
+        Err(error) if seen.is_none() => Err(ExchangeError::Broken(tls_trouble::cause(&error))),
         _ => read,
     }
 }

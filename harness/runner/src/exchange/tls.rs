@@ -8,7 +8,7 @@ use rustls::{
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::ExchangeError;
+use super::{ExchangeError, tls_trouble::words};
 
 /// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are given, and that shows the
 /// client's certificate and key (PEM) where it is asked for them. Where no TLS is spoken (`is_plain`) the system's authorities, which take
@@ -28,8 +28,11 @@ pub(super) fn client_config(
         Some(pem) => {
             let mut roots = RootCertStore::empty();
             for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-                let certificate = certificate.map_err(|error| wrong(&format!("`authorities`: {error:?}")))?;
-                roots.add(certificate).map_err(|error| wrong(&error))?;
+                let certificate =
+                    certificate.map_err(|_| wrong(&"`authorities`: expected certificates in PEM"))?;
+                roots
+                    .add(certificate)
+                    .map_err(|error| wrong(&format!("`authorities`: {}", words(&error))))?;
             }
             if roots.is_empty() {
                 return Err(wrong(&"`authorities` holds no certificate"));
@@ -39,9 +42,10 @@ pub(super) fn client_config(
     };
     let Some((certificates, key)) = client else { return Ok(Arc::new(builder.with_no_client_auth())) };
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates.as_bytes()).collect();
-    let certificates = certificates.map_err(|error| wrong(&format!("`[tls] certificate`: {error:?}")))?;
+    let certificates =
+        certificates.map_err(|_| wrong(&"`[tls] certificate`: expected certificates in PEM"))?;
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
-        .map_err(|error| wrong(&format!("`[tls] key`: {error:?}")))?;
+        .map_err(|_| wrong(&"`[tls] key`: expected a private key in PEM"))?;
     let config = builder.with_client_auth_cert(certificates, key);
-    Ok(Arc::new(config.map_err(|error| wrong(&format!("`[tls]`: {error}")))?))
+    Ok(Arc::new(config.map_err(|error| wrong(&format!("`[tls]`: {}", words(&error))))?))
 }

@@ -388,6 +388,10 @@ pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Profile
         && let Some(near) = problem::nearest(found, quoted)
     {
         message = format!("unknown field `{found}`; did you mean `{near}`?");
+    } else if let Some((what, _)) = message.split_once(", expected one of")
+        && message.starts_with("unknown field")
+    {
+        message = format!("{what}: `xs2aspec init --schema` lists what a profile may say");
     }
     ProfileError::Syntax {
         file: file.to_owned(),
@@ -449,7 +453,7 @@ fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileEr
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             return Err(value(
                 name,
-                format!("`{key}` is {text:?}: expected a text without blanks around it"),
+                format!("`{key}` is {text:?}: expected a text on one line, without blanks around it"),
             ));
         }
         values.insert(key, text);

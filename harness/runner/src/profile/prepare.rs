@@ -9,6 +9,7 @@ use serde_json::Value;
 use xs2aspec_signing::command;
 
 use super::{ProfileError, file::value};
+use crate::response::words::json_problem;
 
 /// How a value is written in a profile.
 const MARK: &str = "${prepare.";
@@ -55,8 +56,9 @@ pub(super) fn run(
         let limit = Duration::from_secs(step.timeout_s.unwrap_or(300));
         let output = command::run(&command.map_err(wrong)?, folder, b"", limit)
             .map_err(|error| wrong(error.to_string()))?;
-        let found: Value = serde_json::from_slice(&output)
-            .map_err(|error| wrong(format!("expected that it prints a JSON object, found {error}")))?;
+        let found: Value = serde_json::from_slice(&output).map_err(|error| {
+            wrong(format!("expected that it prints a JSON object, found {}", json_problem(&error)))
+        })?;
         if !found.is_object() {
             return Err(wrong("expected that it prints a JSON object, found another value".into()));
         }

@@ -51,7 +51,8 @@ pub(super) fn read(bytes: &[u8]) -> Read {
         }
         Err(error) => {
             let start = words::quoted(&text.chars().take(40).collect::<String>());
-            Read::broken(words::cut(format!("{error}, in a body that starts with {start}"), words::LONGEST))
+            let problem = format!("{}, in a body that starts with {start}", words::json_problem(&error));
+            Read::broken(words::cut(problem, words::LONGEST))
         }
     }
 }
@@ -167,9 +168,10 @@ mod tests {
         assert_eq!(problem(b""), "an empty body");
         assert_eq!(problem(b"\"\xC3\x28\""), "bytes that are not UTF-8, first at offset 1");
         assert_eq!(problem(b"\xFF\xFE{\0}\0"), "bytes that are not UTF-8, first at offset 0");
-        assert!(problem(b"<html>\r\n").starts_with("expected value at line 1 column 1"));
-        assert!(problem(b"{} {}").starts_with("trailing characters"));
-        assert!(problem(b"{\"a\": NaN}").starts_with("expected value"));
+        assert!(problem(b"<html>\r\n").starts_with("no JSON at line 1, column 1"));
+        assert!(problem(b"{} {}").starts_with("no JSON at line 1, column 4"));
+        assert!(problem(b"{\"a\": NaN}").starts_with("no JSON at line 1, column 7"));
+        assert!(problem(b"{\"a\": ").starts_with("JSON that ends too early"));
         assert_eq!(problem(b" {}\r\n"), "");
     }
 
@@ -197,11 +199,11 @@ mod tests {
     #[test]
     fn a_deep_body_and_a_huge_number_are_survived() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert!(problem(deep.as_bytes()).starts_with("recursion limit exceeded"));
-        assert!(problem("{\"a\":".repeat(100_000).as_bytes()).starts_with("recursion limit exceeded"));
-        assert!(problem(b"1e400").starts_with("number out of range"));
+        assert!(problem(deep.as_bytes()).starts_with("JSON that is nested too deep"));
+        assert!(problem("{\"a\":".repeat(100_000).as_bytes()).starts_with("JSON that is nested too deep"));
+        assert!(problem(b"1e400").starts_with("a number that is too large"));
         assert_eq!(problem(&b"9".repeat(300)), "");
-        assert!(problem(&b"9".repeat(100_000)).starts_with("number out of range"));
+        assert!(problem(&b"9".repeat(100_000)).starts_with("a number that is too large"));
     }
 
     #[test]

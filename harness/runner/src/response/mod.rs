@@ -19,7 +19,7 @@ mod operation;
 mod pointer;
 mod relations;
 mod schema;
-mod words;
+pub(crate) mod words;
 
 use std::collections::BTreeSet;
 

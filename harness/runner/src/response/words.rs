@@ -64,6 +64,22 @@ fn shortened_to(text: &str, longest: usize) -> String {
     cut(out, longest)
 }
 
+/// What keeps a text from being JSON, without the words of the library that reads it.
+pub(crate) fn json_problem(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let place = format!("at line {}, column {}", error.line(), error.column());
+    // These two are no errors of syntax, and the library has no other way to tell them apart.
+    if said.starts_with("recursion limit exceeded") {
+        format!("JSON that is nested too deep {place}")
+    } else if said.starts_with("number out of range") {
+        format!("a number that is too large {place}")
+    } else if error.is_eof() {
+        format!("JSON that ends too early {place}")
+    } else {
+        format!("no JSON {place}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
