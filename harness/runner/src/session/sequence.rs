@@ -13,6 +13,7 @@ use super::{Session, Stop, Trail};
 use crate::{
     exchange::Answer,
     judge::{Examined, Outcome},
+    profile::Offered,
 };
 
 /// The clause that leaves it to the bank to whom payments show.
@@ -285,7 +286,8 @@ impl Session {
         let baseline = self.suite.baselines().get(name);
         let baseline = baseline.ok_or_else(|| Stop::error(format!("there is no baseline `{name}`")))?;
         for need in &baseline.needs {
-            if self.profile.capabilities.get(need.as_str()).copied() == Some(crate::profile::Offered::No) {
+            let offered = self.profile.capabilities.get(need.as_str()).copied();
+            if matches!(offered, None | Some(Offered::No)) {
                 return Err(Stop::not_applicable(format!("the target does not offer {need}")));
             }
         }
