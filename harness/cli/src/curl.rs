@@ -5,28 +5,38 @@ use std::sync::Arc;
 use chrono::Utc;
 use xs2aspec_record::Exit;
 use xs2aspec_report::shell;
-use xs2aspec_runner::Session;
+use xs2aspec_runner::{Session, session::NotReady};
+use xs2aspec_suite::{Case, Depth, Suite};
 
 use crate::{Failure, args::Curl, target};
 
 /// Prepares the case, signs its request, and prints the line.
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
-    let plan = suite.plan(std::slice::from_ref(&args.case), &[], xs2aspec_suite::Depth::Exhaustive);
-    let plan = plan.map_err(Failure::input)?;
-    let [case] = plan.selected[..] else {
-        let found = plan.selected.len();
-        return Err(Failure::input(format!(
-            "`{}` is {found} cases; name one, as `xs2aspec list` does",
-            args.case
-        )));
-    };
-    let mut profile = target::profile(&args.target)?;
-    profile.aim(args.allow_production).map_err(Failure::input)?;
+    let case = case(&suite, &args.case)?;
+    let profile = target::profile(&args.target)?;
+    let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(Utc::now);
     let session = Session::new(Arc::clone(&suite), profile, seed, now).map_err(Failure::input)?;
-    let request = session.ready(case).await.map_err(Failure::unreachable)?;
+    let request = session.ready(case).await.map_err(|why| match why {
+        NotReady::Profile(why) => Failure::input(why),
+        NotReady::Target(why) => Failure::unreachable(why),
+    })?;
     say!("{}", shell::curl(&request.method, &request.url, &request.headers, &request.body));
     Ok(Exit::Conforms)
+}
+
+/// The case that a text names: by its id, or by a beginning that only one id has.
+fn case<'a>(suite: &'a Suite, name: &str) -> Result<&'a Case, Failure> {
+    if let Some(case) = suite.case(name) {
+        return Ok(case);
+    }
+    let plan = suite.plan(&[name.to_owned()], &[], Depth::Exhaustive);
+    let plan = plan.map_err(|error| Failure::input(error.of_arguments()))?;
+    let [case] = plan.selected[..] else {
+        let found = plan.selected.len();
+        return Err(Failure::input(format!("`{name}` is {found} cases; name one, as `xs2aspec list` does")));
+    };
+    Ok(case)
 }

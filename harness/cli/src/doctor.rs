@@ -9,7 +9,11 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::{Body, CaseVerdict, Exchange, Exit, Response, Verdict};
-use xs2aspec_runner::{Done, Profile, Session, exchange::tls_trouble};
+use xs2aspec_runner::{
+    Done, Session,
+    exchange::tls_trouble,
+    profile::{AuthorizedProfile, Permission},
+};
 use xs2aspec_signing::Certificate;
 
 use crate::{Failure, args::Doctor, target};
@@ -32,9 +36,9 @@ const SHOWN: usize = 300;
 /// Looks at everything in order, and goes on as long as that says something.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
-    let mut profile = target::profile(&args.target)?;
+    let profile = target::profile(&args.target)?;
     say!("target     {} at {}", profile.name, profile.base_url);
-    profile.aim(args.allow_production).map_err(Failure::input)?;
+    let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     say!("aim        {}", aim(&profile));
     let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
     let now = Utc::now();
@@ -85,11 +89,12 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
 }
 
-fn aim(profile: &Profile) -> &'static str {
-    match profile {
-        _ if profile.is_production => "a production system: only what reads is sent",
-        _ if profile.is_loopback() => "this machine",
-        _ => "a sandbox, as the profile says",
+fn aim(profile: &AuthorizedProfile) -> &'static str {
+    match profile.permission() {
+        Permission::Nothing => "nothing is sent",
+        Permission::Reads => "a production system: only what reads is sent",
+        Permission::Everything if profile.environment.is_some() => "a sandbox, as the profile says",
+        Permission::Everything => "this machine",
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
             Some(target) => Profile::read(Path::new(target)),
         };
         let profile = profile.map_err(Failure::input)?;
-        let session =
-            Session::new(Arc::clone(&suite), profile, 0, chrono::Utc::now()).map_err(Failure::input)?;
+        let session = Session::new(Arc::clone(&suite), profile.for_show(), 0, chrono::Utc::now())
+            .map_err(Failure::input)?;
         explain_case(&suite, case, &session, args.target.is_some());
     } else {
         let ids = suite

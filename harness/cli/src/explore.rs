@@ -26,8 +26,15 @@ use crate::{
     target::{self, Asked},
 };
 
-/// Requests that a finding may take to be made smaller.
+/// Requests that a finding may take to be made smaller, at most.
 const SHRINKING: u64 = 300;
+
+/// Of a budget, one in so many is kept for that.
+const KEPT_FOR_SHRINKING: u64 = 10;
+
+/// With fewer requests left for each that is drawn, they are sent one after the other: side by side, it would be by chance which of
+/// them has the payments that it needs before it, and which is held back.
+const MOST_FOR_ONE: u64 = 8;
 
 /// Requests in a row that reach nothing new, after which it is enough.
 const STALE: usize = 1_000;
@@ -56,11 +63,14 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let mut hunt = Hunt {
         suite: Arc::clone(&suite),
         session: Arc::new(session),
+        budget: Budget::of(args.budget),
         found: BTreeMap::new(),
         drawn: 0,
+        sent: 0,
         sequences: 0,
         observed: BTreeMap::new(),
     };
+    hunt.session.limit_exchanges(hunt.budget.drawing);
     let mut counts = BTreeMap::<&str, usize>::new();
     let mut reasons = BTreeMap::<String, usize>::new();
     let (mut stale, mut said) = (0, Instant::now());
@@ -68,8 +78,9 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         if args.fail_fast && !hunt.found.is_empty() {
             break "a violation was found".to_owned();
         }
-        if hunt.session.exchanges() >= args.budget {
-            break format!("the budget of {} requests is used up", args.budget);
+        let left = hunt.session.exchanges_left();
+        if left == 0 {
+            break hunt.budget.is_used_up();
         }
         if until.is_some_and(|until| Instant::now() >= until) {
             break "the time is over".to_owned();
@@ -78,7 +89,9 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
             break format!("the last {STALE} requests reached nothing new");
         }
         let mut batch = Vec::new();
-        while batch.len() < usize::from(args.jobs) {
+        let jobs = usize::from(args.jobs);
+        let side_by_side = if left < jobs as u64 * MOST_FOR_ONE { 1 } else { jobs };
+        while batch.len() < side_by_side {
             let (draft, is_new) = explorer.draw(&suite);
             stale = if is_new { 0 } else { stale + 1 };
             batch.push(draft);
@@ -107,21 +120,22 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         say!("not reached: {}", unreached.join(", "));
     }
     for (seen, times) in &hunt.observed {
-        say!("observed {times} times: {seen}");
+        say!("observed {}: {seen}", text::count(*times, "time"));
     }
     for (why, times) in &reasons {
-        say!("{times} times: {}", text::short(why));
+        say!("{}: {}", text::count(*times, "time"), text::short(why));
     }
     let words: Vec<String> = counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
-    say!("{}; {why}, after {:.1} s, seed {seed}", words.join(", "), begun.elapsed().as_secs_f64());
+    let words = if words.is_empty() { "nothing was sent".to_owned() } else { words.join(", ") };
+    say!("{words}; {why}, after {:.1} s, seed {seed}", begun.elapsed().as_secs_f64());
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    if hunt.drawn == 0 {
+    if hunt.sent == 0 {
         return Ok(Exit::NothingRan);
     }
     Ok(if hunt.found.is_empty() {
-        if counts.get("error").is_some_and(|errors| *errors * 2 > hunt.drawn) {
+        if counts.get("error").is_some_and(|errors| *errors * 2 > hunt.sent) {
             Exit::CouldNotTell
         } else {
             Exit::Conforms
@@ -134,10 +148,41 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
 fn progress(explorer: &Explorer, hunt: &Hunt) -> String {
     let (reached, all, pairs) = explorer.coverage();
     format!(
-        "{} requests, {reached} of {all} classes and {pairs} pairs reached, {} violations",
-        hunt.session.exchanges(),
-        hunt.found.len()
+        "{}, {reached} of {all} classes and {pairs} pairs reached, {}",
+        requests(hunt.session.exchanges()),
+        text::count(hunt.found.len(), "violation")
     )
+}
+
+fn requests(number: u64) -> String {
+    text::count(usize::try_from(number).unwrap_or(usize::MAX), "request")
+}
+
+/// How many requests there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Budget {
+    all: u64,
+    /// Those that may be drawn; the others are for what is found by them.
+    drawing: u64,
+}
+
+impl Budget {
+    fn of(all: u64) -> Self {
+        Self { all, drawing: all - SHRINKING.min(all / KEPT_FOR_SHRINKING) }
+    }
+
+    /// How far one finding, which was found after so many requests, may go to be made smaller.
+    fn shrinking(self, sent: u64) -> u64 {
+        sent.saturating_add(SHRINKING).min(self.all)
+    }
+
+    fn is_used_up(self) -> String {
+        let kept = match self.all - self.drawing {
+            0 => String::new(),
+            kept => format!(" but for {kept}, which are kept for making findings smaller"),
+        };
+        format!("the budget of {} is used up{kept}", requests(self.all))
+    }
 }
 
 /// A request that came to another end than it must.
@@ -151,9 +196,12 @@ struct Found {
 struct Hunt {
     suite: Arc<Suite>,
     session: Arc<Session>,
+    budget: Budget,
     /// What was found, by what tells one violation from another.
     found: BTreeMap<String, usize>,
     drawn: usize,
+    /// Those of them that were not held back by the budget.
+    sent: usize,
     sequences: usize,
     /// What was seen where the document says nothing, and how often.
     observed: BTreeMap<&'static str, usize>,
@@ -178,7 +226,9 @@ impl Hunt {
             });
         }
         let mut landed = flying.join_all().await;
+        landed.retain(|(.., done)| !done.is_held_back);
         landed.sort_by_key(|(number, ..)| *number);
+        self.sent += landed.len();
         let ended = landed.into_iter().map(|(_, draft, case, verdict, done)| {
             let word = done.verdict.verdict;
             let (reason, findings) = (done.verdict.reason, done.verdict.findings);
@@ -197,9 +247,9 @@ impl Hunt {
         }
         let Some(mut finding) = told.findings.first().cloned() else { return Ok(()) };
         commands.truncate(told.done + 1);
-        let end = self.session.exchanges() + SHRINKING;
+        self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
         let mut is_shorter = true;
-        while is_shorter && self.session.exchanges() < end {
+        while is_shorter && self.session.exchanges_left() > 0 {
             is_shorter = false;
             for shorter in sequence::shorter(&commands) {
                 self.sequences += 1;
@@ -211,6 +261,7 @@ impl Hunt {
                 }
             }
         }
+        self.session.limit_exchanges(self.budget.drawing);
         let times = self.found.entry(format!("sequence {}", finding.clause)).or_default();
         *times += 1;
         if *times > 1 {
@@ -235,7 +286,9 @@ impl Hunt {
 
     /// Makes a finding smaller, says it, and keeps it, unless it was there before.
     async fn tell(&mut self, explorer: &Explorer, found: Found, args: &Explore) -> Result<(), Failure> {
+        self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
         let found = shrunk(&self.suite, &self.session, explorer, found).await;
+        self.session.limit_exchanges(self.budget.drawing);
         let key = key(&found);
         let times = self.found.entry(key).or_default();
         *times += 1;
@@ -285,8 +338,8 @@ fn key(found: &Found) -> String {
     format!("{} {clauses:?} {moves:?}", found.draft.operation)
 }
 
-/// The smallest request that still breaks what was broken, within a budget.
-pub(crate) async fn smallest(
+/// The smallest request that still breaks what was broken, as far as the session's limit goes.
+async fn smallest(
     suite: &Suite,
     session: &Session,
     explorer: &Explorer,
@@ -303,9 +356,8 @@ pub(crate) async fn smallest(
     };
     let before: BTreeSet<String> = done.verdict.findings.iter().map(wrong).collect();
     let mut best = (draft, case, verdict, done);
-    let end = session.exchanges() + SHRINKING;
     let mut is_smaller = true;
-    while is_smaller && session.exchanges() < end {
+    while is_smaller && session.exchanges_left() > 0 {
         is_smaller = false;
         for draft in best.0.smaller() {
             let Some((mut case, verdict)) = draft.case(suite, explorer.model()) else { continue };
@@ -318,7 +370,7 @@ pub(crate) async fn smallest(
                 is_smaller = true;
                 break;
             }
-            if session.exchanges() >= end {
+            if session.exchanges_left() == 0 {
                 break;
             }
         }

@@ -19,7 +19,8 @@ use crate::{
 /// Areas, clauses and cases as a tree, or as JSON with the reason of each case that the depth leaves out.
 pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
     let suite = crate::suite(args.source.cases.as_ref())?;
-    let plan = suite.plan(&args.only, &[], args.depth).map_err(Failure::input)?;
+    let plan =
+        suite.plan(&args.only, &[], args.depth).map_err(|error| Failure::input(error.of_arguments()))?;
     if args.json {
         let cases = plan.selected.iter().map(|case| described(case, None));
         let left_out = plan.left_out.iter().map(|(case, reason)| described(case, Some(reason)));

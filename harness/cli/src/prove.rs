@@ -10,8 +10,8 @@ use xs2aspec_report::{
     terminal::Terminal,
 };
 use xs2aspec_runner::{
-    Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer, response::ResponseRules,
-    session::Requests,
+    Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer,
+    profile::AuthorizedProfile, response::ResponseRules, session::Requests,
 };
 use xs2aspec_suite::{Coverage, Suite};
 
@@ -72,7 +72,8 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
 /// The rows of the matrix. The clean bank comes first and alone: what is signed for it serves the others, which run side by side.
 async fn rows(args: &Prove, suite: &Arc<Suite>, banks: Vec<Special>) -> Result<Vec<Row>, Failure> {
     let nowhere = Profile::reference(NOWHERE).map_err(Failure::input)?;
-    let session = Session::new(Arc::clone(suite), nowhere, args.seed, args.now).map_err(Failure::input)?;
+    let session =
+        Session::new(Arc::clone(suite), nowhere.for_show(), args.seed, args.now).map_err(Failure::input)?;
     let session = Arc::new((session, Arc::new(Requests::default())));
     let mut rows = Vec::new();
     let mut running = JoinSet::new();
@@ -127,7 +128,7 @@ async fn against(
     args: &Prove,
     suite: &Suite,
     bank: Special,
-    session: impl FnOnce(Profile) -> Result<Session, SessionError>,
+    session: impl FnOnce(AuthorizedProfile) -> Result<Session, SessionError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), Failure> {
     let started = xs2aspec_reference::start(bank.config(args.now)).await;
@@ -142,7 +143,7 @@ async fn within(
     args: &Prove,
     suite: &Suite,
     bank: Special,
-    session: impl FnOnce(Profile, Inside) -> Result<Session, SessionError>,
+    session: impl FnOnce(AuthorizedProfile, Inside) -> Result<Session, SessionError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), Failure> {
     let inside = bank.inside(args.now);

@@ -62,7 +62,8 @@ pub(crate) async fn prove(
     let start = Instant::now();
     let mut explorer = Explorer::new(suite, args.seed, &[]).map_err(Failure::input)?;
     let nowhere = Profile::reference(NOWHERE).map_err(Failure::input)?;
-    let session = Session::new(Arc::clone(suite), nowhere, args.seed, args.now).map_err(Failure::input)?;
+    let session =
+        Session::new(Arc::clone(suite), nowhere.for_show(), args.seed, args.now).map_err(Failure::input)?;
     let session = Arc::new(session);
     let mut hunted: Vec<Hunted> =
         banks.into_iter().map(|bank| Hunted { bank, sent: 0, found: None }).collect();
@@ -125,6 +126,7 @@ async fn hunt(
     };
     let session = session.beside(profile, requests, inside).map_err(Failure::input)?;
     let before = one.sent;
+    session.limit_exchanges(budget - before);
     for (at, case) in cases.iter().enumerate() {
         if at % BETWEEN == 0
             && let Some(commands) = sequences.get(at / BETWEEN)

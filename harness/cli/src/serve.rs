@@ -24,6 +24,7 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
         log: !args.quiet,
         data: data(args)?,
         tls: tls(args)?,
+        ..Config::default()
     };
     let bank = xs2aspec_reference::start(config).await;
     let bank = bank.map_err(|error| Failure::input(format!("cannot serve on {}: {error}", args.address)))?;

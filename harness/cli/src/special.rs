@@ -10,6 +10,7 @@ use xs2aspec_runner::{
     Profile,
     exchange::{Answer, Inside},
     fill::Filled,
+    profile::AuthorizedProfile,
 };
 
 use crate::{Failure, target};
@@ -77,12 +78,12 @@ impl Special {
         }
     }
 
-    pub(crate) fn profile(self, base_url: &str) -> Result<Profile, Failure> {
+    pub(crate) fn profile(self, base_url: &str) -> Result<AuthorizedProfile, Failure> {
         let mut profile = Profile::reference(base_url).map_err(Failure::input)?;
         // A bank that is busy is one of those to be judged, not to be waited for.
         profile.limits.retries = 0;
         target::declare(&mut profile, &self.variations());
-        Ok(profile)
+        profile.authorize(false).map_err(Failure::input)
     }
 
     pub(crate) fn config(self, now: DateTime<Utc>) -> Config {

@@ -8,14 +8,14 @@ use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Clock, Config, Fault, Variation};
 use xs2aspec_runner::{
     Profile,
-    profile::{self, Offered},
+    profile::{self, AuthorizedProfile, Offered},
 };
 
 use crate::{Failure, args::Init};
 
 /// The target, and the built-in bank behind it if it is that.
 pub(crate) struct Target {
-    pub(crate) profile: Profile,
+    pub(crate) profile: AuthorizedProfile,
     pub(crate) bank: Option<Bank>,
     /// Arguments that name the target again.
     pub(crate) arguments: Vec<String>,
@@ -38,8 +38,8 @@ pub(crate) struct Asked<'a> {
 pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
     let Some(target) = args.target else { return built_in(args).await };
     let arguments = vec!["--target".to_owned(), target.to_owned()];
-    let mut profile = self::profile(target)?;
-    profile.aim(args.allow_production).map_err(Failure::input)?;
+    let profile = self::profile(target)?;
+    let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     // A key that cannot sign is told before anybody is asked.
     let wrong = |error| Failure::input(format!("`[signing]` of {target}: {error}"));
     profile.signer().map_err(wrong)?;
@@ -82,6 +82,7 @@ async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
     let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), (*name).to_owned()]);
     let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
     let arguments = fault.chain(variation).collect();
+    let profile = profile.authorize(false).map_err(Failure::input)?;
     Ok(Target { profile, bank: Some(bank), arguments })
 }
 

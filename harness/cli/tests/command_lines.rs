@@ -141,7 +141,8 @@ impl Scene {
         assert!(failed > 0);
         let edited = record.replace("\"verdict\":\"fail\"", "\"verdict\":\"pass\"");
         let edited = edited.replace(&format!("\"fail\":{failed}"), "\"fail\":0");
-        let edited = edited.replace(&format!("\"pass\":{passed},"), &format!("\"pass\":{},", passed + failed));
+        let edited =
+            edited.replace(&format!("\"pass\":{passed},"), &format!("\"pass\":{},", passed + failed));
         fs::write(path, edited.replace("\"exit\":1", "\"exit\":0")).unwrap();
     }
 
@@ -175,7 +176,10 @@ async fn each_mistake_ends_as_it_says_and_destroys_nothing() {
             let text = said(&output);
             if output.status.code() != Some(exit) || !text.contains(sentence) {
                 let end: Vec<&str> = text.lines().rev().take(6).collect();
-                wrong.push(format!("{line}\n  wanted {exit} and {sentence:?}, got {:?}\n  {end:#?}", output.status.code()));
+                wrong.push(format!(
+                    "{line}\n  wanted {exit} and {sentence:?}, got {:?}\n  {end:#?}",
+                    output.status.code()
+                ));
             }
         }
         let after = kept.map(|name| fs::read(scene.at(name)).unwrap());

@@ -1,22 +1,44 @@
 //! Every case as a test of its own, against the built-in bank or the target that `XS2ASPEC_TARGET` names (a URL, or the file of
-//! a target profile). A case passes here when its verdict is pass, observed or not-applicable.
+//! a target profile). A case passes here when its verdict is pass or observed. One that was not sent is ignored, with the reason; where a
+//! sentence of the document was not asked because the profile does not say enough, the last test fails.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     path::Path,
-    process::ExitCode,
+    process::{Command, ExitCode},
     sync::{Arc, OnceLock},
 };
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tokio::runtime::Runtime;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Config};
-use xs2aspec_runner::{Profile, Session};
-use xs2aspec_suite::{Suite, Tree};
+use xs2aspec_runner::{
+    Profile, Session,
+    profile::{AuthorizedProfile, Offered},
+};
+use xs2aspec_suite::{Case, RequestSpec, Strength, Suite, Tree, capability};
+
+/// The variable that names another target than the built-in bank.
+const TARGET: &str = "XS2ASPEC_TARGET";
+
+/// The test that fails where the profile does not say enough.
+const COMPLETE: &str = "the run is complete";
+
+/// Lines to add to a profile that a message names.
+const SHOWN: usize = 5;
 
 /// The seed of a target that is asked again and again must differ from run to run: X-Request-ID is unique per call.
 fn seed() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
+}
+
+/// The target that was asked for; none for the built-in bank.
+fn target() -> Option<Result<AuthorizedProfile, String>> {
+    let target = std::env::var(TARGET).ok()?;
+    let profile =
+        if target.contains("://") { Profile::of_url(&target) } else { Profile::read(Path::new(&target)) };
+    Some(profile.map_err(|error| error.to_string()).and_then(|profile| profile.authorize(false)))
 }
 
 struct Bench {
@@ -27,29 +49,28 @@ struct Bench {
 }
 
 impl Bench {
-    fn set_up(suite: Arc<Suite>) -> Result<Self, String> {
+    fn set_up(suite: Arc<Suite>, target: Option<AuthorizedProfile>) -> Result<Self, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
-        let (profile, bank) = match std::env::var("XS2ASPEC_TARGET") {
-            Ok(target) if target.contains("://") => (Profile::of_url(&target), None),
-            Ok(target) => (Profile::read(Path::new(&target)), None),
-            Err(_) => {
+        let (profile, bank) = match target {
+            Some(profile) => (profile, None),
+            None => {
                 let bank = runtime.block_on(xs2aspec_reference::start(Config::default()));
                 let bank = bank.map_err(|error| error.to_string())?;
-                (Profile::reference(&bank.base_url()), Some(bank))
+                let profile = Profile::reference(&bank.base_url()).map_err(|error| error.to_string())?;
+                (profile.authorize(false)?, Some(bank))
             }
         };
-        let mut profile = profile.map_err(|error| error.to_string())?;
-        profile.aim(false)?;
         let session =
             Session::new(suite, profile, seed(), chrono::Utc::now()).map_err(|error| error.to_string())?;
         Ok(Self { runtime, session, _bank: bank })
     }
 
-    fn judge(&self, id: &str) -> Result<(), Failed> {
+    fn judge(&self, id: &str) -> Result<Completion, Failed> {
         let done = self.runtime.block_on(self.session.case(id)).ok_or("the suite has no such case")?;
         let verdict = &done.verdict;
         match verdict.verdict {
-            Verdict::Pass | Verdict::Observed | Verdict::NotApplicable => Ok(()),
+            Verdict::Pass | Verdict::Observed => Ok(Completion::Completed),
+            Verdict::NotApplicable => Ok(Completion::Ignored { reason: verdict.reason.clone() }),
             word @ (Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error) => {
                 let reason = verdict.reason.clone().unwrap_or_default();
                 let findings: Vec<String> = verdict
@@ -65,6 +86,120 @@ impl Bench {
     }
 }
 
+/// Why a case is not sent to a target with this profile, as far as that can be told without asking it.
+enum LeftOut {
+    /// The profile says that the target lacks something.
+    Declared,
+    /// The profile does not say something, with the line to add.
+    NotSaid(&'static str),
+}
+
+fn left_out(suite: &Suite, profile: &Profile, case: &Case) -> Option<LeftOut> {
+    let line = |offers: &'static [capability::Offer], name: &str| {
+        LeftOut::NotSaid(capability::find(offers, name).map_or("", |offer| offer.line))
+    };
+    let is_declared = |name: &str| {
+        let capability = capability::find(&capability::VALUES, name).and_then(|offer| offer.capability);
+        capability.is_some_and(|capability| profile.capability(capability) == Offered::No)
+    };
+    let mut next = Some(case);
+    while let Some(case) = next {
+        for need in &case.needs {
+            match profile.capability(need) {
+                Offered::Yes | Offered::Ask => {}
+                Offered::No => return Some(LeftOut::Declared),
+                Offered::NotSaid => return Some(line(&capability::CAPABILITIES, need)),
+            }
+        }
+        let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
+        let values: Vec<String> = requests.flat_map(RequestSpec::placeholders).collect();
+        let values = || values.iter().filter_map(|name| name.strip_prefix("target."));
+        if values().any(is_declared) {
+            return Some(LeftOut::Declared);
+        }
+        if let Some(name) = values().find(|name| profile.value(name).is_none()) {
+            return Some(line(&capability::VALUES, name));
+        }
+        next = case.control.as_deref().and_then(|id| suite.case(id));
+    }
+    None
+}
+
+/// Fails where no case of a stated or derived clause is sent, and one would be if the profile said more.
+fn complete(suite: &Suite, profile: &Profile) -> Result<(), Failed> {
+    let mut sent = BTreeSet::new();
+    let mut not_said = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for case in suite.cases() {
+        let strength = suite.clauses().get(&case.clause).map(|clause| &clause.strength);
+        if !matches!(strength, Some(Strength::Stated | Strength::Derived(_))) {
+            continue;
+        }
+        match left_out(suite, profile, case) {
+            None => _ = sent.insert(case.clause.as_str()),
+            Some(LeftOut::NotSaid(line)) => _ = not_said.entry(&case.clause).or_default().insert(line),
+            Some(LeftOut::Declared) => {}
+        }
+    }
+    not_said.retain(|clause, _| !sent.contains(clause));
+    if not_said.is_empty() {
+        return Ok(());
+    }
+    let mut lines = BTreeMap::<&str, usize>::new();
+    not_said.values().flatten().for_each(|line| *lines.entry(line).or_default() += 1);
+    let mut lines: Vec<(&str, usize)> = lines.into_iter().collect();
+    lines.sort_by_key(|(_, clauses)| std::cmp::Reverse(*clauses));
+    let first: Vec<String> =
+        lines.iter().take(SHOWN).map(|(line, clauses)| format!("  {line}   for {clauses} clauses")).collect();
+    let more = lines.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("\n  and {more} lines more") } else { String::new() };
+    Err(format!(
+        "of {} clauses that the document demands nothing was sent, because the target profile does not say enough. \
+         Add to it, or say `false` in [capabilities] of what the target lacks:\n{}{more}",
+        not_said.len(),
+        first.join("\n")
+    )
+    .into())
+}
+
+/// That a target of which little is said is ignored and not passed: this program, started once more against such a one.
+fn little_is_said() -> Result<(), Failed> {
+    let runtime = Runtime::new()?;
+    let bank = runtime.block_on(xs2aspec_reference::start(Config::default()))?;
+    let folder = tempfile::TempDir::new()?;
+    let file = folder.path().join("bank.toml");
+    let url = format!("base-url = {:?}", bank.base_url());
+    let declared = "[capabilities]\ncorporate = false\nquota = false\nbasket = false\nsandbox = false\ntest-authority = false";
+    let again = |profile: &str, arguments: &[&str]| -> Result<(bool, String), Failed> {
+        std::fs::write(&file, profile)?;
+        let output = Command::new(std::env::current_exe()?).env(TARGET, &file).args(arguments).output()?;
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        Ok((output.status.success(), said))
+    };
+    let ensure = |holds: bool, said: &str| if holds { Ok(()) } else { Err(Failed::from(said)) };
+
+    // No transaction is known: its cases are ignored, each with the line to add.
+    let (is_green, said) = again(&url, &["transaction.path"])?;
+    ensure(is_green && said.contains(" 0 passed") && !said.contains(" 0 ignored"), &said)?;
+    ensure(said.contains("[transaction] account-id = "), &said)?;
+    // A runner that gives each case a process of its own asks for the list first.
+    let (_, listed) = again(&url, &["--list", "--ignored", "transaction.path"])?;
+    ensure(listed.contains("transaction.path/plain: test"), &listed)?;
+    let (is_green, said) = again(&url, &[COMPLETE])?;
+    ensure(!is_green && said.contains("clauses that the document demands nothing was sent"), &said)?;
+    ensure(said.contains("session-id = "), &said)?;
+    // What is declared absent is not asked for; what is missing besides is still named.
+    let (is_green, said) = again(&format!("{url}\n{declared}"), &[COMPLETE])?;
+    ensure(!is_green && !said.contains("corporate") && !said.contains("quota"), &said)?;
+    // A profile that says everything makes it complete.
+    let reference = include_str!("../../../fixtures/targets/reference.toml");
+    let whole = reference.replacen("base-url = \"http://127.0.0.1\"", &url, 1);
+    let (is_green, said) = again(&whole, &[COMPLETE])?;
+    ensure(is_green && said.contains(" 1 passed"), &said)?;
+    runtime.block_on(bank.shutdown())?;
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let suite = match Suite::load(Tree::embedded()) {
@@ -74,18 +209,40 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let target = match target().transpose() {
+        Ok(target) => target,
+        Err(why) => {
+            eprintln!("{TARGET}: {why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let is_ignored = |case: &Case| {
+        // While the tests run, each says for itself why it is ignored; a list has no other way to say it.
+        let is_told = arguments.list || arguments.ignored;
+        is_told && target.as_ref().is_some_and(|profile| left_out(&suite, profile, case).is_some())
+    };
     // Set up by the first test that runs, so that listing the tests starts no bank.
     let bench: &'static OnceLock<Result<Bench, String>> = Box::leak(Box::default());
-    let trials = suite
+    let mut trials: Vec<Trial> = suite
         .cases()
         .iter()
         .map(|case| {
-            let (id, suite) = (case.id.clone(), Arc::clone(&suite));
-            Trial::test(case.id.clone(), move || {
-                let bench = bench.get_or_init(|| Bench::set_up(suite));
+            let (id, suite, target) = (case.id.clone(), Arc::clone(&suite), target.clone());
+            let trial = Trial::ignorable_test(case.id.clone(), move || {
+                let bench = bench.get_or_init(|| Bench::set_up(suite, target));
                 bench.as_ref().map_err(|error| Failed::from(error.clone()))?.judge(&id)
-            })
+            });
+            trial.with_ignored_flag(is_ignored(case))
         })
         .collect();
+    match &target {
+        Some(target) => {
+            let (suite, target) = (Arc::clone(&suite), target.clone());
+            trials.push(Trial::test(COMPLETE, move || complete(&suite, &target)));
+        }
+        None => {
+            trials.push(Trial::test("what is not said of a target is ignored and not passed", little_is_said))
+        }
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

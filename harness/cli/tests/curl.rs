@@ -11,6 +11,7 @@ use std::{
 };
 
 use tempfile::TempDir;
+use xs2aspec_suite::{Suite, Tree};
 
 /// A request as it arrived: its first line, its header fields by their names in small letters, and its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,11 +127,43 @@ fn the_printed_line_sends_what_the_runner_sends() {
 
 #[test]
 fn what_is_no_single_case_is_refused() {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .args(["curl", "periodic.months.duplicate", "--target", "http://127.0.0.1:1"])
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("cases; name one"), "{said}");
+    for (case, says) in [
+        ("periodic.months.duplicate", "`periodic.months.duplicate` is "),
+        ("nope", "`nope` matches no case"),
+        // The target is known by its URL only.
+        ("transaction.path/plain", "add [transaction] account-id = "),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+            .args(["curl", case, "--target", "http://127.0.0.1:1"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says) && !said.contains("--only"), "{said}");
+    }
+}
+
+/// Ids that are the beginning of others are ids all the same.
+#[test]
+fn every_case_can_be_named_by_its_id() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let ids: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
+    let is_beginning = |id: &str| {
+        let longer = ids.iter().filter_map(|other| other.strip_prefix(id));
+        longer.into_iter().any(|rest| rest.starts_with(['.', '/']))
+    };
+    let beginnings: Vec<&str> = ids.iter().copied().filter(|id| is_beginning(id)).collect();
+    assert!(beginnings.contains(&"customers.with-accounts/true"), "{beginnings:?}");
+    let (url, _receiver) = server();
+    for id in beginnings {
+        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+            .args(["curl", id, "--target", &url])
+            .output()
+            .unwrap();
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        // It is found; whether this target has what it takes is another question.
+        assert!(!said.contains("name one"), "{id}: {said}");
+        assert!(said.contains("curl -") || said.contains("the target profile"), "{id}: {said}");
+    }
 }

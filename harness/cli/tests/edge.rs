@@ -6,7 +6,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     os::unix::fs::symlink,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Output},
     time::{Duration, Instant},
 };
@@ -209,10 +209,11 @@ fn keys_that_cannot_be_read_are_named() {
     }
 }
 
-/// The library that fakes the system's clock for one process, where it is installed.
-fn faketime() -> Option<std::path::PathBuf> {
-    let folders = fs::read_dir("/usr/lib").ok()?.filter_map(|folder| Some(folder.ok()?.path()));
-    folders.map(|folder| folder.join("faketime/libfaketimeMT.so.1")).find(|library| library.is_file())
+/// The library that fakes the system's clock for one process.
+fn faketime() -> PathBuf {
+    let folders = fs::read_dir("/usr/lib").unwrap().filter_map(|folder| Some(folder.ok()?.path()));
+    let mut libraries = folders.map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
+    libraries.find(|library| library.is_file()).expect("libfaketime below /usr/lib")
 }
 
 /// A bank that ends with its test.
@@ -228,8 +229,9 @@ impl Drop for Bank {
 /// The machine's clock goes two days forward, or back, while a run is under way: it reads that clock once and goes on by the one that
 /// does not jump, so that no date in a request and no duration is wrong.
 #[test]
+#[ignore = "needs libfaketime: --include-ignored where it is installed"]
 fn a_clock_that_jumps_in_the_middle_of_a_run() {
-    let Some(library) = faketime() else { return };
+    let library = faketime();
     let mut bank = Bank(
         Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
             .args(["serve", "--quiet"])

@@ -1,9 +1,14 @@
-//! Requests that nobody wrote: none accuses a bank that keeps the document, and what takes two things to show is found, made small, and
-//! kept as a case that finds it again.
+//! Requests that nobody wrote: none accuses a bank that keeps the document, what takes two things to show is found, made small, and kept
+//! as a case that finds it again, and no more are sent than may.
+
+#[path = "support/counting.rs"]
+mod counting;
 
 use std::{fs, process::Command};
 
+use counting::Counting;
 use tempfile::TempDir;
+use xs2aspec_reference::Config;
 
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
@@ -123,12 +128,51 @@ fn every_fault_that_takes_two_things_is_found_made_small_and_kept() {
     }
 }
 
+/// The budget is what arrives at most, whatever it is for.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_requests_arrive_than_the_budget_says() {
+    let fault = |name: &str| Some(Config { fault: Some(name.parse().unwrap()), ..Config::default() });
+    for (bank, config) in [
+        ("a good bank", Some(Config::default())),
+        ("a bank that fails everything", None),
+        ("a fault of every answer", fault("payment.response.payment-id/answer-missing")),
+        ("a fault of few requests", fault("periodic.months.duplicate/only-adjacent")),
+    ] {
+        let bank_of = Counting::start(config).await;
+        let folder = TempDir::new().unwrap();
+        let profile = folder.path().join("bank.toml");
+        let reference = include_str!("../../../fixtures/targets/reference.toml");
+        fs::write(&profile, reference.replacen("http://127.0.0.1", &bank_of.url, 1)).unwrap();
+        for budget in [0, 1, 7, 100, 2_000] {
+            let budget_word = budget.to_string();
+            let arguments =
+                ["explore", "--seed", "1", "--target", profile.to_str().unwrap(), "--budget", &budget_word];
+            let (exit, said) = tokio::task::block_in_place(|| xs2aspec(&arguments));
+            let arrived = bank_of.methods().len();
+            assert!(arrived <= budget, "{bank}: {arrived} requests with a budget of {budget}\n{said}");
+            // What is kept for shrinking is a tenth; the rest is drawn.
+            assert!(arrived >= budget - budget / 10, "{bank}: {arrived} of {budget}\n{said}");
+            let said_of_it = said.lines().find(|line| line.contains(" reached, ")).unwrap();
+            assert!(said_of_it.starts_with(&format!("{arrived} request")), "{said}");
+            assert!(
+                !said.contains("\n; ") && !said.contains("1 times") && !said.contains(" 1 violations"),
+                "{said}"
+            );
+            if budget == 0 {
+                assert_eq!(exit, Some(4), "{said}");
+                assert!(
+                    said.contains("\nnothing was sent; the budget of 0 requests is used up, after "),
+                    "{said}"
+                );
+            }
+        }
+    }
+}
+
 fn found_and_kept(fault: &str, only: &str, parts: &[&str]) {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (kept, out) = (path("kept"), path("out"));
-    let hand_written = xs2aspec(&["run", "--quiet", "--fault", fault, "--out", &out]).0;
-    assert_eq!(hand_written, Some(0), "a written case sees {fault}");
     let (exit, said) = xs2aspec(
         &[
             &[

@@ -229,6 +229,36 @@ async fn each_mistake_names_the_key_to_change() {
     bank.shutdown().await.unwrap();
 }
 
+/// Where nothing is left to run, what took it away is named, and no option that was not given.
+#[test]
+fn a_plan_without_cases_says_what_took_them() {
+    let mebibyte = "http.no-server-error/ncbct/mebibyte-in-unknown-member";
+    for (arguments, says) in [
+        (&["run", "--skip", "*"][..], "error: `--skip` takes away every case\n"),
+        (
+            &["run", "--only", "basket", "--skip", "*"],
+            "error: `--skip` takes away all that `--only` selects\n",
+        ),
+        (&["run", "--only", "nothing"], "error: `--only nothing` matches no case"),
+        (&["run", "--skip", "nothing"], "error: `--skip nothing` matches no case"),
+        (
+            &["run", "--only", mebibyte],
+            "error: nothing of what was asked for runs at depth standard: http.no-server-error/ncbct/mebibyte-in-unknown-member: it \
+             runs at depth exhaustive only\n",
+        ),
+        (&["list", "nothing"], "error: `nothing` matches no case"),
+        (
+            &["list", mebibyte, "--depth", "standard"],
+            "error: nothing of what was asked for runs at depth standard: ",
+        ),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.starts_with(says), "{arguments:?}: {said}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_mistake_about_tls_names_the_key_to_change() {
     let (servers, clients, others) = (Authority::new(), Authority::new(), Authority::new());

@@ -1,16 +1,18 @@
 //! Payments are made where they are worth nothing, and nowhere else.
 
+#[path = "support/counting.rs"]
+mod counting;
+
 use std::{
     fs,
+    path::Path,
     process::Command,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
+use counting::Counting;
 use tempfile::TempDir;
-use xs2aspec_record::{Event, Verdict};
-use xs2aspec_runner::{Options, Profile, Session};
-use xs2aspec_suite::{Depth, Suite, Tree};
+use xs2aspec_reference::Config;
 
 /// A target that is not this machine: an address for documentation (RFC 5737), which nobody has.
 const ELSEWHERE: &str = "http://192.0.2.1/xs2a";
@@ -56,45 +58,91 @@ fn a_target_elsewhere_is_not_touched_unless_it_is_a_sandbox() {
     assert_eq!(run(Some("environment = \"sandbox\""), &[]).0, Some(3));
 }
 
-#[tokio::test]
-async fn a_production_system_is_only_read() {
-    let bank = xs2aspec_reference::start(xs2aspec_reference::Config::default()).await.unwrap();
-    let mut profile = Profile::reference(&bank.base_url()).unwrap();
-    profile.is_production = true;
-    let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
-    let session = Session::new(Arc::clone(&suite), profile, 1, chrono::Utc::now()).unwrap();
-    let plan = suite.plan(&[], &[], Depth::Quick).unwrap();
-    let options = Options {
-        jobs: 8,
-        fail_fast: false,
-        depth: Depth::Quick,
-        only: vec![],
-        skip: vec![],
-        arguments: vec![],
-        shard: None,
-        quality: None,
-        fault: None,
-        waivers: vec![],
-        earlier: None,
-        leave_in_doubt: false,
-        interrupt: Arc::default(),
+/// The profile of the reference bank at this address, which says that it is a production system.
+fn production(base_url: &str, more: &str) -> String {
+    let profile = include_str!("../../../fixtures/targets/reference.toml");
+    let profile =
+        profile.replacen("base-url = \"http://127.0.0.1\"", &format!("base-url = {base_url:?}\n{more}"), 1);
+    assert!(profile.contains(base_url));
+    profile
+}
+
+/// A tunnel to a production system begins on this machine: its address looks like that of a test system, and its payments are real.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_production_system_behind_a_loopback_address_is_only_read() {
+    let bank = Counting::start(Some(Config::default())).await;
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("bank.toml"), folder.path().join("out"));
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let says = "environment = \"production\"";
+    let confirmed = format!("{says}\nconfirm-production = {:?}", bank.url);
+    let xs2aspec = |profile: &str, arguments: &[&str]| {
+        fs::write(file, production(&bank.url, profile)).unwrap();
+        let output = tokio::task::block_in_place(|| {
+            Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+                .args(arguments)
+                .args(["--target", file])
+                .output()
+                .unwrap()
+        });
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said, bank.methods())
     };
-    let (mut methods, mut judged, mut left) = (Vec::new(), 0, 0);
-    xs2aspec_runner::run(Arc::new(session), &plan, &options, |event| match event {
-        Event::Exchange(exchange) => methods.push(exchange.request.method.clone()),
-        Event::Verdict(verdict) if verdict.verdict == Verdict::NotApplicable => {
-            assert!(verdict.reason.as_ref().unwrap().contains("only read"), "{:?}", verdict.reason);
-            left += 1;
+    let commands: [&[&str]; 7] = [
+        &["run", "--quiet", "--out", out],
+        &["run", "--quiet", "--depth", "quick", "--shard", "1/2", "--out", out],
+        &["doctor"],
+        &["curl", "ncbct.path/plain"],
+        &["curl", "basket.body/plain"],
+        &["curl", "customers.path/plain"],
+        &["explore", "--budget", "50"],
+    ];
+    let allow = "--allow-production";
+    for command in commands {
+        for (profile, more, key) in [
+            (says, &[][..], allow),
+            (&confirmed, &[], allow),
+            (says, &[allow], "confirm-production"),
+            ("", &[allow], says),
+            (&format!("confirm-production = {:?}", bank.url), &[], says),
+        ] {
+            if command[0] == "explore" && !more.is_empty() {
+                continue;
+            }
+            let (exit, said, methods) = xs2aspec(profile, &[command, more].concat());
+            assert_eq!(exit, Some(2), "{command:?} {profile}: {said}");
+            assert!(said.contains(key) && said.contains("nothing was sent"), "{command:?} {profile}: {said}");
+            assert!(methods.is_empty(), "{command:?} {profile} sent {methods:?}");
         }
-        Event::Verdict(_) => judged += 1,
-        _ => {}
-    })
-    .await;
-    methods.sort_unstable();
-    methods.dedup();
-    assert_eq!(methods, ["GET"]);
-    assert!(judged > 50 && left > 200, "{judged} judged, {left} left out");
-    bank.shutdown().await.unwrap();
+    }
+    assert!(!Path::new(out).exists(), "nothing ran");
+
+    // Allowed and confirmed, it is read.
+    for (command, reads) in
+        [(0, 100), (1, 20), (2, 1), (3, 0), (4, 0), (5, 0)].map(|(at, reads)| (commands[at], reads))
+    {
+        let (exit, said, methods) = xs2aspec(&confirmed, &[command, &[allow]].concat());
+        assert!(methods.iter().all(|method| method == "GET"), "{command:?} sent {methods:?}");
+        assert!(methods.len() >= reads, "{command:?} sent {}: {said}", methods.len());
+        let prints = command[0] == "curl" && command[1].starts_with("customers");
+        assert_eq!(said.contains("curl -"), prints, "{command:?}: {said}");
+        if command[0] == "doctor" {
+            assert!(said.contains("a production system: only what reads is sent"), "{said}");
+        } else if command[0] == "curl" && !prints {
+            assert_eq!(exit, Some(2), "{command:?}: {said}");
+            assert!(said.contains("which is only read"), "{command:?}: {said}");
+        } else {
+            assert_ne!(exit, Some(2), "{command:?}: {said}");
+        }
+    }
+    let record = fs::read_to_string(Path::new(out).join("record.jsonl")).unwrap();
+    assert!(record.contains("the target is a production system, which is only read"));
+
+    // The same server as a test system is asked everything: the counts above are of a rule, not of a server that is not there.
+    let (exit, said, methods) = xs2aspec("environment = \"sandbox\"", commands[1]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(methods.iter().any(|method| method == "POST"), "{methods:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

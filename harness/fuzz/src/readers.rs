@@ -125,9 +125,9 @@ pub fn profile(bytes: &[u8]) {
         return;
     }
     with_file(bytes, |path| {
-        if let Ok(mut profile) = Profile::read(path) {
-            drop(profile.aim(false));
+        if let Ok(profile) = Profile::read(path) {
             profile.sha256();
+            drop(profile.authorize(false));
         }
     });
 }

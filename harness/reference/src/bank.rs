@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::connection::{Door, Tls};
 use crate::fault::Fault;
 use crate::operations::Context;
+use crate::patience::Waiter;
 use crate::rules::Rules;
 use crate::seed::Seed;
 use crate::service::{Service, router};
@@ -27,6 +28,9 @@ use crate::variation::Variation;
 
 /// How long [`Bank::shutdown`] waits for connections that are still in use.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the rest of a request is waited for. The document shows no limit.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What kind of bank to start.
 #[derive(Clone, Debug)]
@@ -47,6 +51,8 @@ pub struct Config {
     pub data: Arc<Seed>,
     /// What it needs to speak TLS, if it does.
     pub tls: Option<Tls>,
+    /// How long the head of a request may take, and its body after it, before the bank answers 408.
+    pub patience: Duration,
 }
 
 impl Default for Config {
@@ -61,6 +67,7 @@ impl Default for Config {
             log: false,
             data: Seed::built_in(),
             tls: None,
+            patience: PATIENCE,
         }
     }
 }
@@ -78,7 +85,12 @@ pub async fn start(config: Config) -> io::Result<Bank> {
     let listener = TcpListener::bind(config.address).await?;
     let address = listener.local_addr()?;
     let rules = rules(&config);
-    let door = Door::open(listener, config.tls.as_ref(), rules)?;
+    let door = Door::open(
+        listener,
+        config.tls.as_ref(),
+        rules,
+        Waiter { patience: config.patience, log: config.log },
+    )?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let router = open(&config, rules);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -101,7 +113,7 @@ fn open(config: &Config, rules: Rules) -> Router {
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
-    router(Arc::new(Service { context, log: config.log }))
+    router(Arc::new(Service { context, log: config.log, patience: config.patience }))
 }
 
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and answers, and no

@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use crate::patience::Waiter;
 use crate::rules::{Breach, FieldNames, Rules};
 
 /// How long a client may take to agree on TLS.
@@ -82,21 +83,26 @@ fn all(pem: &str, what: &'static str) -> Result<Vec<CertificateDer<'static>>, Tl
 
 /// Accepts connections that are ready for HTTP.
 pub(crate) enum Door {
-    Plain { listener: TcpListener, names: Option<FieldNames> },
+    Plain { listener: TcpListener, names: Option<FieldNames>, waiter: Waiter },
     Tls { ready: mpsc::Receiver<(Connection, SocketAddr)>, address: SocketAddr },
 }
 
 impl Door {
-    pub(crate) fn open(listener: TcpListener, tls: Option<&Tls>, rules: Rules) -> io::Result<Self> {
+    pub(crate) fn open(
+        listener: TcpListener,
+        tls: Option<&Tls>,
+        rules: Rules,
+        waiter: Waiter,
+    ) -> io::Result<Self> {
         let names = match rules.breach() {
             Some(Breach::FieldNames(names)) => Some(names),
             _ => None,
         };
-        let Some(tls) = tls else { return Ok(Self::Plain { listener, names }) };
+        let Some(tls) = tls else { return Ok(Self::Plain { listener, names, waiter }) };
         let acceptor = tls.acceptor().map_err(io::Error::other)?;
         let address = listener.local_addr()?;
         let (sender, ready) = mpsc::channel(64);
-        tokio::spawn(greet(listener, acceptor, sender));
+        tokio::spawn(greet(listener, acceptor, sender, waiter));
         Ok(Self::Tls { ready, address })
     }
 }
@@ -106,6 +112,7 @@ async fn greet(
     mut listener: TcpListener,
     acceptor: TlsAcceptor,
     sender: mpsc::Sender<(Connection, SocketAddr)>,
+    waiter: Waiter,
 ) {
     loop {
         let (stream, address) = tokio::select! {
@@ -116,7 +123,7 @@ async fn greet(
         tokio::spawn(async move {
             drop(stream.set_nodelay(true));
             if let Ok(Ok(stream)) = timeout(HANDSHAKE_PATIENCE, acceptor.accept(stream)).await {
-                drop(sender.send((Box::pin(stream) as Connection, address)).await);
+                drop(sender.send((waiter.over(stream), address)).await);
             }
         });
     }
@@ -128,14 +135,14 @@ impl Listener for Door {
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
         match self {
-            Self::Plain { listener, names } => {
+            Self::Plain { listener, names, waiter } => {
                 let (stream, address) = Listener::accept(listener).await;
                 // Small answers on connections that stay open: waiting to fill a segment only delays them. A socket that
                 // refuses the option is already closed.
                 drop(stream.set_nodelay(true));
                 match *names {
-                    None => (Box::pin(stream), address),
-                    Some(names) => (Box::pin(Picky { stream, names }), address),
+                    None => (waiter.over(stream), address),
+                    Some(names) => (waiter.over(Picky { stream, names }), address),
                 }
             }
             Self::Tls { ready, .. } => match ready.recv().await {

@@ -39,6 +39,7 @@ mod money;
 mod openapi;
 mod operation;
 mod operations;
+mod patience;
 mod psu;
 mod refusal;
 mod rules;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::header::{self, Header};
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
 
 /// The description, for a bank at this address.
 pub(crate) fn description(base_url: &str) -> Value {
@@ -23,8 +23,20 @@ pub(crate) fn description(base_url: &str) -> Value {
         },
         "servers": [{ "url": base_url }],
         "paths": paths,
-        "components": { "schemas": schemas() }
+        "security": [{ "signature": [] }],
+        "components": { "schemas": schemas(), "securitySchemes": security() }
     })
+}
+
+/// How a request proves who sent it. The name of the scheme is that of the challenge in a 401.
+fn security() -> Value {
+    json!({ "signature": {
+        "type": "http",
+        "scheme": "Signature",
+        "description": "Each request is signed by itself (draft-cavage-http-signatures-10): the Signature header names its key as \
+                        `SN=<serial>,CA=<issuer>`, TPP-Signature-Certificate holds the certificate in base64, and requests with a body \
+                        but the signing basket have a Digest."
+    } })
 }
 
 /// The schemas of bodies, by name, in JSON Schema 2020-12.
@@ -91,7 +103,8 @@ fn responses(operation: Operation) -> Value {
         Operation::Ncbct | Operation::Periodic => "PaymentCreated",
         Operation::Customers => "Customers",
         Operation::Transaction => "TransactionDetails",
-        Operation::Payment(_) => "PaymentShown",
+        Operation::Payment(Product::Ncbct) => "NcbctShown",
+        Operation::Payment(Product::Periodic) => "PeriodicNdctShown",
         Operation::Status(_) => "PaymentStatus",
         Operation::BasketStatus => "BasketStatusShown",
         Operation::Transactions => "Transactions",
@@ -114,6 +127,7 @@ fn responses(operation: Operation) -> Value {
             "A certificate or signature that does not hold, an unknown PSU, or a consent that is too old",
         ),
         ("403", "An agreement that is not the PSU's"),
+        ("408", "A body that does not come to its end"),
         ("413", "A body beyond 1 MiB"),
     ];
     match operation {
@@ -195,6 +209,9 @@ fn value(header: Header) -> Value {
         Header::PsuContext => json!({ "type": "string", "enum": ["PRIVATE", "CORPORATE"] }),
         Header::PsuHttpMethod => {
             json!({ "type": "string", "enum": ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+        }
+        Header::PsuIpAddress => {
+            json!({ "type": "string", "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] })
         }
         Header::XPsuIdentity => json!({ "type": "string", "pattern": "^[0-9]{11}$" }),
         _ => json!({ "type": "string", "minLength": 1 }),
@@ -287,6 +304,60 @@ mod tests {
             let errors: Vec<String> =
                 validator.iter_errors(&body["example"]).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{}: {errors:?}", body["schema"]);
+        }
+    }
+
+    /// Whoever makes types of the schemas loses what they do not name.
+    #[test]
+    fn every_member_of_an_example_is_described() {
+        let schemas = schemas();
+        for (name, example) in examples().as_object().unwrap() {
+            described(&schemas, &schemas[name], example, name);
+        }
+    }
+
+    /// Every member of a value is one of the schema's properties, however deep.
+    fn described(schemas: &Value, schema: &Value, value: &Value, at: &str) {
+        match value {
+            Value::Object(members) => {
+                for (member, value) in members {
+                    let at = format!("{at}/{member}");
+                    let found = property(schemas, schema, member);
+                    described(schemas, found.unwrap_or_else(|| panic!("{at} is not described")), value, &at);
+                }
+            }
+            Value::Array(items) => {
+                let item = property(schemas, schema, "").unwrap_or(&Value::Null);
+                items.iter().for_each(|value| described(schemas, item, value, at));
+            }
+            _ => {}
+        }
+    }
+
+    /// The schema of a member, or of the items of a list where the name is empty.
+    fn property<'a>(schemas: &'a Value, schema: &'a Value, name: &str) -> Option<&'a Value> {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return property(schemas, &schemas[reference.rsplit('/').next()?], name);
+        }
+        let own = if name.is_empty() { schema.get("items") } else { schema["properties"].get(name) };
+        let more = || schema.get("additionalProperties").filter(|more| more.is_object() && !name.is_empty());
+        let parts =
+            ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+        own.or_else(|| parts.into_iter().find_map(|part| property(schemas, part, name))).or_else(more)
+    }
+
+    #[test]
+    fn the_address_has_the_forms_that_the_bank_takes_and_requests_are_signed() {
+        let description = description("http://127.0.0.1:1");
+        assert_eq!(description["security"], json!([{ "signature": [] }]));
+        assert!(description.pointer("/components/securitySchemes/signature/scheme").is_some());
+        let validator =
+            jsonschema::options().should_validate_formats(true).build(&value(Header::PsuIpAddress)).unwrap();
+        for (address, fits) in
+            [("192.0.2.10", true), ("2001:db8::1", true), ("192.0.2", false), ("here", false), ("", false)]
+        {
+            assert_eq!(validator.is_valid(&json!(address)), fits, "{address}");
+            assert_eq!(address.parse::<std::net::IpAddr>().is_ok(), fits, "{address}");
         }
     }
 

@@ -1,19 +1,19 @@
 //! HTTP around the operations: routes, bodies and responses.
 
-use std::error::Error as _;
+use std::future::poll_fn;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use chrono::DateTime;
-use http_body_util::LengthLimitError;
 use serde_json::{Value, json};
+use tokio::time::timeout_at;
 
 use crate::operation::Operation;
 use crate::operations::{self, Context};
@@ -29,6 +29,8 @@ pub(crate) struct Service {
     pub(crate) context: Context,
     /// Whether to write a line per request.
     pub(crate) log: bool,
+    /// How long a body may take.
+    pub(crate) patience: Duration,
 }
 
 /// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
@@ -70,7 +72,7 @@ async fn serve(
     let parameters: Vec<String> =
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
     let absent = service.context.rules.forms().find_map(|form| form.absent(operation));
-    let outcome = match read_body(&parts.headers, body).await {
+    let outcome = match read_body(&parts.headers, body, service.patience).await {
         Ok(_) if absent.is_some() => {
             Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
         }
@@ -93,7 +95,12 @@ async fn serve(
     };
     if service.log {
         let status = outcome.as_ref().map_or_else(|refusal| refusal.status, |(status, _)| *status);
-        let rule = outcome.as_ref().err().map(|refusal| refusal.rule.as_str());
+        let rule = outcome.as_ref().err().map(|refusal| match status {
+            // What a client does wrong with the connection is not to be found in any rule of the document.
+            StatusCode::REQUEST_TIMEOUT => refusal.text(),
+            _ => refusal.rule.clone(),
+        });
+        let rule = rule.as_deref();
         log::request(operation.id(), status.as_u16(), rule, started.elapsed());
     }
     let rules = service.context.rules;
@@ -118,7 +125,7 @@ fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Pla
     answer
 }
 
-async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
+async fn read_body(headers: &HeaderMap, body: Body, patience: Duration) -> Result<Vec<u8>, Refusal> {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let too_large = || {
         let says = format!("expected a body of at most {BODY_LIMIT} bytes, found more");
@@ -127,15 +134,36 @@ async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> 
     if announced.is_some_and(|bytes: usize| bytes > BODY_LIMIT) {
         return Err(too_large());
     }
-    match to_bytes(body, BODY_LIMIT).await {
-        Ok(bytes) => Ok(bytes.into()),
-        Err(error) if is_over_limit(&error) => Err(too_large()),
-        Err(_) => Err(Refusal::format("http.body", "expected a whole body, found one cut off")),
+    let (mut body, mut bytes) = (Box::pin(body), Vec::new());
+    let deadline = Instant::now() + patience;
+    loop {
+        let frame = poll_fn(|context| body.as_mut().poll_frame(context));
+        let data = match timeout_at(deadline.into(), frame).await {
+            Ok(None) => return Ok(bytes),
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Err(_))) => {
+                return Err(Refusal::format("http.body", "expected a whole body, found one cut off"));
+            }
+            Err(_) => return Err(late(announced, bytes.len(), patience)),
+        };
+        if bytes.len() + data.len() > BODY_LIMIT {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&data);
     }
 }
 
-fn is_over_limit(error: &axum::Error) -> bool {
-    error.source().and_then(|source| source.downcast_ref::<LengthLimitError>()).is_some()
+/// A body of which more was announced than came.
+fn late(announced: Option<usize>, came: usize, patience: Duration) -> Refusal {
+    let within = patience.as_secs_f64();
+    let says = match announced {
+        Some(announced) => format!(
+            "expected a body of {announced} bytes, as Content-Length says, got {came} within {within} s: Content-Length is larger than \
+             what came"
+        ),
+        None => format!("expected the last chunk of the body within {within} s, got {came} bytes without it"),
+    };
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::BadRequest, "http.body", says)
 }
 
 /// The address by which the bank was asked (RFC 9110 section 7.2).
@@ -180,7 +208,7 @@ async fn wrong_method(State(service): State<Arc<Service>>, headers: HeaderMap) -
 
 fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response {
     if service.log {
-        log::request("no operation", refusal.status.as_u16(), Some(&refusal.rule), std::time::Duration::ZERO);
+        log::request("no operation", refusal.status.as_u16(), Some(&refusal.rule), Duration::ZERO);
     }
     let rules = service.context.rules;
     respond(service, headers, refused(rules, None, refusal))

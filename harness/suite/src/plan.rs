@@ -58,18 +58,42 @@ impl std::str::FromStr for Shard {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// A pattern without a match.
-    #[error("`{option} {pattern}` matches no case{}", .near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    #[error("`{}{pattern}` matches no case{}", .option.map(|option| format!("{option} ")).unwrap_or_default(), .near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     NoMatch {
-        /// `--only` or `--skip`.
-        option: &'static str,
+        /// `--only` or `--skip`; none for an argument without a name.
+        option: Option<&'static str>,
         /// The pattern.
         pattern: String,
         /// The nearest id.
         near: Option<String>,
     },
-    /// What `--only` selects, `--skip` or the depth takes away.
-    #[error("`--skip` and `--depth` leave nothing of what `--only` selects")]
-    Nothing,
+    /// Everything is skipped.
+    #[error("`--skip` takes away {}", if *.has_only { "all that `--only` selects" } else { "every case" })]
+    Skipped {
+        /// Whether `--only` was given.
+        has_only: bool,
+    },
+    /// Nothing of what is left runs at this depth.
+    #[error("nothing of what was asked for runs at depth {}: {case}: {why}", .depth.word())]
+    Depth {
+        /// The depth.
+        depth: Depth,
+        /// A case that was asked for.
+        case: String,
+        /// Why it does not run.
+        why: String,
+    },
+}
+
+impl PlanError {
+    /// The same for patterns that are given as arguments without a name.
+    #[must_use]
+    pub fn of_arguments(self) -> Self {
+        match self {
+            Self::NoMatch { pattern, near, .. } => Self::NoMatch { option: None, pattern, near },
+            other => other,
+        }
+    }
 }
 
 impl Suite {
@@ -82,7 +106,7 @@ impl Suite {
             for pattern in patterns {
                 if !self.cases().iter().any(|case| matches(pattern, case)) {
                     return Err(PlanError::NoMatch {
-                        option,
+                        option: Some(option),
                         pattern: pattern.clone(),
                         near: self.near(pattern),
                     });
@@ -94,7 +118,10 @@ impl Suite {
             self.cases().iter().filter(|case| (only.is_empty() || any(only, case)) && !any(skip, case));
         let (selected, left_out) = at_depth(chosen, depth);
         if selected.is_empty() {
-            return Err(PlanError::Nothing);
+            return Err(match left_out.first() {
+                None => PlanError::Skipped { has_only: !only.is_empty() },
+                Some((case, why)) => PlanError::Depth { depth, case: case.id.clone(), why: why.clone() },
+            });
         }
         Ok(self.with_controls(selected, left_out))
     }

@@ -185,5 +185,5 @@ fn a_plan_takes_the_controls_along_and_refuses_patterns_without_a_match() {
     let near = ids(&["a.othr"], &[]).unwrap_err().to_string();
     assert_eq!(near, "`--only a.othr` matches no case; did you mean `a.other`?");
     assert!(ids(&[], &["zzz"]).unwrap_err().to_string().starts_with("`--skip zzz` matches no case"));
-    assert_eq!(ids(&["x"], &["a"]).unwrap_err(), PlanError::Nothing);
+    assert_eq!(ids(&["x"], &["a"]).unwrap_err(), PlanError::Skipped { has_only: true });
 }

@@ -99,8 +99,8 @@ pub struct Tinyproxy {
 }
 
 impl Tinyproxy {
-    /// Starts it for a target at this port; `None` where it is not installed.
-    pub async fn start() -> Option<Self> {
+    /// Starts it.
+    pub async fn start() -> Self {
         let folder = TempDir::new().unwrap();
         // A port that was free a moment ago.
         let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
@@ -117,15 +117,15 @@ impl Tinyproxy {
             .arg(&file)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .spawn();
-        let child = child.ok()?;
+            .spawn()
+            .expect("tinyproxy is installed");
         for _ in 0..100 {
             if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        Some(Self { child, url: format!("http://127.0.0.1:{port}"), folder })
+        Self { child, url: format!("http://127.0.0.1:{port}"), folder }
     }
 
     /// What it wrote down of its connections.

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use xs2aspec_reference::{Config, start};
+use xs2aspec_reference::{Bank, Clock, Config, start};
 
-use crate::support::{Call, bank, exchange};
+use crate::support::{Call, bank, exchange, noon};
 
 #[tokio::test]
 async fn a_connection_serves_many_requests() {
@@ -56,6 +56,73 @@ async fn a_body_that_is_cut_off_is_refused() {
     let reply = exchange(&mut stream, b"").await;
     assert_eq!(reply.refusal(), (400, "FORMAT_ERROR", "http.body"));
     assert_eq!(Call::ncbct().send(&bank).await.status, 201, "the bank goes on");
+    bank.shutdown().await.unwrap();
+}
+
+/// A bank that waits for a fifth of a second.
+async fn impatient() -> Bank {
+    start(Config { now: Clock::at(Some(noon())), patience: Duration::from_millis(200), ..Config::default() })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_body_that_never_comes_to_its_end_is_answered() {
+    let bank = impatient().await;
+    let whole = Call::ncbct().signed().wire();
+    let end = whole.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    let body = whole.len() - end - 4;
+    let mut stream = TcpStream::connect(bank.address()).await.unwrap();
+    let reply = exchange(&mut stream, &whole[..whole.len() - 20]).await;
+    assert_eq!(reply.refusal(), (408, "BAD_REQUEST", "http.body"));
+    let said = reply.text();
+    let expected = format!(
+        "expected a body of {body} bytes, as Content-Length says, got {} within 0.2 s: Content-Length is larger than what came",
+        body - 20
+    );
+    assert!(said.contains(&expected), "{said}");
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.is_empty(), "the connection ends");
+
+    let mut stream = TcpStream::connect(bank.address()).await.unwrap();
+    let chunked =
+        "POST /v1/signing-baskets HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n";
+    let reply = exchange(&mut stream, chunked.as_bytes()).await;
+    assert_eq!(reply.refusal(), (408, "BAD_REQUEST", "http.body"));
+    assert!(reply.text().contains("expected the last chunk of the body"), "{}", reply.text());
+    assert_eq!(Call::ncbct().send(&bank).await.status, 201, "the bank goes on");
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_head_that_never_comes_to_its_end_is_answered() {
+    let bank = impatient().await;
+    let whole = Call::ncbct().signed().wire();
+    let mut stream = TcpStream::connect(bank.address()).await.unwrap();
+    // A connection that waits between two requests is left alone, however long.
+    for _ in 0..2 {
+        assert_eq!(exchange(&mut stream, &whole).await.status, 201);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    // So is a request that comes in pieces.
+    for piece in [&whole[..9], &whole[9..100], &whole[100..whole.len() - 9]] {
+        stream.write_all(piece).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    assert_eq!(exchange(&mut stream, &whole[whole.len() - 9..]).await.status, 201);
+    let begun = Instant::now();
+    let reply = exchange(&mut stream, &whole[..40]).await;
+    assert_eq!(reply.refusal(), (408, "BAD_REQUEST", "http.head"));
+    assert!(
+        reply.text().contains("expected the empty line that ends the head within 0.2 s, got 40 bytes"),
+        "{}",
+        reply.text()
+    );
+    assert!(begun.elapsed() >= Duration::from_millis(200));
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.is_empty(), "the connection ends");
     bank.shutdown().await.unwrap();
 }
 

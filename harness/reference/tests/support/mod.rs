@@ -249,9 +249,14 @@ impl Reply {
         self.body["tppMessages"][0]["code"].as_str().unwrap_or_default()
     }
 
+    /// The text of the first message.
+    pub(crate) fn text(&self) -> &str {
+        self.body["tppMessages"][0]["text"].as_str().unwrap_or_default()
+    }
+
     /// The rule that the first message names.
     pub(crate) fn rule(&self) -> &str {
-        let text = self.body["tppMessages"][0]["text"].as_str().unwrap_or_default();
+        let text = self.text();
         text.split_once(": ").map_or(text, |(rule, _)| rule)
     }
 

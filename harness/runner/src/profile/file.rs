@@ -213,7 +213,6 @@ impl Reader<'_> {
             connect_timeout: self.time("connect-timeout-ms", file.connect_timeout_ms, 5_000, LONGEST.1)?,
             limits: self.limits()?,
             prepared,
-            is_production: false,
             environment: file.environment,
             confirm_production: file.confirm_production.clone(),
         })

@@ -1,5 +1,6 @@
 //! The target profile: what the suite must know of one bank.
 
+mod authorize;
 mod file;
 mod prepare;
 
@@ -16,6 +17,7 @@ use sha2::{Digest, Sha256};
 use xs2aspec_record::TargetProfile;
 use xs2aspec_signing::{Signer, signer::SignerError};
 
+pub use authorize::{AuthorizedProfile, Permission};
 pub use file::schema;
 pub(crate) use file::syntax;
 
@@ -48,7 +50,7 @@ pub struct Profile {
     pub paths: BTreeMap<String, String>,
     /// Declared choices by the key of their clause.
     pub choices: BTreeMap<String, String>,
-    /// What the target offers.
+    /// What the target offers; nothing of what the profile does not say and the target is not asked.
     pub capabilities: BTreeMap<String, Offered>,
     /// Whether a created resource with status RJCT is one of the target's forms of refusal.
     pub rejected_is_refusal: bool,
@@ -74,8 +76,6 @@ pub struct Profile {
     pub limits: Limits,
     /// Texts that `[[prepare]]` printed, which may be secrets.
     pub prepared: Vec<String>,
-    /// Whether payments are real there, so that nothing may be sent that could make one.
-    pub is_production: bool,
     /// What the profile says of the kind of target: `sandbox` or `production`.
     pub environment: Option<Environment>,
     /// The base URL, written a second time by whoever wants a production target to be read.
@@ -157,7 +157,7 @@ impl Environment {
 pub enum Offered {
     /// It does.
     Yes,
-    /// It does not, as its profile declares.
+    /// It does not, as the profile says.
     No,
     /// It is asked before the run.
     Ask,
@@ -243,6 +243,11 @@ fn host(url: &str) -> (String, u16) {
     (host.trim_matches(['[', ']']).to_owned(), port)
 }
 
+/// Whether a host is this machine.
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// The text of a file.
 pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
     std::fs::read_to_string(path)
@@ -250,36 +255,6 @@ pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
 }
 
 impl Profile {
-    /// Takes aim. Payments are real side effects: they are made on this machine, or where the profile says that the target is a
-    /// sandbox. Anything else is only read, and that only if the caller allows it and the profile confirms the address.
-    ///
-    /// An error is one sentence that names the key to change; nothing may be sent then.
-    pub fn aim(&mut self, allow_production: bool) -> Result<(), String> {
-        let (host, _) = self.host();
-        if self.is_loopback() || self.environment == Some(Environment::Sandbox) {
-            return Ok(());
-        }
-        if !allow_production {
-            return Err(format!(
-                "{host} is not this machine, and nothing says that its payments are worth nothing: nothing was sent. For a test \
-                 system, say `environment = \"sandbox\"` in its profile; to read a production system, give --allow-production"
-            ));
-        }
-        if self.environment != Some(Environment::Production) {
-            return Err(format!(
-                "--allow-production reads {host} only if its profile says `environment = \"production\"`: nothing was sent"
-            ));
-        }
-        if self.confirm_production.as_deref().map(|text| text.trim_end_matches('/')) != Some(&self.base_url) {
-            return Err(format!(
-                "--allow-production reads {host} only if its profile says `confirm-production = \"{}\"`: nothing was sent",
-                self.base_url
-            ));
-        }
-        self.is_production = true;
-        Ok(())
-    }
-
     /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the address, which may be another
     /// for each part of a run, are not in it.
     pub fn sha256(&self) -> String {
@@ -351,7 +326,6 @@ impl Profile {
                 longest_wait: Duration::ZERO,
             },
             prepared: Vec::new(),
-            is_production: false,
             environment: None,
             confirm_production: None,
         }
@@ -369,8 +343,7 @@ impl Profile {
 
     /// Whether the target is on this machine.
     pub fn is_loopback(&self) -> bool {
-        let (host, _) = self.host();
-        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        is_loopback(&self.host().0)
     }
 
     /// Whether the target offers a capability.
@@ -455,32 +428,6 @@ mod tests {
             let (table, key) = offer.name.rsplit_once('.').unwrap_or(("", offer.name));
             assert!(whole.contains(table) && whole.contains(key), "the template lacks {}", offer.name);
         }
-    }
-
-    #[test]
-    fn only_sandboxes_and_this_machine_are_aimed_at() {
-        let aimed = |lines: &str, allow| {
-            let mut profile = file::parse("bank.toml", lines, None).unwrap();
-            profile.aim(allow).map(|()| profile.is_production)
-        };
-        for here in ["127.0.0.1:1", "localhost", "[::1]:8080"] {
-            assert_eq!(aimed(&format!("base-url = \"http://{here}\""), false), Ok(false));
-        }
-        let bank = "base-url = \"https://bank.example/xs2a/\"\n";
-        let with = |more: &str| format!("{bank}{more}");
-        assert_eq!(aimed(&with("environment = \"sandbox\""), false), Ok(false));
-        for (more, allow, key) in [
-            ("", false, "`environment = \"sandbox\"`"),
-            ("environment = \"production\"", false, "--allow-production"),
-            ("", true, "`environment = \"production\"`"),
-            ("environment = \"production\"", true, "`confirm-production = \"https://bank.example/xs2a\"`"),
-            ("environment = \"production\"\nconfirm-production = \"yes\"", true, "`confirm-production = "),
-        ] {
-            let error = aimed(&with(more), allow).unwrap_err();
-            assert!(error.contains(key) && error.contains("nothing was sent"), "{more}: {error}");
-        }
-        let confirmed = "environment = \"production\"\nconfirm-production = \"https://bank.example/xs2a\"";
-        assert_eq!(aimed(&with(confirmed), true), Ok(true));
     }
 
     #[test]

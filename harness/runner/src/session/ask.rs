@@ -7,10 +7,10 @@ use std::{
 };
 
 use serde_json::Value;
-use xs2aspec_record::Exchange;
+use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, RequestSpec};
 
-use super::{Session, Stop, Trail, offer::not_offered, operation_of};
+use super::{Session, Stop, Trail, gate::Held, offer::not_offered, operation_of};
 use crate::{
     exchange::{Answer, Exchanged},
     fill::{FillError, Filled, Filler},
@@ -20,6 +20,24 @@ use crate::{
 /// Requests by case and step, with their URLs below the base URL.
 #[derive(Debug, Default)]
 pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
+
+/// Why there is no request that somebody else could send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotReady {
+    /// With this profile the request cannot be made.
+    Profile(String),
+    /// A request that prepares it did not come to what it must.
+    Target(String),
+}
+
+impl From<Stop> for NotReady {
+    fn from(stop: Stop) -> Self {
+        match stop.verdict {
+            Verdict::NotApplicable => Self::Profile(stop.reason),
+            _ => Self::Target(stop.reason),
+        }
+    }
+}
 
 impl Requests {
     fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
@@ -47,15 +65,13 @@ impl Session {
             .collect()
     }
 
-    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent. An error says why
-    /// there is none.
-    pub async fn ready(&self, case: &Case) -> Result<Filled, String> {
-        let why = |stop: Stop| stop.reason;
-        self.offered(case).await.map_err(why)?;
-        let (kept, ..) = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
+    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent.
+    pub async fn ready(&self, case: &Case) -> Result<Filled, NotReady> {
+        self.offered(case).await?;
+        let (kept, ..) = self.set_up(case, &mut Trail::default()).await?;
         self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
-            FillError::NotOffered(name) => not_offered(&name).reason,
-            other => other.to_string(),
+            FillError::NotOffered(name) => NotReady::Profile(not_offered(&name).reason),
+            other => NotReady::Profile(other.to_string()),
         })
     }
 
@@ -135,15 +151,18 @@ impl Session {
                 FillError::NotApplicable(why) => Stop::declared_absent(why),
                 FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
             })?;
+            let pass = self.gate.pass(&filled.method).map_err(|held| {
+                trail.is_held_back |= held == Held::UsedUp;
+                Stop::held(held)
+            })?;
             if let Some(sending) = self.sending.as_ref().filter(|_| request.method != "GET") {
                 let noted = sending.note(&case.id, step);
                 noted.map_err(|error| {
                     Stop::error(format!("what is sent cannot be noted, so it was not sent: {error}"))
                 })?;
             }
-            let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
-            let at = micros(self.began.elapsed());
-            let Exchanged { answer, seen, took } = self.exchanger.send(&filled).await;
+            let (number, at) = (pass.number, micros(self.began.elapsed()));
+            let Exchanged { answer, seen, took } = pass.send(&filled).await;
             if self.beside.is_none() {
                 let seen = answer.as_ref().ok().or(seen.as_ref());
                 if let Some(answer) = seen {

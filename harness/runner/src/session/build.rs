@@ -11,29 +11,30 @@ use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Sending};
 use xs2aspec_suite::Suite;
 
-use super::{Done, Requests, Session, SessionError, operation_of, recorded};
+use super::{Done, Requests, Session, SessionError, gate::Gate, operation_of, recorded};
 use crate::{
     exchange::{Exchanger, Inside},
     fit, judge,
     mask::Masker,
     pace::Pace,
-    profile::Profile,
+    profile::{AuthorizedProfile, Profile},
     response::ResponseRules,
     seal::{Forms, Seal, SealError},
 };
 
 impl Session {
-    /// A session; nothing is sent yet. A key that does not belong to its certificate is found here.
+    /// A session; nothing is sent yet, and never what the profile is not authorized for. A key that does not belong to its certificate is found here.
     pub fn new(
         suite: Arc<Suite>,
-        profile: Profile,
+        profile: AuthorizedProfile,
         seed: u64,
         now: DateTime<Utc>,
     ) -> Result<Self, SessionError> {
+        let (profile, permission) = profile.into_parts();
         fit::check(&suite, &profile)?;
         let seal = Seal::new(profile.signer().map_err(SealError::from)?, Forms::of(&profile.choices)?)?;
-        let (exchanger, rules) = (Exchanger::new(&profile)?, Arc::new(ResponseRules::new()));
-        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), exchanger, rules))
+        let gate = Gate::new(Exchanger::new(&profile)?, permission);
+        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), gate, Arc::new(ResponseRules::new())))
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
@@ -41,10 +42,11 @@ impl Session {
     /// `requests` differ in their base URL and choices alone. A target that is `inside` this process is asked there.
     pub fn beside(
         &self,
-        profile: Profile,
+        profile: AuthorizedProfile,
         requests: &Arc<Requests>,
         inside: Option<Inside>,
     ) -> Result<Self, SessionError> {
+        let (profile, permission) = profile.into_parts();
         let forms = Forms::of(&profile.choices)?;
         let (seal, requests) = if forms == self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
@@ -56,7 +58,8 @@ impl Session {
             None => Exchanger::new(&profile)?,
         };
         let (suite, rules) = (Arc::clone(&self.suite), Arc::clone(&self.rules));
-        let session = Self::of(suite, profile, (self.seed, self.now), seal, exchanger, rules);
+        let gate = Gate::new(exchanger, permission);
+        let session = Self::of(suite, profile, (self.seed, self.now), seal, gate, rules);
         Ok(Self { beside: Some(requests), ..session })
     }
 
@@ -65,7 +68,7 @@ impl Session {
         profile: Profile,
         (seed, now): (u64, DateTime<Utc>),
         seal: Arc<Seal>,
-        exchanger: Exchanger,
+        gate: Gate,
         rules: Arc<ResponseRules>,
     ) -> Self {
         Self {
@@ -73,7 +76,7 @@ impl Session {
             pace: Pace::new(profile.limits.clone()),
             masker: Masker::new(&profile, seed),
             seal,
-            exchanger,
+            gate,
             rules,
             running: None,
             beside: None,
@@ -81,7 +84,6 @@ impl Session {
             begun: BTreeMap::new(),
             recorded: None,
             began: Instant::now(),
-            exchanges: AtomicU64::new(0),
             retries: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
@@ -110,7 +112,7 @@ impl Session {
     pub fn resumed(self, exchanges: u64, begun: &BTreeMap<String, u32>) -> Self {
         let spread = |times: u32| u64::from(times).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let begun = begun.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
-        Self { begun, exchanges: AtomicU64::new(exchanges), ..self }
+        Self { begun, gate: self.gate.after(exchanges), ..self }
     }
 
     /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is its judged exchange.
@@ -121,7 +123,12 @@ impl Session {
             let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
             Some((examined.outcome, examined.words))
         });
-        let done = Done { verdict: verdict.clone(), exchanges: std::sync::Mutex::default(), answered };
+        let done = Done {
+            verdict: verdict.clone(),
+            exchanges: std::sync::Mutex::default(),
+            answered,
+            is_held_back: false,
+        };
         let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
     }

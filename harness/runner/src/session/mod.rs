@@ -3,6 +3,7 @@
 
 mod ask;
 mod build;
+mod gate;
 mod offer;
 mod recorded;
 mod sequence;
@@ -27,10 +28,16 @@ use xs2aspec_record::{
 use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
 
 pub(crate) use self::ask::micros;
-use self::recorded::Recorded;
-pub use self::{ask::Requests, sequence::Told};
+pub use self::{
+    ask::{NotReady, Requests},
+    sequence::Told,
+};
+use self::{
+    gate::{Gate, Held},
+    recorded::Recorded,
+};
 use crate::{
-    exchange::{Answer, ExchangeError, Exchanger},
+    exchange::{Answer, ExchangeError},
     fill::Filled,
     fit::Misfit,
     judge::{self, Outcome},
@@ -64,6 +71,8 @@ pub struct Done {
     exchanges: Mutex<Vec<Exchange>>,
     /// The outcome of the judged request, if there was an answer, and the answer in words.
     answered: Option<(Outcome, String)>,
+    /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its verdict says nothing.
+    pub is_held_back: bool,
 }
 
 impl Done {
@@ -83,7 +92,7 @@ pub struct Session {
     now: DateTime<Utc>,
     /// Since when the clock runs, where it does.
     running: Option<Instant>,
-    exchanger: Exchanger,
+    gate: Gate,
     pace: Pace,
     rules: Arc<ResponseRules>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session of its own, which
@@ -99,7 +108,6 @@ pub struct Session {
     /// The record that is judged in place of a target.
     recorded: Option<Recorded>,
     began: Instant,
-    exchanges: AtomicU64,
     retries: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
@@ -150,7 +158,17 @@ impl Session {
 
     /// Exchanges so far.
     pub fn exchanges(&self) -> u64 {
-        self.exchanges.load(Ordering::Relaxed)
+        self.gate.passed()
+    }
+
+    /// From now on nothing is sent beyond so many exchanges, those so far included. A case that is held back by that says so.
+    pub fn limit_exchanges(&self, most: u64) {
+        self.gate.set_limit(most);
+    }
+
+    /// How many exchanges there may still be.
+    pub fn exchanges_left(&self) -> u64 {
+        self.gate.limit().saturating_sub(self.gate.passed())
     }
 
     /// How many of them sent a request once more.
@@ -191,7 +209,8 @@ impl Session {
                 verdict.findings.clear();
             }
         }
-        let Trail { exchanges, learned } = trail;
+        let is_held_back = trail.is_held_back || self.is_held_back(case.control.as_deref());
+        let Trail { exchanges, learned, .. } = trail;
         // What is asked beside another session is compared, and never shown.
         if self.beside.is_none() {
             let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
@@ -202,7 +221,14 @@ impl Session {
         verdict.observations.sort();
         verdict.observations.dedup();
         verdict.micros = micros(start.elapsed());
-        Done { verdict, exchanges: Mutex::new(exchanges), answered }
+        Done { verdict, exchanges: Mutex::new(exchanges), answered, is_held_back }
+    }
+
+    /// Whether a case that was run was held back.
+    fn is_held_back(&self, id: Option<&str>) -> bool {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = id.and_then(|id| done.get(id)?.get().map(|done| done.is_held_back));
+        done.unwrap_or_default()
     }
 
     /// The way of a case up to its verdict, or to where it stops.
@@ -336,6 +362,8 @@ struct Trail {
     exchanges: Vec<Exchange>,
     /// What their answers told of persons and accounts.
     learned: Pairs,
+    /// Whether a request was held back by the limit of exchanges.
+    is_held_back: bool,
 }
 
 /// Where the way of a case ends before its request is judged.
@@ -364,6 +392,13 @@ impl Stop {
 
     fn error(reason: String) -> Self {
         Self { verdict: Verdict::Error, reason, absence: None }
+    }
+
+    fn held(held: Held) -> Self {
+        match held {
+            Held::Forbidden => Self::declared_absent(held.to_string()),
+            Held::UsedUp => Self::inconclusive(held.to_string()),
+        }
     }
 }
 

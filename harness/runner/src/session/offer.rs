@@ -1,12 +1,12 @@
 //! What a target offers: which cases can run against it.
 
-use std::sync::{Arc, PoisonError, atomic::Ordering};
+use std::sync::{Arc, PoisonError};
 
 use serde_json::Value;
 use xs2aspec_suite::{Case, RequestSpec, capability};
 
-use super::{Session, Stop};
-use crate::profile::Offered;
+use super::{Session, Stop, gate::Held};
+use crate::profile::{Offered, Permission};
 
 impl Session {
     /// Whether the target offers what the case needs.
@@ -14,9 +14,8 @@ impl Session {
         if let Some(recorded) = &self.recorded {
             return recorded.offered(&case.id);
         }
-        if self.profile.is_production && !case.only_reads() {
-            let reason = "it could make a payment, and the target is a production system, which is only read";
-            return Err(Stop::declared_absent(reason.to_owned()));
+        if self.gate.permission() == Permission::Reads && !case.only_reads() {
+            return Err(Stop::held(Held::Forbidden));
         }
         for need in &case.needs {
             let line = capability::find(&capability::CAPABILITIES, need).map_or("", |offer| offer.line);
@@ -81,13 +80,10 @@ impl Session {
         };
         let ask = async {
             let baseline = self.suite.baselines().get(if need == "sandbox" { "customers" } else { need })?;
-            if self.profile.is_production && baseline.request.method != "GET" {
-                return None;
-            }
             let kept = [("payment.id".to_owned(), Value::from("none"))].into();
             let request = self.filler(need, "ask", &kept).fill(&baseline.request).ok()?;
-            self.exchanges.fetch_add(1, Ordering::Relaxed);
-            let status = self.exchanger.send(&request).await.answer.ok()?.status;
+            let pass = self.gate.pass(&request.method).ok()?;
+            let status = pass.send(&request).await.answer.ok()?.status;
             // A basket with an unknown payment is refused one way or another; a missing operation is not found.
             let absent = matches!(status, 404 | 405 | 501) || (need == "sandbox" && status == 403);
             absent.then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))

@@ -40,7 +40,8 @@ impl Session {
                 _ => {}
             }
         }
-        let session = Self::new(suite, Profile::recorded(recorded), 0, DateTime::<Utc>::UNIX_EPOCH)?;
+        let session =
+            Self::new(suite, Profile::recorded(recorded).for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
         Ok(Self { recorded: Some(Recorded { exchanges, verdicts }), ..session })
     }
 }

@@ -1,0 +1,52 @@
+//! A server on this machine that keeps the method of every request that arrives.
+
+use std::sync::{Arc, Mutex};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::Request,
+    http::{Response, StatusCode},
+};
+use tokio::net::TcpListener;
+use xs2aspec_reference::{Config, Indoors};
+
+/// A server that counts.
+pub struct Counting {
+    /// Its base URL.
+    pub url: String,
+    methods: Arc<Mutex<Vec<String>>>,
+}
+
+impl Counting {
+    /// A server that answers as the reference bank with this configuration; without one it fails at every request.
+    pub async fn start(config: Option<Config>) -> Self {
+        let methods = Arc::new(Mutex::new(Vec::new()));
+        let bank = config.map(|config| Indoors::open(&config));
+        let kept = Arc::clone(&methods);
+        let answer = move |request: Request| {
+            kept.lock().unwrap().push(request.method().to_string());
+            let bank = bank.clone();
+            async move {
+                let Some(bank) = bank else {
+                    return Response::builder()
+                        .status(StatusCode::INTERNAL_SERVER_ERROR)
+                        .body(Body::empty())
+                        .unwrap();
+                };
+                let (head, body) = request.into_parts();
+                let body = to_bytes(body, usize::MAX).await.unwrap_or_default().to_vec();
+                bank.answer(Request::from_parts(head, body)).await.map(Body::from)
+            }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(axum::serve(listener, Router::new().fallback(answer)).into_future());
+        Self { url, methods }
+    }
+
+    /// The methods of what has arrived since this was asked last.
+    pub fn methods(&self) -> Vec<String> {
+        std::mem::take(&mut self.methods.lock().unwrap())
+    }
+}

@@ -1,0 +1,257 @@
+//! The head of a request that never comes to its end: HTTP libraries wait for it without a word, this bank says what it waits for.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::connection::{Connection, Stream};
+use crate::log;
+use crate::refusal::{Code, Refusal};
+
+/// Longest head that is looked at. What is longer is left to the HTTP library, which has a limit of its own.
+const HEAD_LIMIT: usize = 1 << 16;
+
+/// How long the heads of requests are waited for, and whether it is said on stderr when one does not come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiter {
+    pub(crate) patience: Duration,
+    pub(crate) log: bool,
+}
+
+impl Waiter {
+    /// A connection whose requests are to come within this time.
+    pub(crate) fn over(self, stream: impl Stream + 'static) -> Connection {
+        let timer = Box::pin(sleep_until(Instant::now()));
+        Box::pin(Patient {
+            stream: Box::pin(stream),
+            waiter: self,
+            stage: Stage::Between,
+            timer,
+            answer: None,
+        })
+    }
+}
+
+/// Where in a request the bytes of a connection are.
+#[derive(Debug, PartialEq, Eq)]
+enum Stage {
+    /// Before its first byte.
+    Between,
+    /// In its head, of which this has come.
+    Head(Vec<u8>),
+    /// In its body, of which so many bytes are to come.
+    Body(u64),
+    /// Where it cannot be told: another version of HTTP, or a body in chunks.
+    Beyond,
+}
+
+impl Stage {
+    /// The stage after these bytes.
+    fn after(mut self, mut bytes: &[u8]) -> Self {
+        while !bytes.is_empty() {
+            self = match self {
+                Self::Between => {
+                    // Empty lines before a request are ignored (RFC 9112 section 2.2).
+                    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
+                    bytes = &bytes[start.unwrap_or(bytes.len())..];
+                    if start.is_some() { Self::Head(Vec::new()) } else { Self::Between }
+                }
+                Self::Head(mut head) => {
+                    let known = head.len();
+                    head.extend_from_slice(bytes);
+                    match end(&head, known) {
+                        Some(end) => {
+                            bytes = &bytes[end - known..];
+                            head.truncate(end);
+                            body(&head)
+                        }
+                        None if head.len() > HEAD_LIMIT => Self::Beyond,
+                        None => return Self::Head(head),
+                    }
+                }
+                Self::Body(left) => {
+                    let now = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+                    bytes = &bytes[now..];
+                    let left = left - now as u64;
+                    if left == 0 { Self::Between } else { Self::Body(left) }
+                }
+                Self::Beyond => return Self::Beyond,
+            };
+        }
+        self
+    }
+}
+
+/// Where a head ends, with the empty line, if that does not stand before what was known already. A bare LF ends a line as well (RFC 9112
+/// section 2.2).
+fn end(head: &[u8], known: usize) -> Option<usize> {
+    let start = known.saturating_sub(3);
+    let lines = (start..head.len()).filter(|at| head[*at] == b'\n').map(|at| at + 1);
+    lines.into_iter().find_map(|at| match &head[at..] {
+        [b'\n', ..] => Some(at + 1),
+        [b'\r', b'\n', ..] => Some(at + 2),
+        _ => None,
+    })
+}
+
+/// The stage after a whole head.
+fn body(head: &[u8]) -> Stage {
+    if head.starts_with(b"PRI * HTTP/2") {
+        return Stage::Beyond;
+    }
+    let mut length = Some(0);
+    for line in head.split(|byte| *byte == b'\n').skip(1) {
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+        let (name, value) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
+        if name.eq_ignore_ascii_case(b"content-length") {
+            length = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+        } else if name.eq_ignore_ascii_case(b"transfer-encoding") || name.eq_ignore_ascii_case(b"upgrade") {
+            return Stage::Beyond;
+        }
+    }
+    match length {
+        Some(0) => Stage::Between,
+        Some(length) => Stage::Body(length),
+        None => Stage::Beyond,
+    }
+}
+
+/// A connection that answers 408 (RFC 9110 section 15.5.9) where a head does not come to its end, and closes.
+struct Patient {
+    stream: Connection,
+    waiter: Waiter,
+    stage: Stage,
+    /// When the head that has begun must be there.
+    timer: Pin<Box<Sleep>>,
+    /// What is left to be written of the answer, once the time is over.
+    answer: Option<Vec<u8>>,
+}
+
+impl Patient {
+    /// Writes the answer; what was read of the request is then all there is.
+    fn give_up(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.answer.is_none() {
+            let refusal = unfinished(&self.stage, self.waiter.patience);
+            if self.waiter.log {
+                log::unfinished(&refusal.text());
+            }
+            self.answer = Some(written(&refusal));
+        }
+        while let Some(answer) = self.answer.as_mut().filter(|answer| !answer.is_empty()) {
+            let sent = ready!(self.stream.as_mut().poll_write(context, answer))?;
+            if sent == 0 {
+                break;
+            }
+            answer.drain(..sent);
+        }
+        self.stream.as_mut().poll_flush(context)
+    }
+}
+
+/// Why a request whose head is not whole is refused.
+fn unfinished(stage: &Stage, patience: Duration) -> Refusal {
+    let came = if let Stage::Head(head) = stage { head.len() } else { 0 };
+    let within = patience.as_secs_f64();
+    let says =
+        format!("expected the empty line that ends the head within {within} s, got {came} bytes without it");
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::BadRequest, "http.head", says)
+}
+
+/// An answer as HTTP/1.1 has it. The library that writes all others knows of no request to answer.
+fn written(refusal: &Refusal) -> Vec<u8> {
+    let body = refusal.body().to_string();
+    let status = refusal.status;
+    let reason = status.canonical_reason().unwrap_or_default();
+    format!(
+        "HTTP/1.1 {} {reason}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        status.as_u16(),
+        body.len()
+    )
+    .into_bytes()
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.answer.is_some() {
+            return self.give_up(context);
+        }
+        let before = buffer.filled().len();
+        if self.stream.as_mut().poll_read(context, buffer)?.is_ready() {
+            let stage = std::mem::replace(&mut self.stage, Stage::Beyond);
+            let had_begun = matches!(stage, Stage::Head(_));
+            self.stage = stage.after(&buffer.filled()[before..]);
+            if matches!(self.stage, Stage::Head(_)) && !had_begun {
+                let due = Instant::now() + self.waiter.patience;
+                self.timer.as_mut().reset(due);
+            }
+            return Poll::Ready(Ok(()));
+        }
+        if matches!(self.stage, Stage::Head(_)) {
+            ready!(self.timer.as_mut().poll(context));
+            return self.give_up(context);
+        }
+        Poll::Pending
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.stream.as_mut().poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever pieces the bytes come in.
+    fn stage(bytes: &[u8], piece: usize) -> Stage {
+        bytes.chunks(piece).fold(Stage::Between, Stage::after)
+    }
+
+    #[test]
+    fn it_is_told_where_a_request_is() {
+        let head = |head: &str| Stage::Head(head.as_bytes().to_vec());
+        let table = [
+            ("", Stage::Between),
+            ("\r\n", Stage::Between),
+            ("\r\nGET", head("GET")),
+            ("GET / HTTP/1.1\r\nHost: a\r\n", head("GET / HTTP/1.1\r\nHost: a\r\n")),
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", Stage::Between),
+            ("GET / HTTP/1.1\nHost: a\n\n", Stage::Between),
+            ("POST / HTTP/1.1\r\ncontent-LENGTH: 5\r\n\r\n", Stage::Body(5)),
+            ("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n{\n\n", Stage::Body(2)),
+            ("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n{\n\n\n}GE", head("GE")),
+            ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", Stage::Beyond),
+            ("POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n", Stage::Beyond),
+            ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Stage::Beyond),
+        ];
+        for (bytes, expected) in table {
+            for piece in [1, 2, 7, 1000] {
+                assert_eq!(stage(bytes.as_bytes(), piece), expected, "{bytes:?} in pieces of {piece}");
+            }
+        }
+        assert_eq!(stage(&[b'a'; HEAD_LIMIT + 1], 4096), Stage::Beyond);
+    }
+}

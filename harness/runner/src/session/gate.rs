@@ -1,0 +1,120 @@
+//! The one way from a session to its target. What the profile was not authorized for does not pass, nor does a request beyond the limit.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{
+    exchange::{Exchanged, Exchanger},
+    fill::Filled,
+    profile::Permission,
+};
+
+/// Counts what is sent, and holds back what may not be.
+#[derive(Debug)]
+pub(super) struct Gate {
+    exchanger: Exchanger,
+    permission: Permission,
+    /// Requests that passed.
+    passed: AtomicU64,
+    /// How many may pass in all.
+    limit: AtomicU64,
+}
+
+/// Why a request was not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Held {
+    /// The profile was not authorized for it.
+    #[error("it could make a payment, and the target is a production system, which is only read")]
+    Forbidden,
+    /// As many were sent as there may be.
+    #[error("the budget of requests is used up")]
+    UsedUp,
+}
+
+/// Leave to send one request, which counts from here on.
+#[must_use]
+pub(super) struct Pass<'a> {
+    gate: &'a Gate,
+    /// The number of the request, from 1.
+    pub(super) number: u64,
+}
+
+impl Gate {
+    pub(super) fn new(exchanger: Exchanger, permission: Permission) -> Self {
+        Self { exchanger, permission, passed: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX) }
+    }
+
+    /// Goes on counting from here.
+    pub(super) fn after(self, passed: u64) -> Self {
+        Self { passed: AtomicU64::new(passed), ..self }
+    }
+
+    pub(super) fn permission(&self) -> Permission {
+        self.permission
+    }
+
+    pub(super) fn passed(&self) -> u64 {
+        self.passed.load(Ordering::SeqCst)
+    }
+
+    /// Requests that may pass in all, those that did included.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::SeqCst);
+    }
+
+    /// Leave to send a request with this method.
+    pub(super) fn pass(&self, method: &str) -> Result<Pass<'_>, Held> {
+        if !self.permission.covers(method) {
+            return Err(Held::Forbidden);
+        }
+        let limit = self.limit();
+        let next = |passed: u64| (passed < limit).then_some(passed + 1);
+        let before = self.passed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
+        before.map(|before| Pass { gate: self, number: before + 1 }).map_err(|_| Held::UsedUp)
+    }
+}
+
+impl Pass<'_> {
+    /// Sends it.
+    pub(super) async fn send(self, request: &Filled) -> Exchanged {
+        self.gate.exchanger.send(request).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    fn gate(permission: Permission) -> Gate {
+        Gate::new(Exchanger::new(&Profile::of_url("http://127.0.0.1:1").unwrap()).unwrap(), permission)
+    }
+
+    #[test]
+    fn no_more_pass_than_may() {
+        let gate = gate(Permission::Everything).after(3);
+        gate.set_limit(50);
+        let passed: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| (0..20).filter(|_| gate.pass("POST").is_ok()).count()))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!((passed, gate.passed()), (47, 50));
+        assert_eq!(gate.pass("GET").err(), Some(Held::UsedUp));
+        gate.set_limit(51);
+        assert_eq!(gate.pass("GET").ok().map(|pass| pass.number), Some(51));
+    }
+
+    #[test]
+    fn what_is_not_permitted_does_not_pass_and_does_not_count() {
+        let reads = gate(Permission::Reads);
+        assert_eq!(reads.pass("DELETE").err(), Some(Held::Forbidden));
+        assert!(reads.pass("GET").is_ok());
+        assert_eq!(reads.passed(), 1);
+        assert_eq!(gate(Permission::Nothing).pass("GET").err(), Some(Held::Forbidden));
+    }
+}
