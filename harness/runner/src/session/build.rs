@@ -46,10 +46,10 @@ impl Session {
         inside: Option<Inside>,
     ) -> Result<Self, SessionError> {
         let forms = Forms::of(&profile.choices)?;
-        let (seal, requests) = if forms == self.seal.forms() {
+        let (seal, requests) = if forms == *self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
         } else {
-            (Arc::new(self.seal.in_forms(forms)), Arc::default())
+            (Arc::new(self.seal.in_forms(forms)?), Arc::default())
         };
         let exchanger = match inside {
             Some(inside) => Exchanger::inside(&profile, inside)?,
