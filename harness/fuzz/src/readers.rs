@@ -104,7 +104,7 @@ pub fn caller(bytes: &[u8]) {
         ("TPP-Signature-Certificate".to_owned(), certificate),
     ];
     let latin_1 = ["Date".to_owned()];
-    let received = |fields| {
+    let received = |fields: &[(String, String)]| {
         diagnosis::examine(&Received {
             fields,
             latin_1: &latin_1,

@@ -285,7 +285,7 @@ fn any_text(value: &Any) -> Option<String> {
             String::from_utf8(bytes.to_vec()).ok()
         }
         Tag::TeletexString => Some(bytes.iter().copied().map(char::from).collect()),
-        Tag::BmpString if bytes.len() % 2 == 0 => {
+        Tag::BmpString if bytes.len().is_multiple_of(2) => {
             let units: Vec<u16> =
                 bytes.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
             String::from_utf16(&units).ok()

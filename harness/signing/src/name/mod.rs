@@ -2,7 +2,7 @@
 
 pub mod kind;
 pub mod template;
-pub mod written;
+pub(crate) mod written;
 
 use std::fmt::{self, Write as _};
 
