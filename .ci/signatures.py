@@ -84,8 +84,7 @@ def we_sign():
 
 def they_sign():
     """The reference bank accepts what the other implementation signs, and refuses what was changed after."""
-    # Without the line above the block, which this reader of PEM does not skip.
-    key = (ROOT / "fixtures/keys/tpp.key.pem").read_text().split("\n", 1)[1]
+    key = (ROOT / "fixtures/keys/tpp.key.pem").read_text()
     pem = (ROOT / "fixtures/keys/tpp.cert.pem").read_text()
     certificate = "".join(pem.split("-----")[2].split())
     inspected = subprocess.run(

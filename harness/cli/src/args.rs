@@ -455,9 +455,9 @@ pub(crate) struct Serve {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sign {
     /// Method of the request
-    #[arg(long, value_name = "METHOD", default_value = "POST")]
+    #[arg(long, value_name = "METHOD", default_value = "POST", value_parser = method)]
     pub(crate) method: String,
-    /// URL of the request; only `(request-target)` needs it
+    /// URL of the request; only `(request-target)` and `--out` need it
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// A header of the request; may be repeated
@@ -484,6 +484,10 @@ pub(crate) struct Sign {
     /// Digest with SHA-512 in place of SHA-256
     #[arg(long)]
     pub(crate) sha_512: bool,
+    /// Write the whole request into this file, for `--verify --request`; `-` for standard output. Without it, its header fields go to
+    /// standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "verify")]
+    pub(crate) out: Option<PathBuf>,
     /// Look at a signed request: what of its signature holds, and what would explain the rest
     #[arg(long, conflicts_with_all = ["key", "target", "sha_512"])]
     pub(crate) verify: bool,
@@ -568,4 +572,11 @@ fn depth(text: &str) -> Result<Depth, String> {
     all.into_iter()
         .find(|depth| depth.word() == text)
         .ok_or_else(|| "expected quick, standard or exhaustive".to_owned())
+}
+
+fn method(text: &str) -> Result<String, String> {
+    if crate::message::is_token(text) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a method such as POST, without blanks (RFC 9110, section 9.1)".to_owned())
 }

@@ -8,6 +8,7 @@ use xs2aspec_runner::seal::Forms;
 use xs2aspec_signing::{
     Certificate, KeyIdForm,
     certificate::{NameForm, SerialForm},
+    name::Name,
     qualified::Role,
 };
 
@@ -31,7 +32,8 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     } else {
         ""
     };
-    say!("subject          {}", certificate.subject());
+    say!("subject          {}", certificate.subject().write(&NameForm::Rfc4514));
+    numbered(&certificate.subject());
     if let Some(id) = certificate.organisation_identifier() {
         say!("organisation id  {id}");
     }
@@ -41,8 +43,13 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
         None => say!("key              no RSA key: it cannot sign with rsa-sha256"),
     }
     say!("serial number    {} (decimal {})", certificate.serial_hex(), certificate.serial_decimal());
+    let issuer = certificate.issuer();
     for form in NameForm::ALL {
-        say!("issuer           {}   [{form}]", certificate.issuer(form));
+        say!("issuer           {}   [{form}]", issuer.write(&form));
+    }
+    numbered(&issuer);
+    if !issuer.write(&NameForm::Rfc4514).is_ascii() {
+        say!("                 not plain ASCII: a Signature header that names it is wrapped (RFC 2047)");
     }
     statements(&certificate);
     say!(
@@ -52,20 +59,29 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     let declared = args.target.as_deref().map(target::profile).transpose()?;
     if let Some(profile) = declared {
         let forms = Forms::of(&profile.choices).map_err(Failure::input)?;
-        say!("keyId            {}   [as {} declares it]", certificate.key_id(forms.key_id), profile.name);
+        forms.fit(&certificate).map_err(Failure::input)?;
+        say!("keyId            {}   [as {} declares it]", certificate.key_id(&forms.key_id), profile.name);
         return Ok(Exit::Conforms);
     }
     for serial in SerialForm::ALL {
         for issuer in NameForm::ALL {
             let form = KeyIdForm { serial, issuer };
             let usual = if form == KeyIdForm::default() { "   <- usual" } else { "" };
-            say!("keyId            {}{usual}", certificate.key_id(form));
+            say!("keyId            {}{usual}", certificate.key_id(&form));
         }
     }
     say!(
         "                 a profile declares the form: \"key-id.serial\" and \"key-id.issuer\" of [choices]"
     );
     Ok(Exit::Conforms)
+}
+
+/// What the parts of a name say that RFC 4514 writes as a number and an encoding.
+fn numbered(name: &Name) {
+    for one in name.attributes().filter(|one| !one.has_key_word()) {
+        let value = one.text().map_or_else(|| one.encoded(), |text| format!("{text:?}"));
+        say!("                 {} is {}: {value}", one.kind(), one.known_as());
+    }
 }
 
 fn statements(certificate: &Certificate) {

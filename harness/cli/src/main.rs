@@ -23,6 +23,7 @@ mod explore;
 mod inspect;
 mod ledger;
 mod listen;
+mod message;
 mod prove;
 mod prove_explore;
 mod rejudge;

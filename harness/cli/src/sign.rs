@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{self, Read as _, Write as _},
-    path::Path,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
 };
 
 use chrono::Utc;
@@ -18,15 +18,12 @@ use xs2aspec_signing::{
     signing_string::SIGNED_HEADERS,
 };
 
-use crate::{Failure, args::Sign, target};
-
-/// A request: what of it is signed, and what is not.
-#[derive(Debug, Default)]
-struct Request {
-    fields: Vec<(String, String)>,
-    body: Vec<u8>,
-    target: Option<RequestTarget>,
-}
+use crate::{
+    Failure,
+    args::Sign,
+    message::{Request, is_token},
+    target,
+};
 
 /// Signs, or verifies.
 pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
@@ -39,30 +36,55 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     let signer = signer(args, profile.as_ref())?;
     let choices = profile.as_ref().map(|profile| profile.choices.clone()).unwrap_or_default();
     let forms = Forms::of(&choices).map_err(Failure::input)?;
+    forms.fit(signer.certificate()).map_err(Failure::input)?;
     let added = complete(&mut request, args);
     let has_target = args.list.iter().any(|name| name == "(request-target)");
     let options = Options {
         listed: (!args.list.is_empty()).then(|| args.list.clone()),
         target: request.target.clone().filter(|_| has_target),
-        key_id_form: forms.key_id,
+        key_id_form: forms.key_id.clone(),
         ..Options::default()
     };
     let made = signature_header::sign(&signer, &request.fields, &options).map_err(Failure::input)?;
-    let mut show = || -> io::Result<()> {
-        if !added.is_empty() {
-            writeln!(out, "added    {}", added.join(", "))?;
-        }
-        writeln!(out, "keyId    {}", signer.certificate().key_id(forms.key_id))?;
-        writeln!(out, "signed   with the ends of lines as \\n; there is none behind the last")?;
-        writeln!(out, "  | {}\n", made.signing_string.replace('\n', "\\n\n  | "))?;
-        for (name, value) in &request.fields {
-            writeln!(out, "{name}: {value}")?;
-        }
-        writeln!(out, "TPP-Signature-Certificate: {}", signer.certificate().header_value())?;
-        writeln!(out, "Signature: {}", made.value)
-    };
-    show().map_err(Failure::input)?;
+    let certificate = signer.certificate();
+    if !added.is_empty() {
+        eprintln!("added    {}", added.join(", "));
+    }
+    eprintln!("keyId    {}", certificate.key_id(&forms.key_id));
+    eprintln!("signed   with the ends of lines as \\n; there is none behind the last");
+    eprintln!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
+    request.fields.push(("TPP-Signature-Certificate".to_owned(), certificate.header_value()));
+    request.fields.push(("Signature".to_owned(), made.value));
+    show(args, &request, &mut out)?;
     Ok(Exit::Conforms)
+}
+
+/// The header fields on standard output; with `--out` the whole request in a file.
+fn show(args: &Sign, request: &Request, out: &mut impl io::Write) -> Result<(), Failure> {
+    let Some(path) = &args.out else {
+        let lines = request.fields.iter().map(|(name, value)| format!("{name}: {value}\n"));
+        return out.write_all(lines.collect::<String>().as_bytes()).map_err(Failure::input);
+    };
+    let bytes = request.write().ok_or_else(|| {
+        Failure::input("--out writes a whole request: expected --url for its first line, found none")
+    })?;
+    if path == Path::new("-") {
+        return out.write_all(&bytes).map_err(Failure::input);
+    }
+    let file = path.display();
+    let same = |input: &&PathBuf| {
+        fs::canonicalize(input).is_ok_and(|input| fs::canonicalize(path).is_ok_and(|out| out == input))
+    };
+    let inputs = [&args.body, &args.request, &args.key, &args.certificate];
+    if let Some(input) = inputs.into_iter().flatten().find(same) {
+        return Err(Failure::input(format!(
+            "--out {file} would replace {}, which it is made of",
+            input.display()
+        )));
+    }
+    fs::write(path, bytes).map_err(|error| Failure::input(format!("{file}: cannot be written: {error}")))?;
+    eprintln!("written  {file}; xs2aspec sign --verify --request {file} reads it");
+    Ok(())
 }
 
 /// Says of each part whether it holds.
@@ -74,6 +96,7 @@ fn verify(args: &Sign, request: &Request, out: &mut impl io::Write) -> io::Resul
     let signed = signed.map(|signed| String::from_utf8_lossy(&signed).into_owned());
     let received = Received {
         fields: &request.fields,
+        latin_1: &request.latin_1,
         body: &request.body,
         target: request.target.as_ref(),
         signed: signed.as_deref(),
@@ -111,19 +134,24 @@ fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {
     }
 }
 
-/// Adds what a signed request has to have: Date, Digest where there is a body, X-Request-ID. The names of what was added.
+/// Adds what a signed request has to have: Date, Digest where there is a body, X-Request-ID; for a file also Host and the length of
+/// the body. The names of what was added.
 fn complete(request: &mut Request, args: &Sign) -> Vec<&'static str> {
     let algorithm = if args.sha_512 { Algorithm::Sha512 } else { Algorithm::Sha256 };
     let digest = (!request.body.is_empty()).then(|| algorithm.header_value(&request.body));
+    let in_file = args.out.is_some();
+    let host = args.url.as_ref().filter(|_| in_file).and_then(|url| authority(url));
+    let length = (in_file && !request.body.is_empty()).then(|| request.body.len().to_string());
     let due = [
+        ("Host", host),
+        ("Content-Length", length),
         ("Date", Some(Utc::now().format("%a, %d %b %Y %H:%M:%S GMT").to_string())),
         ("Digest", digest),
         ("X-Request-ID", Some(uuid::Uuid::new_v4().to_string())),
     ];
     let mut added = Vec::new();
     for (name, value) in due {
-        let is_there = request.fields.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        if let Some(value) = value.filter(|_| !is_there) {
+        if let Some(value) = value.filter(|_| !request.has(name)) {
             request.fields.push((name.to_owned(), value));
             added.push(name);
         }
@@ -135,14 +163,25 @@ fn complete(request: &mut Request, args: &Sign) -> Vec<&'static str> {
     added
 }
 
+/// Host and port of a URL.
+fn authority(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    Some(format!("{}{port}", url.host_str()?))
+}
+
 /// The request of the command line, or of a file that holds one as it goes over the wire.
 fn request(args: &Sign) -> Result<Request, Failure> {
     let mut request = match &args.request {
-        Some(path) => message(&bytes(path)?, path)?,
+        Some(path) => Request::read(&bytes(path)?, path)?,
         None => Request::default(),
     };
     for header in &args.header {
-        let Some((name, value)) = header.split_once(':') else {
+        let field = header.split_once(':').filter(|(name, value)| {
+            is_token(name.trim())
+                && !value.trim().contains(|letter: char| letter.is_control() && letter != '\t')
+        });
+        let Some((name, value)) = field else {
             return Err(Failure::input(format!("--header `{header}`: expected `Name: value`")));
         };
         request.fields.push((name.trim().to_owned(), value.trim().to_owned()));
@@ -166,35 +205,6 @@ fn request(args: &Sign) -> Result<Request, Failure> {
         eprintln!("{name} is there several times: its values are joined with `, ` before they are signed");
     }
     Ok(request)
-}
-
-/// A request as it goes over the wire (RFC 9112 section 2.1), with LF or CRLF.
-fn message(bytes: &[u8], path: &Path) -> Result<Request, Failure> {
-    let wrong =
-        |line: usize, what: &str| Failure::input(format!("{}:{line}: expected {what}", path.display()));
-    let (head, body) = [&b"\r\n\r\n"[..], b"\n\n"]
-        .into_iter()
-        .filter_map(|end| {
-            bytes.windows(end.len()).position(|part| part == end).map(|at| (at, at + end.len()))
-        })
-        .min()
-        .map_or((bytes, &[][..]), |(end, body)| (&bytes[..end], &bytes[body..]));
-    let head = std::str::from_utf8(head).map_err(|_| wrong(1, "a head that is text"))?;
-    let mut lines = head.lines().enumerate();
-    let (_, start) = lines.next().ok_or_else(|| wrong(1, "METHOD PATH HTTP/1.1"))?;
-    let mut words = start.split(' ');
-    let (Some(method), Some(target), Some(_)) = (words.next(), words.next(), words.next()) else {
-        return Err(wrong(1, "METHOD PATH HTTP/1.1"));
-    };
-    let fields = lines.map(|(number, line)| {
-        let (name, value) = line.split_once(':').ok_or_else(|| wrong(number + 1, "`Name: value`"))?;
-        Ok((name.to_owned(), value.trim().to_owned()))
-    });
-    Ok(Request {
-        fields: fields.collect::<Result<_, Failure>>()?,
-        body: body.to_owned(),
-        target: Some(RequestTarget { method: method.to_owned(), path: target.to_owned() }),
-    })
 }
 
 /// The bytes of a file, or of standard input for `-`.

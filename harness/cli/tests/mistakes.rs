@@ -19,7 +19,7 @@ type Mistake = (&'static str, &'static str, i32, &'static str);
 /// Where something is added before everything else.
 const TOP: &str = "name = \"reference bank\"";
 
-const MISTAKES: [Mistake; 58] = [
+const MISTAKES: [Mistake; 60] = [
     // What stands in the file.
     (TOP, "name = ", 2, "bank.toml:3:"),
     (TOP, "nmae = \"x\"", 2, "unknown field `nmae`; did you mean `name`?"),
@@ -53,6 +53,13 @@ const MISTAKES: [Mistake; 58] = [
         "\"payment.success-status\" is `created`",
     ),
     ("[choices]", "[choices]\n\"key-id.serial\" = \"decimal\"", 2, "\"key-id.serial\" knows"),
+    ("[choices]", "[choices]\n\"key-id.issuer\" = \"RFC 2253\"", 2, "\"key-id.issuer\" knows `RFC 4514`"),
+    (
+        "[choices]",
+        "[choices]\n\"key-id.issuer\" = \"L={L}\"",
+        2,
+        "`{L}` stands for in the issuer of the certificate",
+    ),
     (
         "\"psu-identity.alone\" = \"accept\"",
         "\"psu-identity.alone\" = \"yes\"",

@@ -12,9 +12,9 @@ fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The header fields in what `sign` prints.
+/// The header fields that `sign` prints, and nothing else.
 fn fields(printed: &str) -> Vec<(String, String)> {
-    let lines = printed.split("\n\n").last().unwrap().lines();
+    let lines = printed.lines();
     lines
         .map(|line| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned())).unwrap())
         .collect()
@@ -34,8 +34,8 @@ async fn what_sign_prints_is_accepted() {
     let (exit, printed, said) = tokio::task::block_in_place(|| xs2aspec(&signing));
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains("test key that everybody knows"), "{said}");
-    assert!(printed.contains("added    Date, X-Request-ID\n"), "{printed}");
-    assert!(printed.contains(" GMT\\n\n  | x-request-id: "), "line ends are shown: {printed}");
+    assert!(said.contains("added    Date, X-Request-ID\n"), "{said}");
+    assert!(said.contains(" GMT\\n\n  | x-request-id: "), "line ends are shown: {said}");
     let mut request = reqwest::Client::new().get(&url);
     for (name, value) in fields(&printed) {
         request = request.header(name, value);
@@ -51,7 +51,7 @@ fn what_is_wrong_with_a_request_is_named() {
     fs::write(path("body"), "{\"a\": 1}").unwrap();
     let signing =
         ["sign", "--url", "http://127.0.0.1/v1/a", "--body", &path("body"), "-H", "PSU-ID: synthetic"];
-    let (_, printed, _) = xs2aspec(&signing);
+    let (_, printed, explained) = xs2aspec(&signing);
     let right = fields(&printed);
     let verify = |fields: &[(String, String)], body: &str, more: &[&str]| {
         fs::write(path("request"), message(fields, body)).unwrap();
@@ -75,14 +75,8 @@ fn what_is_wrong_with_a_request_is_named() {
     let (exit, said) = verify(&other, "{\"a\": 1}", &[]);
     assert_eq!(exit, Some(1), "{said}");
     assert!(said.contains("NO  signature: is by the key of the certificate, over another text"), "{said}");
-    let signed = printed
-        .split("  | ")
-        .skip(1)
-        .collect::<String>()
-        .split("\n\n")
-        .next()
-        .unwrap()
-        .replace("\\n\n", "\n");
+    let signed = explained.split("  | ").skip(1).collect::<String>().replace("\\n\n", "\n");
+    let signed = signed.trim_end_matches('\n');
     fs::write(path("signed"), signed).unwrap();
     let (_, said) = verify(&other, "{\"a\": 1}", &["--signed", &path("signed")]);
     assert!(said.contains("is over the text that was given; differs from byte"), "{said}");
@@ -101,6 +95,98 @@ fn what_is_wrong_with_a_request_is_named() {
 }
 
 #[test]
+fn what_sign_writes_verify_reads() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("body"), "{\"a\": 1}").unwrap();
+    let request = path("request.http");
+    let signing = [
+        "sign",
+        "--url",
+        "http://127.0.0.1:8080/v1/a?b=c",
+        "--body",
+        &path("body"),
+        "-H",
+        "PSU-ID: synthetic",
+    ];
+    let (exit, printed, said) = xs2aspec(&[&signing[..], &["--out", &request]].concat());
+    assert_eq!((exit, printed.as_str()), (Some(0), ""), "{said}");
+    assert!(said.contains("added    Host, Content-Length, Date, Digest, X-Request-ID\n"), "{said}");
+    assert!(said.contains(&format!("xs2aspec sign --verify --request {request} reads it")), "{said}");
+    let written = fs::read_to_string(&request).unwrap();
+    assert!(written.starts_with("POST /v1/a?b=c HTTP/1.1\r\n"), "{written}");
+    assert!(
+        written.contains("\r\nHost: 127.0.0.1:8080\r\n") && written.ends_with("\r\n\r\n{\"a\": 1}"),
+        "{written}"
+    );
+    let verify = || xs2aspec(&["sign", "--verify", "--request", &request]);
+    let (exit, said, wrong) = verify();
+    assert_eq!(exit, Some(0), "{said}{wrong}");
+
+    // An editor adds a line end.
+    fs::write(&request, format!("{written}\n")).unwrap();
+    let (exit, said, _) = verify();
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(said.contains("NO  Content-Length: 8 is not the length of the body (9)"), "{said}");
+
+    let (exit, printed, _) = xs2aspec(&[&signing[..], &["--out", "-"]].concat());
+    assert!(exit == Some(0) && printed.starts_with("POST ") && printed.ends_with("{\"a\": 1}"), "{printed}");
+    let (exit, _, wrong) = xs2aspec(&["sign", "-H", "PSU-ID: a", "--out", &request]);
+    assert!(exit == Some(2) && wrong.contains("expected --url for its first line"), "{wrong}");
+    let (exit, _, wrong) = xs2aspec(&[&signing[..], &["--out", &path("body")]].concat());
+    assert!(exit == Some(2) && wrong.contains("body would replace"), "{wrong}");
+    assert_eq!(fs::read_to_string(path("body")).unwrap(), "{\"a\": 1}");
+}
+
+#[test]
+fn what_no_request_can_have_is_refused() {
+    for method in ["", "GE T", "GET\n", "GET/"] {
+        let (exit, printed, wrong) = xs2aspec(&["sign", "--method", method, "--url", "http://127.0.0.1/"]);
+        assert_eq!((exit, printed.as_str()), (Some(2), ""), "{method:?}");
+        assert!(wrong.contains("expected a method such as POST, without blanks"), "{wrong}");
+    }
+    for header in ["PSU-ID", "PSU ID: a", ": a", "PSU-ID: a\r\nHost: b"] {
+        let (exit, printed, wrong) = xs2aspec(&["sign", "-H", header]);
+        assert_eq!((exit, printed.as_str()), (Some(2), ""), "{header:?}");
+        assert!(wrong.contains("expected `Name: value`"), "{wrong}");
+    }
+}
+
+#[test]
+fn a_name_beyond_ascii_has_to_be_wrapped() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
+    let (key, certificate) =
+        (format!("{fixtures}/keys/tpp.key.pem"), format!("{fixtures}/vectors/issuers/encodings.pem"));
+    let signing = ["sign", "--url", "http://127.0.0.1/v1/a", "--key", &key, "--certificate", &certificate];
+    let (_, written, _) = xs2aspec(&[&signing[..], &["--out", "-"]].concat());
+    let (before, word) = written.split_once("Signature: ").unwrap();
+    let text = xs2aspec_signing::encoded_word::unwrap(word.trim()).unwrap();
+    assert!(text.contains("O=Smør AS"), "{text}");
+    let verify = |request: Vec<u8>| {
+        fs::write(path("request"), request).unwrap();
+        let (exit, said, wrong) = xs2aspec(&["sign", "--verify", "--request", &path("request")]);
+        assert_eq!(wrong, "", "{said}");
+        (exit, said)
+    };
+    let (exit, said) = verify(written.clone().into_bytes());
+    assert_eq!(exit, Some(0), "{said}");
+    let bare = format!("{before}Signature: {text}\r\n\r\n");
+    let latin_1 = bare.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
+    for (bytes, charset) in [(bare.into_bytes(), "UTF-8"), (latin_1, "ISO-8859-1")] {
+        let (exit, said) = verify(bytes);
+        assert_eq!(exit, Some(1), "{said}");
+        let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("NO")).collect();
+        assert_eq!(wrong.len(), 1, "{said}");
+        let says = format!(
+            "NO  Signature: has letters beyond ASCII in {charset} and stands bare: it has to be wrapped"
+        );
+        assert!(wrong[0].starts_with(&says), "{said}");
+    }
+}
+
+#[test]
 fn certificates_are_explained() {
     let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys");
     let (exit, said, _) = xs2aspec(&["inspect-cert", &format!("{keys}/tpp.cert.pem")]);
@@ -111,6 +197,7 @@ fn certificates_are_explained() {
         "role             PSP_PI (payment initiation)",
         "<- usual",
         "[forward, spaced]",
+        "2.5.4.97 is organizationIdentifier: \"PSDXX-TEST-1\"",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -127,6 +214,18 @@ fn certificates_are_explained() {
     let expected =
         format!("SN={serial},CA=O=xs2aspec test material,CN=xs2aspec test CA   [as my bank declares it]");
     assert!(declared.contains(&expected), "{declared}");
+    let inspect = |issuer: &str| {
+        let choices = format!("[choices]\n\"key-id.issuer\" = \"{issuer}\"");
+        fs::write(&profile, format!("base-url = \"http://127.0.0.1\"\n{choices}")).unwrap();
+        let certificate = format!("{keys}/../vectors/issuers/types.pem");
+        xs2aspec(&["inspect-cert", &certificate, "--target", target])
+    };
+    let (_, said, _) = inspect("{E};{organizationIdentifier};{CN}");
+    assert!(said.contains(",CA=ca@trust.example;PSDXX-TEST-3;Synthetic Person CA   [as"), "{said}");
+    assert!(said.contains("2.5.4.97 is organizationIdentifier: \"PSDXX-TEST-3\""), "{said}");
+    assert!(said.contains("1.2.840.113549.1.9.1 is emailAddress: \"ca@trust.example\""), "{said}");
+    let (exit, _, wrong) = inspect("CN={CN}, L={L}");
+    assert!(exit == Some(2) && wrong.contains("expected what `{L}` stands for in the issuer"), "{wrong}");
     let (exit, _, wrong) = xs2aspec(&["inspect-cert", &format!("{keys}/tpp.key.pem")]);
     assert_eq!((exit, wrong.contains("expected a PEM block `CERTIFICATE`")), (Some(2), true), "{wrong}");
 }

@@ -22,6 +22,7 @@ use xs2aspec_signing::{
     Certificate,
     diagnosis::{self, Parameters, Received},
     encoded_word, material,
+    name::Template,
     qualified::Statements,
 };
 use xs2aspec_suite::{Suite, Tree};
@@ -89,14 +90,33 @@ pub fn caller(bytes: &[u8]) {
     Parameters::read(&text);
     encoded_word::unwrap(&text);
     let mut parts = text.splitn(3, '\0');
-    let certificate = Certificate::from_pem(CERTIFICATE).expect("a certificate").header_value();
+    let certificate = Certificate::from_pem(CERTIFICATE).expect("a certificate");
+    if let Ok(template) = Template::read(&text) {
+        drop(template.write(&certificate.issuer()));
+    }
+    // The text as the issuer in keyId.
+    let named = format!("keyId=\"SN=1,CA={text}\"");
+    let certificate = certificate.header_value();
     let fields = [
         ("Signature".to_owned(), parts.next().unwrap_or_default().to_owned()),
         ("Digest".to_owned(), parts.next().unwrap_or_default().to_owned()),
         ("Date".to_owned(), parts.next().unwrap_or_default().to_owned()),
         ("TPP-Signature-Certificate".to_owned(), certificate),
     ];
-    diagnosis::examine(&Received { fields: &fields, body: bytes, target: None, signed: Some(&text) });
+    let latin_1 = ["Date".to_owned()];
+    let received = |fields: &[(String, String)]| {
+        diagnosis::examine(&Received {
+            fields,
+            latin_1: &latin_1,
+            body: bytes,
+            target: None,
+            signed: Some(&text),
+        })
+    };
+    received(&fields);
+    let mut fields = fields;
+    fields[0].1 = named;
+    received(&fields);
 }
 
 /// A case file, beside two clauses and a baseline.

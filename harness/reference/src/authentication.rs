@@ -5,7 +5,7 @@ use crate::certificate::{Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
 use crate::header::{Fields, Header};
-use crate::refusal::{Refusal, excerpt};
+use crate::refusal::{Refusal, excerpt, long_excerpt};
 use crate::rules::{Breach, Rules, SignatureBreach as S, Variance};
 use crate::signature::{Parameters, SignatureError, first_of_each, knows_all, signing_string};
 use crate::verification;
@@ -224,18 +224,35 @@ fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result
     };
     let in_decimal = broken(S::DecimalSerial) && certificate.has_decimal_serial(serial);
     if !certificate.has_serial(serial) && !in_decimal && !broken(S::AnySerial) {
-        let says = format!("expected the serial number of the certificate, found {}", excerpt(serial));
+        let expected = certificate.serial_in_hex();
+        let says =
+            format!("expected the serial number of the certificate, {expected}, found {}", excerpt(serial));
         return Err(refuse("signature.key-id.serial", says));
     }
     if rules.varied_by(Variance::IssuerAsShown) && (issuer.contains(", ") || issuer.contains(';')) {
         let says = format!("expected the issuer as the certificate shows it, found {}", excerpt(issuer));
         return Err(refuse("signature.key-id.issuer", says));
     }
-    if DistinguishedName::parse(issuer).as_ref() != Some(&certificate.issuer) && !broken(S::AnyIssuer) {
-        let says = format!("expected the issuer of the certificate, found {}", excerpt(issuer));
-        return Err(refuse("signature.key-id.issuer", says));
+    match issuer_refused(issuer, certificate) {
+        Some(says) if !broken(S::AnyIssuer) => Err(refuse("signature.key-id.issuer", says)),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Why a text does not name the issuer of the certificate.
+fn issuer_refused(text: &str, certificate: &Certificate) -> Option<String> {
+    let expected = &certificate.issuer;
+    let found = long_excerpt(text);
+    match DistinguishedName::parse(text) {
+        Ok(name) if name == *expected => None,
+        Ok(name) => Some(format!(
+            "expected the issuer of the certificate, found one that {}: expected {expected} in any order, found {found}",
+            expected.difference(&name)
+        )),
+        Err(error) => Some(format!(
+            "expected the issuer of the certificate, found {error}: expected {expected} in any order, found {found}"
+        )),
+    }
 }
 
 /// The parameter is optional, but one that differs from what the key says is an error (draft section 2.1). Draft 10

@@ -64,6 +64,11 @@ impl Certificate {
         significant(&bytes) == self.serial
     }
 
+    /// The serial number in hexadecimal, as the document wants it.
+    pub(crate) fn serial_in_hex(&self) -> String {
+        format!("{:X}", BigUint::from_bytes_be(&self.serial))
+    }
+
     /// Whether this decimal number is the certificate's serial number.
     pub(crate) fn has_decimal_serial(&self, decimal: &str) -> bool {
         let number = BigUint::parse_bytes(decimal.as_bytes(), 10);
@@ -131,7 +136,7 @@ mod tests {
         for certificate in [der, pem] {
             assert!(certificate.has_serial(SERIAL));
             assert!(certificate.rsa.is_some());
-            assert_eq!(Some(&certificate.issuer), DistinguishedName::parse(ISSUER).as_ref());
+            assert_eq!(Ok(&certificate.issuer), DistinguishedName::parse(ISSUER).as_ref());
         }
     }
 

@@ -4,125 +4,292 @@
 //! names are equal here if they hold the same relative names, in whatever order; attribute types are compared as
 //! object identifiers, values without regard to case and repeated spaces (RFC 5280 section 7.1).
 
+mod types;
+
 use std::collections::BTreeSet;
 
-use x509_cert::der::asn1::{Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef};
-use x509_cert::der::{Any, Tag, Tagged as _};
+use x509_cert::der::{Any, Decode as _, Encode as _, Tag, Tagged as _};
 use x509_cert::name::Name;
 
-/// A distinguished name: the sorted list of its relative names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A distinguished name: its relative names as they are written, in the order of RFC 4514 where a certificate has it.
+#[derive(Clone, Debug)]
 pub(crate) struct DistinguishedName(Vec<RelativeName>);
 
-/// One relative name: pairs of attribute type (as dotted object identifier) and normalised value.
-type RelativeName = BTreeSet<(String, String)>;
+/// One relative name. A set, since its values have no order (RFC 4514 section 2.2).
+#[derive(Clone, Debug)]
+struct RelativeName {
+    values: BTreeSet<Attribute>,
+    /// For refusals: as it is written, or as this bank would write it.
+    shown: String,
+}
+
+/// One attribute: its type as a dotted object identifier, and its value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Attribute {
+    kind: String,
+    value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Value {
+    /// A text, without the difference between small and capital letters and between one blank and several.
+    Text(String),
+    /// The encoding of a value that is no text.
+    Encoded(Vec<u8>),
+}
+
+/// Why a text is no distinguished name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NameError {
+    /// A part without an equals sign.
+    #[error("a part without type=value")]
+    Form,
+    /// An attribute type that is neither a number nor known by this name.
+    #[error("the unknown type {0:?}")]
+    Type(String),
+    /// `#`, and then something else than the encoding of a value in hexadecimal.
+    #[error("a # that no encoded value follows (RFC 4514 section 2.4)")]
+    Hexadecimal,
+    /// A backslash before a letter that needs none, or at the end.
+    #[error("a backslash with nothing to escape (RFC 4514 section 2.4)")]
+    Escape,
+    /// A quotation mark inside a value, or one that is never closed.
+    #[error("a quotation mark that is not escaped")]
+    Quotation,
+    /// Escaped bytes that are no text.
+    #[error("escaped bytes that are not UTF-8")]
+    Encoding,
+}
 
 impl DistinguishedName {
-    /// The name in a certificate, or `None` if it holds a value that is no text.
+    /// The name in a certificate, or `None` if it holds what cannot be encoded again.
     pub(crate) fn of_certificate(name: &Name) -> Option<Self> {
         let relative = |names: &x509_cert::name::RelativeDistinguishedName| {
-            names
-                .0
-                .iter()
-                .map(|attribute| Some((attribute.oid.to_string(), normalise(&any_text(&attribute.value)?))))
-                .collect::<Option<RelativeName>>()
+            let mut values = BTreeSet::new();
+            let mut shown = Vec::new();
+            for attribute in names.0.iter() {
+                let kind = attribute.oid.to_string();
+                let written =
+                    any_text(&attribute.value).map_or_else(|| "#..".to_owned(), |text| escaped(&text));
+                shown.push(format!("{}={written}", types::name(&kind)));
+                values.insert(Attribute { value: Value::of(&attribute.value)?, kind });
+            }
+            Some(RelativeName { values, shown: shown.join("+") })
         };
-        name.0.iter().map(relative).collect::<Option<Vec<_>>>().map(Self::sorted)
+        name.0.iter().rev().map(relative).collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Reads a name in the string form of RFC 4514, or of its forerunner RFC 2253 with semicolons and quoted values.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let relative =
-            |part: &str| split(part, &['+']).into_iter().map(attribute).collect::<Option<RelativeName>>();
-        split(text, &[',', ';']).into_iter().map(relative).collect::<Option<Vec<_>>>().map(Self::sorted)
-    }
-
-    fn sorted(mut names: Vec<RelativeName>) -> Self {
-        names.sort();
-        Self(names)
-    }
-}
-
-/// Short names of attribute types: the table of RFC 4514 section 3, and names that X.509 tools print beside it.
-const TYPES: [(&str, &str); 22] = [
-    ("CN", "2.5.4.3"),
-    ("L", "2.5.4.7"),
-    ("ST", "2.5.4.8"),
-    ("S", "2.5.4.8"),
-    ("O", "2.5.4.10"),
-    ("OU", "2.5.4.11"),
-    ("C", "2.5.4.6"),
-    ("STREET", "2.5.4.9"),
-    ("DC", "0.9.2342.19200300.100.1.25"),
-    ("UID", "0.9.2342.19200300.100.1.1"),
-    ("SN", "2.5.4.4"),
-    ("SURNAME", "2.5.4.4"),
-    ("SERIALNUMBER", "2.5.4.5"),
-    ("TITLE", "2.5.4.12"),
-    ("T", "2.5.4.12"),
-    ("POSTALCODE", "2.5.4.17"),
-    ("GN", "2.5.4.42"),
-    ("GIVENNAME", "2.5.4.42"),
-    ("ORGANIZATIONIDENTIFIER", "2.5.4.97"),
-    ("E", "1.2.840.113549.1.9.1"),
-    ("EMAIL", "1.2.840.113549.1.9.1"),
-    ("EMAILADDRESS", "1.2.840.113549.1.9.1"),
-];
-
-/// `type=value` of a string form.
-fn attribute(text: &str) -> Option<(String, String)> {
-    let (name, value) = text.split_once('=')?;
-    let name = name.trim().to_ascii_uppercase();
-    let name = name.strip_prefix("OID.").unwrap_or(&name);
-    let known = TYPES.iter().find(|(short, _)| *short == name).map(|(_, oid)| *oid);
-    let dotted = name.contains('.') && name.split('.').all(|arc| arc.parse::<u128>().is_ok());
-    let oid = known.or(dotted.then_some(name))?;
-    Some((oid.to_owned(), normalise(&unescape(value.trim())?)))
-}
-
-/// Undoes quotation marks around a value, and backslash escapes in it (RFC 4514 section 2.4).
-fn unescape(value: &str) -> Option<String> {
-    let value = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'\\' {
-            bytes.push(byte);
-            continue;
+    /// Reads a name in the string form of RFC 4514. Also taken are the forms of its forerunners, RFC 1779 and 2253:
+    /// semicolons, quoted values, `OID.` before a number, and blanks around separators and equals signs.
+    pub(crate) fn parse(text: &str) -> Result<Self, NameError> {
+        let mut reader = Reader { rest: text };
+        let mut names = Vec::new();
+        loop {
+            let start = reader.rest;
+            let mut values = BTreeSet::new();
+            let mut separator = Some('+');
+            let mut end = 0;
+            while separator == Some('+') {
+                values.insert(reader.attribute()?);
+                end = start.len() - reader.rest.len();
+                separator = reader.separator();
+            }
+            names.push(RelativeName { values, shown: start[..end].trim().to_owned() });
+            if separator.is_none() {
+                return Ok(Self(names));
+            }
         }
-        let escaped = rest.next()?;
-        let Some(high) = char::from(escaped).to_digit(16) else {
-            bytes.push(escaped);
-            continue;
-        };
-        let low = char::from(rest.next()?).to_digit(16)?;
-        bytes.push(u8::try_from(high << 4 | low).ok()?);
     }
-    String::from_utf8(bytes).ok()
+
+    /// Where the other name differs from this one: the parts that it lacks, and those that it has besides.
+    pub(crate) fn difference(&self, other: &Self) -> String {
+        let without = |one: &Self, other: &Self| {
+            let mut left = other.0.clone();
+            let missing =
+                one.0.iter().filter(|name| match left.iter().position(|known| known.values == name.values) {
+                    Some(at) => {
+                        left.swap_remove(at);
+                        false
+                    }
+                    None => true,
+                });
+            missing.map(|name| name.shown.clone()).collect::<Vec<_>>()
+        };
+        let parts = [("lacks", without(self, other)), ("has besides", without(other, self))];
+        let said = parts.iter().filter(|(_, names)| !names.is_empty());
+        said.map(|(word, names)| format!("{word} {}", names.join(","))).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// What it says, in an order that does not depend on how it is written.
+    fn sorted(&self) -> Vec<&BTreeSet<Attribute>> {
+        let mut names: Vec<_> = self.0.iter().map(|name| &name.values).collect();
+        names.sort();
+        names
+    }
 }
 
-/// The parts between separators that are neither quoted nor escaped.
-fn split<'a>(text: &'a str, separators: &[char]) -> Vec<&'a str> {
-    let (mut quoted, mut escaped) = (false, false);
-    text.split(|letter| {
-        let separates = !quoted && !escaped && separators.contains(&letter);
-        quoted ^= letter == '"' && !escaped;
-        escaped = letter == '\\' && !escaped;
-        separates
-    })
-    .collect()
+impl PartialEq for DistinguishedName {
+    fn eq(&self, other: &Self) -> bool {
+        self.sorted() == other.sorted()
+    }
 }
 
-fn normalise(value: &str) -> String {
-    value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+impl std::fmt::Display for DistinguishedName {
+    /// For refusals.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts: Vec<&str> = self.0.iter().map(|name| name.shown.as_str()).collect();
+        f.write_str(&parts.join(","))
+    }
 }
 
+impl Value {
+    fn of(value: &Any) -> Option<Self> {
+        match any_text(value) {
+            Some(text) => Some(Self::text(&text)),
+            None => value.to_der().ok().map(Self::Encoded),
+        }
+    }
+
+    fn text(text: &str) -> Self {
+        Self::Text(text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
+    }
+}
+
+/// What of the text is not read yet.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    /// `type=value`, and no more of what follows.
+    fn attribute(&mut self) -> Result<Attribute, NameError> {
+        let (kind, rest) = self.rest.split_once('=').ok_or(NameError::Form)?;
+        let kind = kind.trim();
+        let kind = types::identifier(kind).ok_or_else(|| NameError::Type(kind.chars().take(40).collect()))?;
+        self.rest = rest.trim_start_matches(' ');
+        let value = match self.rest.bytes().next() {
+            Some(b'#') => self.encoded()?,
+            Some(b'"') => Value::text(&self.quoted()?),
+            _ => Value::text(&self.bare()?),
+        };
+        Ok(Attribute { kind, value })
+    }
+
+    /// The separator behind an attribute; `None` at the end.
+    fn separator(&mut self) -> Option<char> {
+        let separator = self.rest.chars().next()?;
+        self.rest = &self.rest[separator.len_utf8()..];
+        Some(separator)
+    }
+
+    /// `#` and the encoding of a value in hexadecimal (section 2.4).
+    fn encoded(&mut self) -> Result<Value, NameError> {
+        let end = self.rest.find(is_separator).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let digits = digits[1..].trim_end_matches(' ').as_bytes();
+        let pairs = digits.chunks(2).map(|pair| match pair {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        });
+        let bytes = pairs.collect::<Option<Vec<u8>>>().ok_or(NameError::Hexadecimal)?;
+        let value = Any::from_der(&bytes).map_err(|_| NameError::Hexadecimal)?;
+        Value::of(&value).ok_or(NameError::Hexadecimal)
+    }
+
+    /// A value in quotation marks (RFC 1779 section 2.3).
+    fn quoted(&mut self) -> Result<String, NameError> {
+        let mut bytes = Vec::new();
+        self.rest = &self.rest[1..];
+        loop {
+            let letter = self.separator().ok_or(NameError::Quotation)?;
+            match letter {
+                '"' => break,
+                '\\' => bytes.push(self.pair()?),
+                _ => bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        self.rest = self.rest.trim_start_matches(' ');
+        if !self.rest.is_empty() && !self.rest.starts_with(is_separator) {
+            return Err(NameError::Quotation);
+        }
+        String::from_utf8(bytes).map_err(|_| NameError::Encoding)
+    }
+
+    /// A value up to the next separator, without the blanks behind it that are not escaped (section 2.4).
+    fn bare(&mut self) -> Result<String, NameError> {
+        let (mut bytes, mut end) = (Vec::new(), 0);
+        while let Some(letter) = self.rest.chars().next() {
+            match letter {
+                _ if is_separator(letter) => break,
+                '"' => return Err(NameError::Quotation),
+                '\\' => {
+                    self.rest = &self.rest[1..];
+                    bytes.push(self.pair()?);
+                    end = bytes.len();
+                }
+                _ => {
+                    self.rest = &self.rest[letter.len_utf8()..];
+                    bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                    if letter != ' ' {
+                        end = bytes.len();
+                    }
+                }
+            }
+        }
+        bytes.truncate(end);
+        String::from_utf8(bytes).map_err(|_| NameError::Encoding)
+    }
+
+    /// What follows a backslash: a special letter, or one byte as two hexadecimal digits (section 3, `pair`).
+    fn pair(&mut self) -> Result<u8, NameError> {
+        let mut letters = self.rest.bytes();
+        let first = letters.next().ok_or(NameError::Escape)?;
+        if b" \"#+,;<=>\\".contains(&first) {
+            self.rest = &self.rest[1..];
+            return Ok(first);
+        }
+        let high = digit(first).ok_or(NameError::Escape)?;
+        let low = letters.next().and_then(digit).ok_or(NameError::Escape)?;
+        self.rest = &self.rest[2..];
+        Ok(high << 4 | low)
+    }
+}
+
+fn is_separator(letter: char) -> bool {
+    matches!(letter, ',' | ';' | '+')
+}
+
+fn digit(letter: u8) -> Option<u8> {
+    char::from(letter).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// A text with its separators escaped, so that parts can be told apart.
+fn escaped(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_separator(letter) || letter == '\\' {
+            written.push('\\');
+        }
+        written.push(letter);
+    }
+    written
+}
+
+/// The text of a value, or `None` if it is of a kind that holds no text. Teletex is read as ISO-8859-1, which is what
+/// certificates have in it.
 fn any_text(value: &Any) -> Option<String> {
+    let bytes = value.value();
     match value.tag() {
-        Tag::Utf8String => Utf8StringRef::try_from(value).ok().map(|text| text.as_str().to_owned()),
-        Tag::PrintableString => PrintableStringRef::try_from(value).ok().map(|text| text.as_str().to_owned()),
-        Tag::Ia5String => Ia5StringRef::try_from(value).ok().map(|text| text.as_str().to_owned()),
-        Tag::TeletexString => TeletexStringRef::try_from(value).ok().map(|text| text.as_str().to_owned()),
+        Tag::Utf8String | Tag::PrintableString | Tag::Ia5String | Tag::NumericString | Tag::VisibleString => {
+            String::from_utf8(bytes.to_vec()).ok()
+        }
+        Tag::TeletexString => Some(bytes.iter().copied().map(char::from).collect()),
+        Tag::BmpString if bytes.len().is_multiple_of(2) => {
+            let units: Vec<u16> =
+                bytes.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+            String::from_utf16(&units).ok()
+        }
         _ => None,
     }
 }
@@ -130,6 +297,8 @@ fn any_text(value: &Any) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::str::FromStr as _;
+
+    use x509_cert::der::DecodePem as _;
 
     use super::*;
 
@@ -146,30 +315,113 @@ mod tests {
             "C=NO, ST=Oslo, O=\"Made, Up AS\", CN=Test CA + OU=Unit",
             "cn=test  ca+ou=unit;o=made\\, up as;s=oslo;c=no",
             "2.5.4.3=Test CA+OID.2.5.4.11=Unit,O=Made\\, Up AS,ST=Oslo,C=NO",
+            " CN = Test CA\\20+ OU = #1304556E6974 ,O=\\4dade\\, Up AS,ST=\\ Oslo,C=\"NO\" ",
         ] {
-            assert_eq!(DistinguishedName::parse(rendering).as_ref(), Some(&name), "{rendering}");
+            assert_eq!(DistinguishedName::parse(rendering).as_ref(), Ok(&name), "{rendering}");
         }
     }
 
     #[test]
     fn other_names() {
         let name = certificate_name("CN=Test CA,O=Made Up AS,C=NO");
-        for other in [
-            "CN=Test CA,O=Made Up AS",
-            "CN=Test CA,O=Made Up AS,C=SE",
-            "CN=Test CA,CN=Test CA,O=Made Up AS,C=NO",
-            "CN=Made Up AS,O=Test CA,C=NO",
-            "CN=Test CA+O=Made Up AS,C=NO",
+        for (other, difference) in [
+            ("CN=Test CA,O=Made Up AS", "lacks C=NO"),
+            ("CN=Test CA,O=Made Up AS,C=SE", "lacks C=NO and has besides C=SE"),
+            ("CN=Test CA,CN=Test CA,O=Made Up AS,C=NO", "has besides CN=Test CA"),
+            (
+                "CN=Made Up AS,O=Test CA,C=NO",
+                "lacks CN=Test CA,O=Made Up AS and has besides CN=Made Up AS,O=Test CA",
+            ),
+            (
+                "CN=Test CA+O=Made Up AS,C=NO",
+                "lacks CN=Test CA,O=Made Up AS and has besides CN=Test CA+O=Made Up AS",
+            ),
+            ("CN=#0408,O=Made Up AS,C=NO", "a # that no encoded value follows (RFC 4514 section 2.4)"),
+            ("CN=#04020809,O=Made Up AS,C=NO", "lacks CN=Test CA and has besides CN=#04020809"),
         ] {
-            let other = DistinguishedName::parse(other).unwrap();
-            assert_ne!(other, name);
+            let found = match DistinguishedName::parse(other) {
+                Ok(other) => {
+                    assert_ne!(other, name);
+                    name.difference(&other)
+                }
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(found, difference, "{other}");
         }
     }
 
     #[test]
     fn texts_that_are_no_name() {
-        for text in ["", "CN", "Test CA", "XYZ=a", "CN=a,", "CN=a\\", "CN=a\\4", "CN=\\ff"] {
-            assert_eq!(DistinguishedName::parse(text), None, "{text}");
+        for (text, error) in [
+            ("", NameError::Form),
+            ("CN", NameError::Form),
+            ("Test CA", NameError::Form),
+            ("XYZ=a", NameError::Type("XYZ".to_owned())),
+            ("2.5.x=a", NameError::Type("2.5.x".to_owned())),
+            ("OID.CN=a", NameError::Type("OID.CN".to_owned())),
+            ("=a", NameError::Type(String::new())),
+            ("CN=a,", NameError::Form),
+            ("CN=a+", NameError::Form),
+            ("CN=a\\", NameError::Escape),
+            ("CN=a\\4", NameError::Escape),
+            ("CN=a\\x", NameError::Escape),
+            ("CN=a\\ø", NameError::Escape),
+            ("CN=\\ff", NameError::Encoding),
+            ("CN=#", NameError::Hexadecimal),
+            ("CN=#13", NameError::Hexadecimal),
+            ("CN=#130", NameError::Hexadecimal),
+            ("CN=#1301", NameError::Hexadecimal),
+            ("CN=#hash", NameError::Hexadecimal),
+            ("CN=\"a", NameError::Quotation),
+            ("CN=\"a\"b", NameError::Quotation),
+            ("CN=a \"b\"", NameError::Quotation),
+        ] {
+            assert_eq!(DistinguishedName::parse(text), Err(error), "{text}");
         }
+    }
+
+    #[test]
+    fn values_of_every_kind_of_text() {
+        let name = DistinguishedName::parse("O=Smør").unwrap();
+        for encoded in ["#0C05536DC3B872", "#1404536DF872", "#1E080053006D00F80072"] {
+            assert_eq!(DistinguishedName::parse(&format!("O={encoded}")), Ok(name.clone()), "{encoded}");
+        }
+    }
+
+    /// A certificate of a made-up authority, and how other programs write its issuer.
+    #[test]
+    fn what_others_write_is_read() {
+        const CERTIFICATES: [(&str, &str); 9] = [
+            ("components", include_str!("../../../fixtures/vectors/issuers/components.pem")),
+            ("encodings", include_str!("../../../fixtures/vectors/issuers/encodings.pem")),
+            ("identifier", include_str!("../../../fixtures/vectors/issuers/identifier.pem")),
+            ("letters", include_str!("../../../fixtures/vectors/issuers/letters.pem")),
+            ("mail", include_str!("../../../fixtures/vectors/issuers/mail.pem")),
+            ("several", include_str!("../../../fixtures/vectors/issuers/several.pem")),
+            ("special", include_str!("../../../fixtures/vectors/issuers/special.pem")),
+            ("types", include_str!("../../../fixtures/vectors/issuers/types.pem")),
+            ("whole", include_str!("../../../fixtures/vectors/issuers/whole.pem")),
+        ];
+        let names = CERTIFICATES.map(|(name, pem)| {
+            let certificate = x509_cert::Certificate::from_pem(pem).unwrap();
+            (name, DistinguishedName::of_certificate(&certificate.tbs_certificate.issuer).unwrap())
+        });
+        let mut read = 0;
+        for line in include_str!("../../../fixtures/vectors/issuers/renderings.tsv").lines() {
+            let [name, tool, form, text] = line.splitn(4, '\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            // Java writes the bytes of a BMPString one by one, and the canonical form takes letters apart (NFKD).
+            let decomposed = form == "CANONICAL" && !text.is_ascii();
+            if decomposed || (name, tool, form) == ("encodings", "Java", "RFC2253") {
+                continue;
+            }
+            read += 1;
+            let found = DistinguishedName::parse(text).unwrap_or_else(|error| panic!("{line}: {error}"));
+            for (known, issuer) in &names {
+                assert_eq!(found == *issuer, *known == name, "{line}: {known}");
+            }
+        }
+        assert!(read > 100, "{read}");
     }
 }

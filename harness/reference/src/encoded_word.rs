@@ -3,15 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands otherwise. The
-/// 75 characters that RFC 2047 section 2 allows a word are not enforced, since HTTP has no folding to stay within
+/// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands otherwise. One with
+/// bytes beyond ASCII has to be wrapped (rule 3). The 75 characters that RFC 2047 section 2 allows a word are not enforced, since HTTP has no folding to stay within
 /// them. Words that follow one another are joined, without the white space between them (section 6.2).
 pub(crate) fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
-    let text = match str::from_utf8(value) {
-        Ok(text) => text.to_owned(),
-        // Header bytes beyond ASCII were ISO-8859-1 before RFC 7230.
-        Err(_) => latin_1(value),
-    };
+    if !value.is_ascii() {
+        return Err(EncodedWordError::Bare);
+    }
+    let text = latin_1(value);
     if !(text.starts_with("=?") && text.ends_with("?=")) {
         return Ok(text);
     }
@@ -21,6 +20,11 @@ pub(crate) fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
 /// Why an encoded-word cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EncodedWordError {
+    /// Bytes beyond ASCII as they are.
+    #[error(
+        "expected a value that is not ASCII wrapped in an encoded-word =?utf-8?B?..?= (RFC 2047), found it bare"
+    )]
+    Bare,
     /// Not `=?charset?encoding?text?=`.
     #[error("expected an encoded-word =?charset?encoding?text?=, found another form")]
     Form,
@@ -87,8 +91,9 @@ mod tests {
     #[test]
     fn unwrapped_values_stand_as_they_are() {
         assert_eq!(unwrap(b"keyId=\"a\"").unwrap(), "keyId=\"a\"");
-        assert_eq!(unwrap("Ås".as_bytes()).unwrap(), "Ås");
-        assert_eq!(unwrap(b"\xc5s").unwrap(), "Ås");
+        for beyond_ascii in ["Ås".as_bytes(), b"\xc5s", "=?utf-8?Q?Ås?=".as_bytes()] {
+            assert_eq!(unwrap(beyond_ascii), Err(EncodedWordError::Bare));
+        }
         for half_wrapped in ["a =?utf-8?B?YQ==?=", "=?utf-8?B?YQ=="] {
             assert_eq!(unwrap(half_wrapped.as_bytes()).unwrap(), half_wrapped);
         }

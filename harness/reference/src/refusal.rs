@@ -103,10 +103,19 @@ impl Refusal {
 
 /// A value as it may stand in a refusal: quoted, escaped and at most 40 characters long.
 pub(crate) fn excerpt(value: &str) -> String {
-    if value.chars().count() <= 40 {
+    shortened(value, 40)
+}
+
+/// The same of a value that is compared as a whole, such as a name: at most 160 characters long.
+pub(crate) fn long_excerpt(value: &str) -> String {
+    shortened(value, 160)
+}
+
+fn shortened(value: &str, most: usize) -> String {
+    if value.chars().count() <= most {
         return format!("{value:?}");
     }
-    let start: String = value.chars().take(40).collect();
+    let start: String = value.chars().take(most).collect();
     format!("{start:?}...")
 }
 

@@ -8,7 +8,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, Datelike, Days, NaiveDate, Utc, Weekday};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, template};
+use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
 
 use crate::{profile::Profile, seal::Seal};
 
@@ -85,8 +85,12 @@ impl Filler<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let signature = self.seal.signature(&others, &signing).map_err(FillError::Defect)?;
-            if signing.wrap == Some(Wrap::Never) && !signature.is_ascii() {
+            let signature =
+                self.seal.signature(&others, &signing).map_err(|error| match error.of_the_issuer() {
+                    Some(why) => FillError::NotApplicable(why),
+                    None => FillError::Defect(error.to_string()),
+                })?;
+            if !signature.is_ascii() {
                 let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
                 return Err(FillError::NotApplicable(why.to_owned()));
             }
@@ -355,7 +359,10 @@ mod tests {
 
     /// A request of this body, signed so, as it is sent.
     fn filled(body: BodySpec, signing: &Value) -> Filled {
-        let profile = Profile::reference("http://127.0.0.1:1").unwrap();
+        filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()
+    }
+
+    fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<Filled, FillError> {
         let headers =
             ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", "Signature: ${signature}"];
         let spec = RequestSpec {
@@ -375,14 +382,31 @@ mod tests {
         };
         let filler = Filler {
             seal: &Seal::new(profile.signer().unwrap(), Forms::default()).unwrap(),
-            profile: &profile,
+            profile,
             seed: 1,
             now: DateTime::UNIX_EPOCH,
             case: "case",
             step: "request",
             kept: &BTreeMap::new(),
         };
-        filler.fill(&spec).unwrap()
+        filler.fill(&spec)
+    }
+
+    #[test]
+    fn a_signature_that_has_to_be_wrapped_is_not_rewritten() {
+        let mut profile = Profile::reference("http://127.0.0.1:1").unwrap();
+        profile.certificate = include_str!("../../../fixtures/vectors/issuers/letters.pem").to_owned();
+        let plain = filled_by(&profile, BodySpec::None, &json!({})).unwrap();
+        assert!(plain.headers[2].1.starts_with("=?utf-8?B?"), "{}", plain.headers[2].1);
+        for signing in
+            [json!({"url-safe": true}), json!({"wrap": "never"}), json!({"wrap": "signature-alone"})]
+        {
+            let stopped = filled_by(&profile, BodySpec::None, &signing).map(|filled| filled.headers);
+            assert!(
+                matches!(&stopped, Err(FillError::NotApplicable(why)) if why.contains("wrapped")),
+                "{stopped:?}"
+            );
+        }
     }
 
     #[test]

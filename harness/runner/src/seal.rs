@@ -8,7 +8,8 @@ use xs2aspec_signing::{
     certificate::{NameForm, SerialForm},
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
-    signature_header,
+    name::{Template, TemplateError},
+    signature_header::{self, SignatureHeaderError},
     signer::SignerError,
 };
 use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
@@ -33,7 +34,7 @@ pub struct Seal {
 }
 
 /// How certificates are named and sent where the document leaves that to the bank, and its profile declares it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Forms {
     /// How keyId names a certificate.
     pub key_id: KeyIdForm,
@@ -46,32 +47,55 @@ impl Forms {
     pub fn of(choices: &BTreeMap<String, String>) -> Result<Self, SealError> {
         let mut forms = Self::default();
         let declared = |key: &str| choices.get(key).map(String::as_str);
-        let unknown = |key: &'static str, found: &str, known: &'static str| {
-            Err(SealError::Form { key, found: found.to_owned(), known })
+        let unknown = |key: &'static str, found: &str| {
+            Err(SealError::Form { key, found: found.to_owned(), known: Self::known(key).unwrap_or_default() })
         };
         forms.key_id.serial = match declared("key-id.serial") {
             None | Some("upper" | "any" | "fail" | "upper, no leading zeros, no separators") => {
                 SerialForm::UpperHex
             }
             Some("lower") => SerialForm::LowerHex,
-            Some(other) => return unknown("key-id.serial", other, "`upper`, `lower` and `any`"),
+            Some(other) => return unknown("key-id.serial", other),
         };
         forms.key_id.issuer = match declared("key-id.issuer") {
             None | Some("RFC 4514" | "fail") => NameForm::Rfc4514,
             Some("RFC 4514, spaced") => NameForm::Rfc4514Spaced,
             Some("forward") => NameForm::Forward,
             Some("forward, spaced") => NameForm::ForwardSpaced,
-            Some(other) => {
-                let known = "`RFC 4514`, `RFC 4514, spaced`, `forward` and `forward, spaced`";
-                return unknown("key-id.issuer", other, known);
+            Some(text) if Template::is_meant(text) => {
+                NameForm::Template(Template::read(text).map_err(SealError::Issuer)?)
             }
+            Some(other) => return unknown("key-id.issuer", other),
         };
         forms.pem = match declared("certificate.form") {
             None | Some("base64 of DER" | "fail" | "base64 of DER, one line") => false,
             Some("base64 of PEM") => true,
-            Some(other) => return unknown("certificate.form", other, "`base64 of DER` and `base64 of PEM`"),
+            Some(other) => return unknown("certificate.form", other),
         };
         Ok(forms)
+    }
+
+    /// What a choice of these knows, for messages and for the schema of profiles.
+    pub(crate) fn known(key: &str) -> Option<&'static str> {
+        match key {
+            "key-id.serial" => Some("`upper`, `lower` and `any`"),
+            "key-id.issuer" => Some(
+                "`RFC 4514`, `RFC 4514, spaced`, `forward`, `forward, spaced`, a template such as `CN={CN}, O={O}` and the name \
+                 itself, such as `CN=Our CA, O=Our Trust AS`",
+            ),
+            "certificate.form" => Some("`base64 of DER` and `base64 of PEM`"),
+            _ => None,
+        }
+    }
+
+    /// Whether the issuer of this certificate has all that a template wants of it.
+    pub fn fit(&self, certificate: &Certificate) -> Result<(), SealError> {
+        match &self.key_id.issuer {
+            NameForm::Template(template) => {
+                template.write(&certificate.issuer()).map(drop).map_err(SealError::Issuer)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -81,6 +105,9 @@ pub enum SealError {
     /// Key and certificate cannot be read, or do not belong together.
     #[error("`[signing]` of the target profile: {0}")]
     Signer(#[from] SignerError),
+    /// A template that cannot be read, or does not fit the certificate.
+    #[error("`[choices]` of the target profile: \"key-id.issuer\": {0}")]
+    Issuer(TemplateError),
     /// A form that is not known.
     #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
     Form {
@@ -93,9 +120,33 @@ pub enum SealError {
     },
 }
 
+/// Why there is no signature.
+#[derive(Debug, thiserror::Error)]
+pub enum SignError {
+    /// It cannot be made so.
+    #[error(transparent)]
+    Header(#[from] SignatureHeaderError),
+    /// A case wants it rewritten, and leaves it out.
+    #[error("expected a signature to rewrite, found that the case leaves it out")]
+    NothingToRewrite,
+}
+
+impl SignError {
+    /// Why another certificate could be sent so, and this one cannot.
+    pub fn of_the_issuer(&self) -> Option<String> {
+        match self {
+            Self::Header(SignatureHeaderError::EncodedWord(error)) => {
+                Some(format!("the issuer of the certificate does not fit this character set: {error}"))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Seal {
     /// A seal of this signer.
     pub fn new(signer: Signer, forms: Forms) -> Result<Self, SealError> {
+        forms.fit(signer.certificate())?;
         Ok(Self {
             own: Arc::new(signer),
             other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?),
@@ -105,19 +156,19 @@ impl Seal {
     }
 
     /// The same keys and certificates in other forms; what was signed is known to both.
-    #[must_use]
-    pub fn in_forms(&self, forms: Forms) -> Self {
-        Self {
+    pub fn in_forms(&self, forms: Forms) -> Result<Self, SealError> {
+        forms.fit(self.own.certificate())?;
+        Ok(Self {
             own: Arc::clone(&self.own),
             other: Arc::clone(&self.other),
             wrong: Arc::clone(&self.wrong),
             forms,
-        }
+        })
     }
 
     /// How it names and sends certificates.
-    pub fn forms(&self) -> Forms {
-        self.forms
+    pub fn forms(&self) -> &Forms {
+        &self.forms
     }
 
     /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM, `serial` and `issuer` as in
@@ -129,7 +180,7 @@ impl Seal {
             "" | "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
             "serial" => Some(certificate.serial(self.forms.key_id.serial)),
             "serial-decimal" => Some(certificate.serial_decimal()),
-            "issuer" => Some(certificate.issuer(self.forms.key_id.issuer)),
+            "issuer" => Some(certificate.issuer().write(&self.key_id_form(party).issuer)),
             _ => None,
         }
     }
@@ -144,28 +195,28 @@ impl Seal {
         Some(algorithm.header_value(body))
     }
 
-    /// The value of the Signature header over the other headers of a request. The error says what cannot be signed.
-    pub fn signature(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, String> {
+    /// The value of the Signature header over the other headers of a request.
+    pub fn signature(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, SignError> {
         let signer = self.signer(signing.key);
         let fields = as_signed(headers, signing);
         let mut options = self.options(signing);
         let sign = |options: &Options| signature_header::sign(signer, &fields, options);
         let alone = signing.wrap == Some(WrapForm::SignatureAlone);
         if alone || signing.url_safe {
-            let plain = sign(&options).map_err(|error| error.to_string())?;
-            let (_, rest) =
-                plain.value.split_once("signature=\"").ok_or("there is no signature to rewrite")?;
+            let plain = Options { wrap: Wrap::Never, ..options.clone() };
+            let plain = sign(&plain)?;
+            let (_, rest) = plain.value.split_once("signature=\"").ok_or(SignError::NothingToRewrite)?;
             let mut signature = rest.trim_end_matches('"').to_owned();
             if signing.url_safe {
                 signature = signature.replace('+', "-").replace('/', "_");
             }
             if alone {
-                let word = encoded_word::wrap(&signature, Charset::Utf8, Encoding::B);
-                signature = word.map_err(|error| error.to_string())?;
+                signature = encoded_word::wrap(&signature, Charset::Utf8, Encoding::B)
+                    .map_err(SignatureHeaderError::from)?;
             }
             options.signature = Parameter::Text(signature);
         }
-        sign(&options).map(|signed| signed.value).map_err(|error| error.to_string())
+        Ok(sign(&options)?.value)
     }
 
     fn signer(&self, party: Option<Party>) -> &Signer {
@@ -178,6 +229,17 @@ impl Seal {
         }
     }
 
+    /// How keyId names a party's certificate. A text of one's own is for the issuer of the own certificate: that of another one is
+    /// written by RFC 4514.
+    fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
+        let form = self.forms.key_id.clone();
+        let is_own = || self.signer(party).certificate().issuer() == self.own.certificate().issuer();
+        match form.issuer {
+            NameForm::Template(_) if !is_own() => KeyIdForm { issuer: NameForm::Rfc4514, ..form },
+            _ => form,
+        }
+    }
+
     fn options(&self, signing: &Signing) -> Options {
         let stated = |name: SignatureParameter, text: Option<String>| {
             if signing.without.contains(&name) {
@@ -187,7 +249,10 @@ impl Seal {
         };
         let key_id = signing.key_id.as_ref().map_or_else(
             // The key need not be the certificate's.
-            || self.signer(signing.certificate).certificate().key_id(self.forms.key_id),
+            || {
+                let form = self.key_id_form(signing.certificate);
+                self.signer(signing.certificate).certificate().key_id(&form)
+            },
             |key_id| key_id.as_str().map_or_else(|| key_id.to_string(), str::to_owned),
         );
         Options {
@@ -202,6 +267,8 @@ impl Seal {
             signature: stated(SignatureParameter::Signature, signing.signature.clone()),
             corrupted: signing.corrupted,
             wrap: match signing.wrap {
+                // One that has to be wrapped cannot be rewritten.
+                None if signing.url_safe => Wrap::Never,
                 None => Wrap::WhenNeeded,
                 Some(WrapForm::Never | WrapForm::SignatureAlone) => Wrap::Never,
                 Some(WrapForm::Utf8B) => Wrap::Always(Charset::Utf8, Encoding::B),
@@ -351,6 +418,25 @@ mod tests {
         assert_eq!(part(&own, "serial"), part(&usual, "serial").to_lowercase());
         assert!(part(&own, "issuer").contains(", ") && part(&usual, "issuer") != part(&own, "issuer"));
         assert_eq!(part(&own, ""), part(&usual, "pem"));
+        let issuer = |text: &str| {
+            let forms = forms(&[("key-id.issuer", text)])?;
+            Seal::new(Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap(), forms)
+                .map(|seal| part(&seal, "issuer"))
+        };
+        assert_eq!(issuer("CN={CN} of {O}").unwrap(), "CN=xs2aspec test CA of xs2aspec test material");
+        assert_eq!(issuer("CN=Our CA, O=Ours").unwrap(), "CN=Our CA, O=Ours");
+        for (text, says) in [
+            (
+                "CN={CN}, L={L}",
+                "expected what `{L}` stands for in the issuer of the certificate, found only O, CN",
+            ),
+            ("CN={CN", "found one brace alone"),
+            ("{ORG}", "expected in `{ORG}` a type such as CN"),
+        ] {
+            let error = issuer(text).unwrap_err().to_string();
+            let start = "`[choices]` of the target profile: \"key-id.issuer\": ";
+            assert!(error.starts_with(start) && error.contains(says), "{text}: {error}");
+        }
         for (key, known) in [
             ("key-id.serial", "`lower`"),
             ("key-id.issuer", "`forward`"),

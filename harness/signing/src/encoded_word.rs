@@ -95,8 +95,15 @@ fn q(bytes: &[u8]) -> String {
     })
 }
 
-/// The text of one encoded word, as [`wrap`] writes it; the names of charset and encoding in any letter case (RFC 2047, section 2).
-pub fn unwrap(word: &str) -> Option<String> {
+/// The text of encoded words, such as [`wrap`] writes; the names of charset and encoding in any letter case (RFC 2047, section 2). Blanks
+/// between words do not count (section 6.2).
+pub fn unwrap(words: &str) -> Option<String> {
+    let mut read = words.split_ascii_whitespace().map(unwrap_word).peekable();
+    read.peek()?;
+    read.collect()
+}
+
+fn unwrap_word(word: &str) -> Option<String> {
     let parts: Vec<&str> = word.strip_prefix("=?")?.strip_suffix("?=")?.split('?').collect();
     let [charset, encoding, text] = parts[..] else { return None };
     let bytes = match encoding {
@@ -152,6 +159,8 @@ mod tests {
     fn the_charset_decides_the_bytes() {
         assert_eq!(wrap("é=?_\"", Charset::Utf8, Encoding::Q).unwrap(), "=?utf-8?Q?=C3=A9=3D=3F=5F=22?=");
         assert_eq!(wrap("é", Charset::Iso8859_1, Encoding::Q).unwrap(), "=?iso-8859-1?Q?=E9?=");
+        assert_eq!(unwrap("=?utf-8?Q?=C3=A9=3D?= =?iso-8859-1?Q?=E9?=").as_deref(), Some("é=é"));
+        assert_eq!((unwrap(""), unwrap("=?utf-8?Q?a?= a")), (None, None));
     }
 
     #[test]

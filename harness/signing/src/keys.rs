@@ -1,7 +1,8 @@
 //! Test keys: a made-up authority and two signing certificates of it, so that a suite can be tried without a real one.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -11,9 +12,6 @@ use rcgen::{
 };
 
 use crate::qualified::{Role, Statements};
-
-/// The line of text above every PEM block that [`make`] writes. Readers skip it (RFC 7468, section 2).
-pub const MARK: &str = "TEST MATERIAL of xs2aspec: made up, trusted by nobody, protects nothing";
 
 /// The files that [`make`] writes: the certificate of the authority, then key and certificate of the TPP, then those of another
 /// TPP, for cases in which key and certificate must not match, and further certificates of that key, each with something wrong.
@@ -28,6 +26,7 @@ pub const FILES: [&str; 8] = [
     "other-role.cert.pem",
 ];
 
+/// What marks every certificate: subject and issuer are of this organisation.
 const ORGANISATION: &str = "xs2aspec test material";
 
 /// Roles of the made-up TPPs, and the made-up authority that gave them.
@@ -116,10 +115,25 @@ pub fn make(folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, KeysError> {
     fs::create_dir_all(folder).map_err(|source| KeysError::Write { path: folder.to_owned(), source })?;
     for (path, text) in paths.iter().zip(texts) {
         // The crypto library ends lines as the system does; the files are the same everywhere.
-        let text = format!("{MARK}\n{}", text.replace("\r\n", "\n"));
-        fs::write(path, text).map_err(|source| KeysError::Write { path: path.clone(), source })?;
+        write(path, &text.replace("\r\n", "\n"))
+            .map_err(|source| KeysError::Write { path: path.clone(), source })?;
     }
     Ok(paths.to_vec())
+}
+
+/// Writes a file. A private key is for its owner alone, where the system knows owners.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    if path.to_string_lossy().ends_with(".key.pem") {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let mut file = options.mode(0o600).open(path)?;
+        // A file that was there keeps its own permissions.
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        return file.write_all(text.as_bytes());
+    }
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 fn key() -> Result<KeyPair, rcgen::Error> {
@@ -172,15 +186,21 @@ mod tests {
         let written = make(&inner, false).unwrap();
         assert_eq!(written, FILES.map(|name| inner.join(name)));
         for name in FILES {
-            assert!(read(&inner, name).starts_with(MARK.as_bytes()), "{name}");
+            assert!(read(&inner, name).starts_with(b"-----BEGIN "), "{name}");
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                let mode = fs::metadata(inner.join(name)).unwrap().permissions().mode() & 0o777;
+                assert_eq!(mode == 0o600, name.ends_with(".key.pem"), "{name}: {mode:o}");
+            }
         }
         let tpp = Signer::from_pem(read(&inner, "tpp.key.pem"), read(&inner, "tpp.cert.pem")).unwrap();
         let other = Signer::from_pem(read(&inner, "other.key.pem"), read(&inner, "other.cert.pem")).unwrap();
         let name = "CN=xs2aspec test CA,O=xs2aspec test material";
-        assert_eq!(tpp.certificate().issuer(NameForm::Rfc4514), name);
-        assert_eq!(other.certificate().issuer(NameForm::Rfc4514), name);
+        assert_eq!(tpp.certificate().issuer().write(&NameForm::Rfc4514), name);
+        assert_eq!(other.certificate().issuer().write(&NameForm::Rfc4514), name);
         let authority = Certificate::from_pem(read(&inner, "ca.cert.pem")).unwrap();
-        assert_eq!(authority.issuer(NameForm::Rfc4514), name);
+        assert_eq!(authority.issuer().write(&NameForm::Rfc4514), name);
         assert_ne!(tpp.certificate().serial_hex(), other.certificate().serial_hex());
 
         // A second run touches nothing, unless it is told to.
@@ -190,8 +210,19 @@ mod tests {
         assert!(matches!(&refused, KeysError::Exists { path } if path.ends_with("tpp.key.pem")), "{refused}");
         assert!(!inner.join("ca.cert.pem").exists());
         assert_eq!(read(&inner, "tpp.key.pem"), before);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(inner.join("tpp.key.pem"), fs::Permissions::from_mode(0o644)).unwrap();
+        }
         make(&inner, true).unwrap();
         assert_ne!(read(&inner, "tpp.key.pem"), before);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(inner.join("tpp.key.pem")).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600, "a key that was open to all is closed");
+        }
     }
 
     #[test]
@@ -207,13 +238,19 @@ mod tests {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys"));
         for pair in ["tpp", "other"] {
             let key = read(folder, &format!("{pair}.key.pem"));
-            assert!(key.starts_with(MARK.as_bytes()));
+            assert!(
+                key.starts_with(b"-----BEGIN PRIVATE KEY-----\n"),
+                "a reader that skips nothing takes it"
+            );
             let signer = Signer::from_pem(key, read(folder, &format!("{pair}.cert.pem"))).unwrap();
-            let key_id = signer.certificate().key_id(KeyIdForm::default());
+            let key_id = signer.certificate().key_id(&KeyIdForm::default());
             assert!(key_id.ends_with(",CA=CN=xs2aspec test CA,O=xs2aspec test material"), "{key_id}");
             let certificate = signer.certificate();
             assert_eq!(
-                (certificate.rsa_bits(), certificate.subject().contains("test TPP")),
+                (
+                    certificate.rsa_bits(),
+                    certificate.subject().write(&NameForm::Rfc4514).contains("test TPP")
+                ),
                 (Some(2048), true)
             );
             let statements = certificate.statements().unwrap().unwrap();

@@ -5,6 +5,7 @@
 //!
 //! - [`digest`]: the value of `Digest`.
 //! - [`certificate`]: the value of `TPP-Signature-Certificate`, and the `keyId` that names the certificate.
+//! - [`name`]: distinguished names, which `keyId` has the issuer's of.
 //! - [`signing_string`](mod@signing_string): which headers are signed, and the text that is signed.
 //! - [`material`]: keys with a passphrase, and PKCS#12.
 //! - [`signer`]: a private key with its certificate; [`command`]: a key that is somewhere else.
@@ -41,6 +42,7 @@ pub mod digest;
 pub mod encoded_word;
 pub mod keys;
 pub mod material;
+pub mod name;
 pub mod qualified;
 pub mod signature_header;
 pub mod signer;

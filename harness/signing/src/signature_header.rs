@@ -107,7 +107,7 @@ pub fn sign<N: AsRef<str>, V: AsRef<str>>(
         signature = corrupted(&signature);
     }
     let parameters = [
-        ("keyId", &options.key_id, signer.certificate().key_id(options.key_id_form)),
+        ("keyId", &options.key_id, signer.certificate().key_id(&options.key_id_form)),
         ("algorithm", &options.algorithm, ALGORITHM.to_owned()),
         ("headers", &options.headers, listed.join(" ")),
         ("signature", &options.signature, signature),
@@ -183,7 +183,7 @@ mod tests {
     fn the_default_is_the_legal_form() {
         let signed = signed(&Options::default());
         assert_eq!(signed.signing_string, "date: now\nx-request-id: r\npsu-id: p");
-        let key_id = Certificate::from_pem(CERTIFICATE).unwrap().key_id(KeyIdForm::default());
+        let key_id = Certificate::from_pem(CERTIFICATE).unwrap().key_id(&KeyIdForm::default());
         let start = format!(
             r#"keyId="{key_id}",algorithm="rsa-sha256",headers="date x-request-id psu-id",signature=""#
         );

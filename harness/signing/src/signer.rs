@@ -172,7 +172,7 @@ impl Signer {
                 let printed = command::run(command, folder, signing_string, PATIENCE)?;
                 self.checked(&printed, signing_string).ok_or_else(|| SignerError::NoSignature {
                     program: command.first().cloned().unwrap_or_default(),
-                    certificate: self.certificate().key_id(crate::KeyIdForm::default()),
+                    certificate: self.certificate().key_id(&crate::KeyIdForm::default()),
                     printed: printed.len(),
                 })?
             }
@@ -205,7 +205,7 @@ impl Signer {
         if let Key::Rsa(key) = &key {
             size(key.public_modulus_len() * 8)?;
         }
-        let name = || certificate.key_id(crate::KeyIdForm::default());
+        let name = || certificate.key_id(&crate::KeyIdForm::default());
         match (certificate.rsa_public_key(), &key) {
             (None, _) => Err(SignerError::CertificateNotRsa { certificate: name() }),
             (Some(public), Key::Rsa(key)) if public != key.public_key().as_ref() => {

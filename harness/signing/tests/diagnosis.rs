@@ -4,6 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use proptest::prelude::*;
 use xs2aspec_signing::{
     Options, Parameter, RequestTarget, Signer, Wrap,
+    certificate::NameForm,
     diagnosis::{self, Finding, Parameters, Received},
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
@@ -47,7 +48,13 @@ fn seen(
     fields.push(("TPP-Signature-Certificate".into(), signer().certificate().header_value()));
     fields.push(("Signature".into(), signature));
     change(&mut fields);
-    diagnosis::examine(&Received { fields: &fields, body: BODY, target: Some(&target()), signed })
+    diagnosis::examine(&Received {
+        fields: &fields,
+        latin_1: &[],
+        body: BODY,
+        target: Some(&target()),
+        signed,
+    })
 }
 
 fn set(fields: &mut [(String, String)], name: &str, value: impl Into<String>) {
@@ -181,13 +188,13 @@ fn every_part_that_differs_is_named() {
     let key_id = |text: String| {
         wrong(&seen(&Options { key_id: Parameter::Text(text), ..Options::default() }, |_| {}, None))
     };
-    let issuer = certificate.issuer(xs2aspec_signing::certificate::NameForm::Rfc4514);
+    let issuer = certificate.issuer().write(&NameForm::Rfc4514);
     for (text, habit) in [
         (format!("SN={},CA={issuer}", certificate.serial_decimal()), "written in decimal"),
         (format!("SN=1,CA={issuer}"), "expected "),
         (
             format!("SN={},CA={}", certificate.serial_hex(), issuer.replace("test CA", "test CB")),
-            "issuer: differs from byte 19 (line 1): expected \"A,O=",
+            "issuer: has CN=xs2aspec test CB where the certificate has CN=xs2aspec test CA",
         ),
         ("my key".to_owned(), "expected SN=<hex serial number>"),
     ] {
@@ -225,6 +232,60 @@ fn every_part_that_differs_is_named() {
     }
 }
 
+#[test]
+fn the_length_of_the_body_is_compared() {
+    let legal = Options::default();
+    let length = |text: &str| {
+        let text = text.to_owned();
+        seen(&legal, |fields| fields.push(("content-length".to_owned(), text)), None)
+    };
+    assert!(length(&BODY.len().to_string()).iter().all(|finding| finding.holds));
+    for found in ["12", "0", "", "11a", "+11"] {
+        let says = format!("Content-Length: {found} is not the length of the body (11)");
+        assert_eq!(wrong(&length(found)), says);
+    }
+}
+
+#[test]
+fn a_value_beyond_ascii_has_to_be_wrapped() {
+    let options = Options { algorithm: Parameter::Text("rsa-sha256 å".into()), ..Options::default() };
+    let wrapped = seen(&options, |_| {}, None);
+    assert!(wrong(&wrapped).starts_with("algorithm: expected rsa-sha256"), "{wrapped:#?}");
+    let bare = seen(&Options { wrap: Wrap::Never, ..options }, |_| {}, None);
+    let bare: Vec<_> = bare.iter().filter(|finding| !finding.holds).collect();
+    assert_eq!(bare.iter().map(|finding| finding.part).collect::<Vec<_>>(), ["Signature", "algorithm"]);
+    assert!(bare[0].says.starts_with("has letters beyond ASCII in UTF-8 and stands bare"), "{bare:#?}");
+    assert!(bare[0].says.contains("=?utf-8?B?..?="), "{bare:#?}");
+}
+
+#[test]
+fn values_in_iso_8859_1_are_signed_in_their_own_bytes() {
+    let mut fields = fields();
+    set(&mut fields, "TPP-Redirect-URI", "https://tpp.example/å");
+    let listed = ["date", "digest", "x-request-id", "tpp-redirect-uri"];
+    let text = signing_string(&listed, &fields, None).unwrap();
+    let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
+    let made = sign(&signer(), &fields, &Options::default()).unwrap().value;
+    let right = signer().sign(&bytes).unwrap();
+    let (before, _) = made.split_once("signature=\"").unwrap();
+    fields.push(("TPP-Signature-Certificate".into(), signer().certificate().header_value()));
+    fields.push(("Signature".into(), format!("{before}signature=\"{right}\"")));
+    let holds = |latin_1: &[String]| {
+        let received = Received { fields: &fields, latin_1, body: BODY, target: None, signed: None };
+        diagnosis::examine(&received).iter().all(|finding| finding.holds)
+    };
+    assert!(holds(&["tpp-redirect-uri".to_owned()]));
+    assert!(!holds(&[]));
+}
+
+#[test]
+fn a_quotation_mark_inside_a_parameter_is_named() {
+    let key_id = Parameter::Text("SN=1,CA=O=A \\\"B\\\" C".to_owned());
+    let findings = seen(&Options { key_id, ..Options::default() }, |_| {}, None);
+    let named = findings.iter().any(|finding| !finding.holds && finding.says.contains("it is written \\22"));
+    assert!(named, "{findings:#?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -232,7 +293,7 @@ proptest! {
     fn nothing_that_is_received_is_a_panic(signature in ".{0,400}", digest in ".{0,80}", certificate in "[A-Za-z0-9+/= -]{0,200}") {
         let fields = [("Signature", signature.clone()), ("Digest", digest), ("TPP-Signature-Certificate", certificate)];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        diagnosis::examine(&Received { fields: &fields, body: BODY, target: None, signed: None });
+        diagnosis::examine(&Received { fields: &fields, latin_1: &[], body: BODY, target: None, signed: None });
         Parameters::read(&signature);
         encoded_word::unwrap(&signature);
         encoded_word::unwrap(&format!("=?utf-8?Q?{signature}?="));
@@ -254,7 +315,13 @@ fn long_headers_take_no_longer_than_they_are_long() {
     let time = |text: &str| {
         let fields = [("Signature".to_owned(), text.to_owned()), ("Digest".to_owned(), text.to_owned())];
         let start = std::time::Instant::now();
-        diagnosis::examine(&Received { fields: &fields, body: BODY, target: None, signed: None });
+        diagnosis::examine(&Received {
+            fields: &fields,
+            latin_1: &[],
+            body: BODY,
+            target: None,
+            signed: None,
+        });
         start.elapsed()
     };
     for part in ["a=\"\",", "=", "\"", ",", "=?", "keyId=\"a\"", "=?utf-8?Q?=20?= "] {

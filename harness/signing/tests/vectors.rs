@@ -3,7 +3,7 @@
 use aws_lc_rs::signature::{RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, UnparsedPublicKey};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::Value;
-use xs2aspec_signing::{RequestTarget, digest, signing_string};
+use xs2aspec_signing::{Certificate, RequestTarget, certificate::NameForm, digest, signing_string};
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../fixtures/vectors/cavage10.json")).unwrap()
@@ -58,45 +58,57 @@ fn the_digest_of_the_draft_is_the_digest_of_its_body() {
     assert_eq!(digest::Algorithm::Sha256.header_value(body.as_bytes()), *stated);
 }
 
-/// The parts of a text between separators that are not escaped.
-fn split(text: &str, separator: char) -> Vec<String> {
-    let (mut parts, mut escaped) = (vec![String::new()], false);
-    for letter in text.chars() {
-        if letter == separator && !escaped {
-            parts.push(String::new());
-        } else {
-            parts.last_mut().unwrap().push(letter);
-        }
-        escaped = letter == '\\' && !escaped;
-    }
-    parts
+/// What another program writes for the issuer of a certificate.
+fn rendering(certificate: &str, tool: &str, form: &str) -> &'static str {
+    let renderings = include_str!("../../../fixtures/vectors/issuers/renderings.tsv");
+    let start = [certificate, tool, form, ""].join("\t");
+    renderings.lines().find_map(|line| line.strip_prefix(&start)).unwrap()
 }
 
-/// A name as a list of RDNs, each with its values sorted: they have no order (RFC 4514, section 2.2). One blank behind a comma, and
-/// those around a plus sign, belong to the form.
-fn name(text: &str, spaced: bool) -> Vec<Vec<String>> {
-    let rdns = split(text, ',').into_iter().enumerate().map(|(at, rdn)| {
-        let rdn = if spaced && at > 0 { rdn.strip_prefix(' ').unwrap().to_owned() } else { rdn };
-        let mut values = split(&rdn.replace(" + ", "+"), '+');
-        values.sort_unstable();
-        values
-    });
-    rdns.collect()
+/// A certificate of a made-up authority whose name is unusual.
+fn certificate(name: &str) -> Certificate {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/issuers");
+    Certificate::from_pem(std::fs::read(format!("{folder}/{name}.pem")).unwrap()).unwrap()
 }
 
 #[test]
-fn issuer_names_are_written_as_openssl_writes_them() {
-    use xs2aspec_signing::{Certificate, certificate::NameForm};
-    let certificate =
-        Certificate::from_pem(include_str!("../../../fixtures/vectors/issuers/special.pem")).unwrap();
-    let theirs = include_str!("../../../fixtures/vectors/issuers/special.openssl.txt");
-    let theirs: Vec<&str> = theirs.lines().collect();
-    assert_eq!(theirs.len(), NameForm::ALL.len());
-    for (form, theirs) in NameForm::ALL.into_iter().zip(theirs) {
-        let spaced = matches!(form, NameForm::Rfc4514Spaced | NameForm::ForwardSpaced);
-        let (ours, theirs) = (name(&certificate.issuer(form), spaced), name(theirs, spaced));
-        assert_eq!(ours, theirs, "{form}");
-        assert!(ours.len() == 4 && ours.iter().any(|rdn| rdn.len() == 2));
+fn issuers_are_written_as_java_writes_them_by_the_predecessor_of_rfc_4514() {
+    for name in ["components", "identifier", "letters", "mail", "several", "types"] {
+        let ours = certificate(name).issuer().write(&NameForm::Rfc4514);
+        assert_eq!(ours, rendering(name, "Java", "RFC2253"), "{name}");
     }
-    assert_eq!(certificate.serial_hex(), "F1E2D3C4B5A697");
+    // Java escapes = and # everywhere, which RFC 2253 wants and RFC 4514 does not; a bare quotation mark would end keyId.
+    let theirs = rendering("special", "Java", "RFC2253")
+        .replace("\\=", "=")
+        .replace(" \\#", " #")
+        .replace("\\\"", "\\22");
+    assert_eq!(certificate("special").issuer().write(&NameForm::Rfc4514), theirs);
+    assert!(theirs.contains("\\22Test\\22 \\\\ Bank\\; \\<A\\> = #1"), "{theirs}");
+}
+
+#[test]
+fn issuers_are_written_as_openssl_writes_them_where_it_writes_rfc_4514() {
+    // Of types that RFC 4514 does not list OpenSSL writes names of its own, and the values of an RDN it turns around.
+    for name in ["components", "encodings", "letters"] {
+        for form in NameForm::ALL {
+            let ours = certificate(name).issuer().write(&form);
+            assert_eq!(ours, rendering(name, "OpenSSL", &form.to_string()), "{name}, {form}");
+        }
+    }
+    assert_eq!(certificate("special").serial_hex(), "F1E2D3C4B5A697");
+    assert_eq!(certificate("mail").serial_hex(), "8F01");
+}
+
+#[test]
+fn values_that_are_encoded_are_so_as_openssl_encodes_them() {
+    for name in ["identifier", "mail", "several", "types", "encodings"] {
+        let issuer = certificate(name).issuer();
+        let theirs = rendering(name, "OpenSSL", "numbers").to_lowercase();
+        let mut theirs: Vec<&str> = theirs.split([',', '+']).collect();
+        let ours = issuer.attributes().map(|one| format!("{}={}", one.kind(), one.encoded()));
+        let mut ours: Vec<String> = ours.collect();
+        ours.sort();
+        theirs.sort_unstable();
+        assert_eq!(ours, theirs, "{name}");
+    }
 }

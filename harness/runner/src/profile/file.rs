@@ -16,6 +16,7 @@ use super::{
     Environment, Http, Key, Limits, Offered, Profile, ProfileError, TEST_CERTIFICATE, TEST_KEY,
     prepare::{self, Prepare},
 };
+use crate::seal::Forms;
 
 /// Longest times that may be said, in milliseconds: for one exchange, and for its connection.
 const LONGEST: (u64, u64) = (300_000, 60_000);
@@ -509,7 +510,8 @@ pub fn schema(suite: &Suite) -> Value {
     choices["additionalProperties"] = false.into();
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
-            let says = format!("{} ({}); usually `{}`", clause.says, clause.id, choice.default);
+            let known = Forms::known(&choice.key).map(|known| format!("; knows {known}")).unwrap_or_default();
+            let says = format!("{} ({}); usually `{}`{known}", clause.says, clause.id, choice.default);
             choices["properties"][&choice.key] = text(&says);
         }
     }

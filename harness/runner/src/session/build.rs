@@ -48,10 +48,10 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let (profile, permission) = profile.into_parts();
         let forms = Forms::of(&profile.choices)?;
-        let (seal, requests) = if forms == self.seal.forms() {
+        let (seal, requests) = if forms == *self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
         } else {
-            (Arc::new(self.seal.in_forms(forms)), Arc::default())
+            (Arc::new(self.seal.in_forms(forms)?), Arc::default())
         };
         let exchanger = match inside {
             Some(inside) => Exchanger::inside(&profile, inside)?,

@@ -3,6 +3,8 @@
 //!
 //! `cargo test --release --test signatures -- --ignored` does it with a million of each.
 
+mod names;
+
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -22,8 +24,8 @@ use xs2aspec_signing::{
     signature_header::sign,
 };
 
-const KEY: &str = include_str!("../../../fixtures/keys/tpp.key.pem");
-const CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
+const KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem");
+const CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
 
 /// Requests that one bank is asked before another is opened: it keeps every payment.
 const PER_BANK: usize = 5_000;

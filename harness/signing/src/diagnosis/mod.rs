@@ -4,24 +4,30 @@
 //! An RSA signature gives back the hash that was signed (RFC 8017, section 8.2.2). So the text that somebody signed need not be
 //! known: whoever guesses it right sees the same hash.
 
+mod key_id;
+mod public_key;
+mod texts;
+
 use aws_lc_rs::digest::{SHA256, digest as hash};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use num_bigint::BigUint;
-use x509_cert::der::{Decode, asn1::Any};
 
 use crate::{
-    certificate::{Certificate, KeyIdForm, NameForm, SerialForm},
+    certificate::{Certificate, KeyIdForm},
     digest::Algorithm,
     encoded_word,
     signature_header::ALGORITHM,
     signing_string::{RequestTarget, listed_headers, signing_string},
 };
+use public_key::PublicKey;
+use texts::{difference, habits, other_body};
 
 /// A request as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
     /// Header fields as (name, value).
     pub fields: &'a [(String, String)],
+    /// Names of the fields whose values came as bytes that are not UTF-8, and are here as ISO-8859-1 has them.
+    pub latin_1: &'a [String],
     /// Body; empty for none.
     pub body: &'a [u8],
     /// Method, path and query, where they are known.
@@ -45,6 +51,7 @@ pub struct Finding {
 pub fn examine(received: &Received<'_>) -> Vec<Finding> {
     let mut seen = Examination { received, findings: Vec::new() };
     let certificate = seen.certificate();
+    seen.content_length();
     seen.digest();
     if let Some(parameters) = seen.parameters() {
         if let Some(certificate) = &certificate {
@@ -120,6 +127,20 @@ impl Examination<'_> {
             .map(|(_, value)| value.trim_matches([' ', '\t']))
     }
 
+    fn is_latin_1(&self, name: &str) -> bool {
+        self.received.latin_1.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// A signing string in the bytes of the values that were received.
+    fn as_sent(&self, text: &str) -> Vec<u8> {
+        let lines = text.split('\n').map(|line| {
+            let name = line.split_once(':').map_or("", |(name, _)| name);
+            let bytes = line.chars().map(u8::try_from).collect::<Result<Vec<u8>, _>>();
+            bytes.ok().filter(|_| self.is_latin_1(name)).unwrap_or_else(|| line.as_bytes().to_vec())
+        });
+        lines.collect::<Vec<_>>().join(&b'\n')
+    }
+
     fn certificate(&mut self) -> Option<Certificate> {
         const PART: &str = "TPP-Signature-Certificate";
         let Some(text) = self.field(PART).map(str::to_owned) else {
@@ -145,13 +166,24 @@ impl Examination<'_> {
         };
         match read {
             Ok(certificate) => {
-                self.say(PART, true, format!("names {}", certificate.key_id(KeyIdForm::default())));
+                self.say(PART, true, format!("names {}", certificate.key_id(&KeyIdForm::default())));
                 Some(certificate)
             }
             Err(error) => {
                 self.say(PART, false, format!("holds no certificate: {error}"));
                 None
             }
+        }
+    }
+
+    fn content_length(&mut self) {
+        const PART: &str = "Content-Length";
+        let Some(text) = self.field(PART).map(str::to_owned) else { return };
+        let length = self.received.body.len();
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || text.parse() != Ok(length) {
+            let says = format!("{text} is not the length of the body ({length})");
+            self.say(PART, false, says);
         }
     }
 
@@ -187,6 +219,15 @@ impl Examination<'_> {
             self.say("Signature", false, "is not there");
             return None;
         };
+        if !text.is_ascii() {
+            let charset = if self.is_latin_1("signature") { "ISO-8859-1" } else { "UTF-8" };
+            let says = format!(
+                "has letters beyond ASCII in {charset} and stands bare: it has to be wrapped as =?{}?B?..?= (the document, section \
+                 Authentication, rule 3; RFC 2047)",
+                charset.to_ascii_lowercase()
+            );
+            self.say("Signature", false, says);
+        }
         let word = text.starts_with("=?").then(|| encoded_word::unwrap(&text));
         let plain = match word {
             None => text,
@@ -199,6 +240,11 @@ impl Examination<'_> {
                 return None;
             }
         };
+        if has_stray_quotation_mark(&plain) {
+            let says = "has a quotation mark inside a parameter, which ends there, since the draft has no escape for it; in keyId it \
+                        is written \\22 (RFC 4514, section 2.4)";
+            self.say("Signature", false, says);
+        }
         let parameters = Parameters::read(&plain);
         let missing: Vec<&str> = [
             ("keyId", &parameters.key_id),
@@ -216,41 +262,11 @@ impl Examination<'_> {
     }
 
     fn key_id(&mut self, parameters: &Parameters, certificate: &Certificate) {
+        const PART: &str = "keyId";
         let Some(found) = &parameters.key_id else { return };
-        let usual = certificate.key_id(KeyIdForm::default());
-        let forms = SerialForm::ALL
-            .into_iter()
-            .flat_map(|serial| NameForm::ALL.into_iter().map(move |issuer| KeyIdForm { serial, issuer }));
-        if let Some(form) = forms.into_iter().find(|form| certificate.key_id(*form) == *found) {
-            let says =
-                format!("names the certificate; serial number {}, issuer {}", form.serial, form.issuer);
-            return self.say("keyId", true, says);
-        }
-        let parts = found.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA="));
-        let Some((serial, issuer)) = parts else {
-            return self.say(
-                "keyId",
-                false,
-                format!("expected SN=<hex serial number>,CA=<issuer>, found {found}"),
-            );
-        };
-        let digits = serial.trim_start_matches('0').to_ascii_uppercase();
-        if digits != certificate.serial_hex() {
-            let why = if serial == certificate.serial_decimal() {
-                ": it is written in decimal"
-            } else if digits.replace([':', ' ', '-'], "") == certificate.serial_hex() {
-                ": it has separators"
-            } else {
-                ""
-            };
-            let says = format!("serial number: expected {}, found {serial}{why}", certificate.serial_hex());
-            self.say("keyId", false, says);
-        }
-        if !NameForm::ALL.into_iter().any(|form| certificate.issuer(form) == issuer) {
-            let expected = certificate.issuer(NameForm::default());
-            self.say("keyId", false, format!("issuer: {}", difference(&expected, issuer)));
-        } else if digits == certificate.serial_hex() {
-            self.say("keyId", true, format!("names the certificate in other words than {usual}"));
+        match key_id::compare(found, certificate) {
+            Ok(says) => self.say(PART, true, says),
+            Err(wrong) => wrong.into_iter().for_each(|says| self.say(PART, false, says)),
         }
     }
 
@@ -323,7 +339,7 @@ impl Examination<'_> {
             Ok(ours) => ours,
             Err(error) => return self.say(PART, false, error.to_string()),
         };
-        let is_signed = |text: &str| hash(&SHA256, text.as_bytes()).as_ref() == signed;
+        let is_signed = |text: &str| hash(&SHA256, &self.as_sent(text)).as_ref() == signed;
         if is_signed(&ours) {
             return self.say(
                 PART,
@@ -347,196 +363,11 @@ impl Examination<'_> {
     }
 }
 
-/// What else a Digest may be of.
-fn other_body(algorithm: Algorithm, found: &str, body: &[u8]) -> Option<&'static str> {
-    let is = |text: &[u8]| algorithm.base64(text) == found;
-    let text = std::str::from_utf8(body).unwrap_or_default();
-    let hex =
-        |found: &str| found.len().is_multiple_of(2) && found.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match () {
-        () if found.trim_end_matches('=') == algorithm.base64(body).trim_end_matches('=') => {
-            Some("it is the right hash without the padding of base64")
-        }
-        () if hex(found) => Some("it is written in hexadecimal, not in base64"),
-        () if is(b"") => Some("it is the hash of no body at all"),
-        () if is(text.trim_end().as_bytes()) => {
-            Some("it is the hash of the body without the blanks or the line end behind it")
-        }
-        () if is(format!("{text}\n").as_bytes()) => {
-            Some("it is the hash of the body with a line end behind it")
-        }
-        () if is(text.replace("\r\n", "\n").as_bytes()) => {
-            Some("it is the hash of the body with LF in place of CRLF")
-        }
-        () if is(text.replace('\n', "\r\n").as_bytes()) => {
-            Some("it is the hash of the body with CRLF in place of LF")
-        }
-        () if is(without_blanks(text).as_bytes()) => {
-            Some("it is the hash of the JSON without blanks between its members")
-        }
-        () if Algorithm::ALL.into_iter().any(|other| other.base64(body) == found) => {
-            Some("it is a hash of the other algorithm")
-        }
-        () => None,
-    }
-}
-
-/// JSON without blanks outside its texts.
-fn without_blanks(json: &str) -> String {
-    let (mut quoted, mut escaped) = (false, false);
-    json.chars()
-        .filter(|letter| {
-            let keep = quoted || !letter.is_ascii_whitespace();
-            if *letter == '"' && !escaped {
-                quoted = !quoted;
-            }
-            escaped = *letter == '\\' && !escaped;
-            keep
-        })
-        .collect()
-}
-
-/// Other texts that are signed by mistake, each with the habit that leads there.
-fn habits(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String, String)> {
-    let lines: Vec<&str> = ours.split('\n').collect();
-    let all =
-        |map: &dyn Fn(&str) -> String| lines.iter().map(|line| map(line)).collect::<Vec<_>>().join("\n");
-    let mut habits = vec![
-        (format!("{ours}\n"), "it has a line end behind the last line".to_owned()),
-        (ours.replace('\n', "\r\n"), "its lines end with CRLF, not with LF".to_owned()),
-        (ours.replace('\n', ""), "its lines are joined without LF".to_owned()),
-        (ours.replace('\n', " "), "its lines are joined with blanks".to_owned()),
-        (all(&|line| line.replacen(": ", ":", 1)), "there is no blank behind the colons".to_owned()),
-        (all(&|line| line.replacen(": ", "=", 1)), "names and values are joined with `=`".to_owned()),
-        (all(&str::to_lowercase), "its values are in small letters".to_owned()),
-        (
-            all(&|line| line.split_once(": ").map_or(line, |(_, value)| value).to_owned()),
-            "it has the values without their names".to_owned(),
-        ),
-    ];
-    let as_listed: Vec<String> = listed
-        .iter()
-        .zip(&lines)
-        .map(|(name, line)| format!("{name}{}", &line[name.len().min(line.len())..]))
-        .collect();
-    habits.push((
-        as_listed.join("\n"),
-        "its names are as the list writes them, not in small letters".to_owned(),
-    ));
-    let as_sent = lines.iter().map(|line| {
-        let (name, value) = line.split_once(": ").unwrap_or((line, ""));
-        let sent = received.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        format!("{}: {value}", sent.map_or(name, |(sent, _)| sent))
-    });
-    habits.push((
-        as_sent.collect::<Vec<_>>().join("\n"),
-        "its names are as they are sent, not in small letters".to_owned(),
-    ));
-    let mut sorted = lines.clone();
-    sorted.sort_unstable();
-    habits.push((sorted.join("\n"), "its lines are sorted by name".to_owned()));
-    let mut backwards = lines.clone();
-    backwards.reverse();
-    habits.push((backwards.join("\n"), "its lines are in the contrary order of the list".to_owned()));
-    let document = listed_headers(received.fields);
-    if let Ok(text) = signing_string(&document, received.fields, received.target) {
-        habits.push((text, format!("it is over {}, which is not what the list says", document.join(" "))));
-    }
-    if let Some(target) = received.target {
-        let line = format!("(request-target): {} {}", target.method.to_ascii_lowercase(), target.path);
-        habits.push((
-            format!("{line}\n{ours}"),
-            "it begins with (request-target), which is not listed".to_owned(),
-        ));
-    }
-    for (at, line) in lines.iter().enumerate() {
-        let name = line.split_once(": ").map_or(*line, |(name, _)| name);
-        let with = |changed: Option<String>| {
-            let mut changed_lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            match changed {
-                Some(line) => changed_lines[at] = line,
-                None => drop(changed_lines.remove(at)),
-            }
-            changed_lines.join("\n")
-        };
-        let value = line.split_once(": ").map_or("", |(_, value)| value);
-        habits.push((with(None), format!("it lacks {name}")));
-        habits.push((with(Some(format!("{name}: "))), format!("{name} is empty in it")));
-        habits.push((
-            with(Some(format!("{name}: {}", value.to_lowercase()))),
-            format!("{name} is in small letters in it"),
-        ));
-        habits.push((
-            with(Some(format!("{name}: {}", value.to_uppercase()))),
-            format!("{name} is in capital letters in it"),
-        ));
-        if let Some(hash) = value.split_once('=').map(|(_, hash)| hash).filter(|_| name == "digest") {
-            habits.push((
-                with(Some(format!("{name}: {hash}"))),
-                "digest is without its algorithm in it".to_owned(),
-            ));
-            for algorithm in Algorithm::ALL {
-                let value = algorithm.header_value(received.body);
-                let habit =
-                    format!("digest is {} of the body in it, and another one is sent", algorithm.token());
-                habits.push((with(Some(format!("{name}: {value}"))), habit));
-            }
-        }
-    }
-    habits
-}
-
-/// Where two texts differ: line, byte, and what stands there.
-fn difference(expected: &str, found: &str) -> String {
-    let at = expected.bytes().zip(found.bytes()).take_while(|(one, other)| one == other).count();
-    if at == expected.len() && at == found.len() {
-        return "both are the same".to_owned();
-    }
-    let line = expected[..boundary(expected, at)].matches('\n').count() + 1;
-    let rest = |text: &str| {
-        let from = boundary(text, at.min(text.len()));
-        let shown: String = text[from..].chars().take(24).collect();
-        if shown.is_empty() { "its end".to_owned() } else { format!("{shown:?}") }
-    };
-    format!("differs from byte {} (line {line}): expected {}, found {}", at + 1, rest(expected), rest(found))
-}
-
-/// The last beginning of a character at or before this byte.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
-}
-
-/// An RSA public key (RFC 8017, section 3.1).
-struct PublicKey {
-    modulus: BigUint,
-    exponent: BigUint,
-    /// Bytes of the modulus.
-    length: usize,
-}
-
-impl PublicKey {
-    fn of(certificate: &Certificate) -> Option<Self> {
-        let parts = Vec::<Any>::from_der(certificate.rsa_public_key()?).ok()?;
-        let [modulus, exponent] = parts.as_slice() else { return None };
-        let (modulus, exponent) =
-            (BigUint::from_bytes_be(modulus.value()), BigUint::from_bytes_be(exponent.value()));
-        let length = usize::try_from(modulus.bits().div_ceil(8)).ok()?;
-        Some(Self { modulus, exponent, length })
-    }
-
-    /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
-    fn recovered(&self, signature: &[u8]) -> Option<Vec<u8>> {
-        /// `DigestInfo` of SHA-256 (section 9.2, note 1).
-        const PREFIX: [u8; 19] = [
-            0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
-            0x00, 0x04, 0x20,
-        ];
-        let message = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
-        // The first byte is zero, and a number does not show it.
-        let padded = message.strip_prefix(&[1])?;
-        let padding = padded.iter().take_while(|byte| **byte == 0xFF).count();
-        let info = padded[padding..].strip_prefix(&[0])?;
-        let hash = info.strip_prefix(&PREFIX)?;
-        (padding + hash.len() + PREFIX.len() + 3 == self.length && hash.len() == 32).then(|| hash.to_vec())
-    }
+/// Whether a parameter goes on behind the quotation mark that ends it.
+fn has_stray_quotation_mark(text: &str) -> bool {
+    let behind = text.split('"').skip(2).step_by(2);
+    behind.into_iter().any(|text| {
+        let text = text.trim_start_matches([' ', '\t']);
+        !text.is_empty() && !text.starts_with(',')
+    })
 }

@@ -1,0 +1,329 @@
+//! Whether a keyId names a certificate, in whatever writing (readings, rows 61 and 62): serial numbers are compared as numbers, names as
+//! what they say. What is unusual about the writing is said too, since a bank may compare texts.
+
+use crate::{
+    certificate::{Certificate, KeyIdForm, NameForm, SerialForm},
+    name::{
+        Attribute, Name,
+        kind::key_word,
+        written::{Written, WrittenAttribute},
+    },
+};
+
+/// What is to be said of a keyId: that it names the certificate, or each part that does not.
+pub(super) fn compare(found: &str, certificate: &Certificate) -> Result<String, Vec<String>> {
+    let usual = certificate.key_id(&KeyIdForm::default());
+    let forms = SerialForm::ALL
+        .into_iter()
+        .flat_map(|serial| NameForm::ALL.into_iter().map(move |issuer| KeyIdForm { serial, issuer }));
+    if let Some(form) = forms.into_iter().find(|form| certificate.key_id(form) == *found) {
+        return Ok(format!("names the certificate; serial number {}, issuer {}", form.serial, form.issuer));
+    }
+    let parts = found.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA="));
+    let Some((serial, issuer)) = parts else {
+        return Err(vec![format!(
+            "expected SN=<hex serial number>,CA=<issuer>, such as {usual}, found {found}"
+        )]);
+    };
+    let (serial, issuer) = (compare_serial(serial, certificate), compare_issuer(issuer, certificate));
+    match (serial, issuer) {
+        (Ok(serial), Ok(issuer)) => {
+            let habits = [serial, issuer].concat().join("; ");
+            Ok(format!("names the certificate, in another writing than {usual}: {habits}"))
+        }
+        (serial, issuer) => Err([serial.err(), issuer.err()].into_iter().flatten().collect()),
+    }
+}
+
+/// What is unusual about the writing of a serial number, or why it is another one.
+fn compare_serial(found: &str, certificate: &Certificate) -> Result<Vec<String>, String> {
+    let expected = certificate.serial_hex();
+    let digits = found.replace([':', '-', ' '], "").to_ascii_uppercase();
+    let significant = digits.trim_start_matches('0');
+    let number = if significant.is_empty() && !digits.is_empty() { "0" } else { significant };
+    if number != expected {
+        let why = match () {
+            () if found == certificate.serial_decimal() => ": it is written in decimal",
+            () if digits.strip_prefix("0X").map(|digits| digits.trim_start_matches('0'))
+                == Some(&expected) =>
+            {
+                ": it has 0x before it"
+            }
+            () => "",
+        };
+        return Err(format!("serial number: expected {expected}, found {found}{why}"));
+    }
+    let habits = [
+        (found.contains([':', '-', ' ']), "the serial number has separators"),
+        (number != digits, "the serial number has leading zeros"),
+        (found.bytes().any(|byte| byte.is_ascii_lowercase()), "the serial number is in small letters"),
+    ];
+    Ok(said(&habits))
+}
+
+/// What is unusual about the writing of the issuer, or where it is another one.
+fn compare_issuer(found: &str, certificate: &Certificate) -> Result<Vec<String>, String> {
+    let name = certificate.issuer();
+    let written = Written::read(found);
+    if let Ok(written) = &written
+        && names(&name, written)
+    {
+        return Ok(habits(&name, written));
+    }
+    let expected = name.write(&NameForm::Rfc4514);
+    let why = match &written {
+        Ok(written) => difference(&name, written).join("; "),
+        Err(error) => error.to_string(),
+    };
+    let habit = other_name(found, certificate).map(|habit| format!("{habit}; ")).unwrap_or_default();
+    Err(format!("issuer: {habit}{why}; expected {expected} or the same in another order, found {found}"))
+}
+
+/// What a whole text may be in place of the issuer's name.
+fn other_name(found: &str, certificate: &Certificate) -> Option<&'static str> {
+    let issuer = certificate.issuer();
+    let is = |name: &Name, text: &str| Written::read(text).is_ok_and(|written| names(name, &written));
+    let percent = percent_decoded(found);
+    let bytes: Option<Vec<u8>> = found.chars().map(|letter| u8::try_from(letter).ok()).collect();
+    let again = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    match () {
+        () if is(&certificate.subject(), found) => {
+            Some("it is the name of the certificate's subject, not of its issuer")
+        }
+        () if percent.as_ref().is_some_and(|text| is(&issuer, text)) => {
+            Some("it is percent-encoded, which names are not")
+        }
+        () if is(&issuer, &found.replace('+', " ")) => Some("its blanks are written as `+`"),
+        () if again.is_some_and(|text| text != found && is(&issuer, &text)) => {
+            Some("its letters were UTF-8, read as ISO-8859-1 and encoded once more")
+        }
+        () if found.starts_with('/') && is(&issuer, &found[1..].replace('/', ",")) => {
+            Some("its parts are separated by slashes, as in an old form of OpenSSL")
+        }
+        () => None,
+    }
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once('%')?;
+    let mut bytes = first.as_bytes().to_vec();
+    for part in rest.split('%') {
+        let (digits, after) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(after.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What counts of an RDN, in an order of its own: its values have none (RFC 4514, section 2.2).
+type Said = Vec<(String, crate::name::Value)>;
+
+fn of_certificate(rdn: &[Attribute]) -> Said {
+    sorted(rdn.iter().map(|one| (one.kind().to_owned(), one.value().folded())))
+}
+
+fn of_text(rdn: &[WrittenAttribute]) -> Said {
+    sorted(rdn.iter().map(|one| (one.kind.clone(), one.value.folded())))
+}
+
+fn sorted(pairs: impl Iterator<Item = (String, crate::name::Value)>) -> Said {
+    let mut pairs: Said = pairs.collect();
+    pairs.sort();
+    pairs.dedup();
+    pairs
+}
+
+/// Whether a text says the same RDNs as the name, in any order.
+fn names(name: &Name, written: &Written) -> bool {
+    let mut expected: Vec<Said> = name.rdns().iter().map(|rdn| of_certificate(rdn)).collect();
+    let mut found: Vec<Said> = written.rdns.iter().map(|rdn| of_text(rdn)).collect();
+    expected.sort();
+    found.sort();
+    expected == found
+}
+
+/// The parts that only one of them has.
+fn difference(name: &Name, written: &Written) -> Vec<String> {
+    let mut besides: Vec<&[WrittenAttribute]> = written.rdns.iter().map(Vec::as_slice).collect();
+    let mut lacking: Vec<&[Attribute]> = Vec::new();
+    for rdn in name.rdns() {
+        match besides.iter().position(|other| of_text(other) == of_certificate(rdn)) {
+            Some(at) => drop(besides.remove(at)),
+            None => lacking.push(rdn),
+        }
+    }
+    let shown = |rdn: &[Attribute]| rdn.iter().map(Attribute::shown).collect::<Vec<_>>().join("+");
+    let kinds = |rdn: &[Attribute]| of_certificate(rdn).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
+    let mut said = Vec::new();
+    for rdn in lacking {
+        let same = besides.iter().position(|other| {
+            of_text(other).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>() == kinds(rdn)
+        });
+        match same {
+            Some(at) => {
+                let found = written_text(besides.remove(at));
+                said.push(format!("has {found} where the certificate has {}", shown(rdn)));
+            }
+            None => said.push(format!("lacks {}", shown(rdn))),
+        }
+    }
+    said.extend(
+        besides.iter().map(|rdn| format!("has {}, which the certificate does not", written_text(rdn))),
+    );
+    said
+}
+
+fn written_text(rdn: &[WrittenAttribute]) -> String {
+    let values = rdn.iter().map(|one| {
+        let value = match &one.value {
+            crate::name::Value::Text(text) => text.clone(),
+            crate::name::Value::Other(_) => "#..".to_owned(),
+        };
+        format!("{}={value}", one.said)
+    });
+    values.collect::<Vec<_>>().join("+")
+}
+
+/// What is unusual about the writing of a name that is the right one.
+fn habits(name: &Name, written: &Written) -> Vec<String> {
+    let mut habits = Vec::new();
+    let expected: Vec<Said> = name.rdns().iter().map(|rdn| of_certificate(rdn)).collect();
+    let found: Vec<Said> = written.rdns.iter().map(|rdn| of_text(rdn)).collect();
+    if !found.iter().eq(expected.iter().rev()) {
+        let is_forward = found == expected;
+        habits.push(
+            if is_forward {
+                "its first part first, as in the certificate"
+            } else {
+                "its parts in another order"
+            }
+            .to_owned(),
+        );
+    }
+    let mut add = |habit: String| {
+        if !habits.contains(&habit) {
+            habits.push(habit);
+        }
+    };
+    for one in written.rdns.iter().flatten() {
+        let word = key_word(&one.kind).unwrap_or(&one.kind);
+        if one.said != word {
+            add(format!("`{}` for {word}", one.said));
+        }
+        match (key_word(&one.kind), one.is_encoded) {
+            (Some(_), true) => add(format!("#hex for the text of {word}")),
+            (None, false) => add(format!("a text for the #hex of {word}")),
+            _ => {}
+        }
+        // One of these has the same value, but for letter case and blanks.
+        let same = name.attributes().filter(|known| known.kind() == one.kind);
+        let mut same = same.filter(|known| known.value().folded() == one.value.folded());
+        if !same.any(|known| *known.value() == one.value) {
+            add(format!("other letter case or blanks in the value of {word}"));
+        }
+    }
+    let has = written.has;
+    let ways = [
+        (has.blanks, "blanks behind commas"),
+        (has.odd_blanks, "blanks around `=`, `+` or commas"),
+        (has.semicolons, "semicolons for commas"),
+        (has.quotation_marks, "quotation marks around values"),
+        (has.escaped_bytes, "letters escaped as bytes"),
+    ];
+    said(&ways).into_iter().for_each(add);
+    habits
+}
+
+fn said(habits: &[(bool, &str)]) -> Vec<String> {
+    habits.iter().filter(|(is_so, _)| *is_so).map(|(_, habit)| (*habit).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RENDERINGS: &str = include_str!("../../../../fixtures/vectors/issuers/renderings.tsv");
+    const CERTIFICATES: [(&str, &str); 9] = [
+        ("components", include_str!("../../../../fixtures/vectors/issuers/components.pem")),
+        ("encodings", include_str!("../../../../fixtures/vectors/issuers/encodings.pem")),
+        ("identifier", include_str!("../../../../fixtures/vectors/issuers/identifier.pem")),
+        ("letters", include_str!("../../../../fixtures/vectors/issuers/letters.pem")),
+        ("mail", include_str!("../../../../fixtures/vectors/issuers/mail.pem")),
+        ("several", include_str!("../../../../fixtures/vectors/issuers/several.pem")),
+        ("special", include_str!("../../../../fixtures/vectors/issuers/special.pem")),
+        ("types", include_str!("../../../../fixtures/vectors/issuers/types.pem")),
+        ("whole", include_str!("../../../../fixtures/vectors/issuers/whole.pem")),
+    ];
+
+    #[test]
+    fn what_other_programs_write_names_the_certificate_and_no_other() {
+        let certificates = CERTIFICATES.map(|(name, pem)| (name, Certificate::from_pem(pem).unwrap()));
+        let mut read = 0;
+        for line in RENDERINGS.lines() {
+            let [name, tool, form, text] = line.splitn(4, '\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            // Java writes the bytes of a BMPString one by one, and its canonical form takes letters apart.
+            if matches!(
+                (name, tool, form),
+                ("encodings", "Java", "RFC2253") | ("letters" | "whole", "Java", "CANONICAL")
+            ) {
+                continue;
+            }
+            read += 1;
+            for (known, certificate) in &certificates {
+                let compared = compare(&format!("SN={},CA={text}", certificate.serial_hex()), certificate);
+                assert_eq!(compared.is_ok(), *known == name, "{line}: {known}: {compared:?}");
+            }
+        }
+        assert!(read > 100, "{read}");
+    }
+
+    #[test]
+    fn what_a_name_lacks_and_has_besides_is_said() {
+        let (_, pem) = CERTIFICATES[2];
+        let certificate = Certificate::from_pem(pem).unwrap();
+        let key_id =
+            |issuer: &str| compare(&format!("SN={},CA={issuer}", certificate.serial_hex()), &certificate);
+        for (issuer, says) in [
+            (
+                "CN=Synthetic Seal CA,O=Synthetic Trust AS,C=NO",
+                "issuer: lacks 2.5.4.97 (organizationIdentifier=PSDXX-TEST-3); expected CN=Synthetic Seal CA,2.5.4.97=#0c",
+            ),
+            (
+                "CN=Synthetic Seal CA,2.5.4.97=PSDXX-TEST-4,O=Synthetic Trust AS,C=NO",
+                "issuer: has 2.5.4.97=PSDXX-TEST-4 where the certificate has 2.5.4.97 (organizationIdentifier=PSDXX-TEST-3)",
+            ),
+            (
+                "CN=Synthetic Seal CA,OU=Seals,2.5.4.97=PSDXX-TEST-3,O=Synthetic Trust AS,C=NO",
+                "issuer: has OU=Seals, which the certificate does not",
+            ),
+            (
+                "CN=Synthetic Seal CA,2.5.4.97=PSDXX-TEST-3,O=Synthetic Trust AS+C=NO",
+                "issuer: lacks C=NO; lacks O=Synthetic Trust AS; has O=Synthetic Trust AS+C=NO, which the certificate does not",
+            ),
+            ("O=xs2aspec test material,CN=xs2aspec test TPP", "it is the name of the certificate's subject"),
+            (
+                "CN=Synthetic%20Seal CA,2.5.4.97=PSDXX-TEST-3,O=Synthetic%20Trust%20AS,C=NO",
+                "issuer: it is percent-encoded, which names are not",
+            ),
+            (
+                "CN=Synthetic+Seal+CA,2.5.4.97=PSDXX-TEST-3,O=Synthetic+Trust+AS,C=NO",
+                "issuer: its blanks are written as `+`",
+            ),
+            (
+                "/C=NO/O=Synthetic Trust AS/2.5.4.97=PSDXX-TEST-3/CN=Synthetic Seal CA",
+                "issuer: its parts are separated by slashes, as in an old form of OpenSSL",
+            ),
+            ("CN=Synthetic Seal CA,ORG=Synthetic Trust AS", "found `ORG`"),
+        ] {
+            let wrong = key_id(issuer).unwrap_err().concat();
+            assert!(wrong.contains(says), "{issuer}: {wrong}");
+        }
+        let (_, letters) = CERTIFICATES[3];
+        let letters = Certificate::from_pem(letters).unwrap();
+        let twice: String = letters.key_id(&KeyIdForm::default()).bytes().map(char::from).collect();
+        let wrong = compare(&twice, &letters).unwrap_err().concat();
+        assert!(wrong.contains("were UTF-8, read as ISO-8859-1 and encoded once more"), "{wrong}");
+    }
+}

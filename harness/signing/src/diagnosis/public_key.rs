@@ -1,0 +1,41 @@
+//! What a signature was made of: the hash in it, which the public key gives back.
+
+use num_bigint::BigUint;
+use x509_cert::der::{Decode, asn1::Any};
+
+use crate::certificate::Certificate;
+
+/// An RSA public key (RFC 8017, section 3.1).
+pub(super) struct PublicKey {
+    modulus: BigUint,
+    exponent: BigUint,
+    /// Bytes of the modulus.
+    pub(super) length: usize,
+}
+
+impl PublicKey {
+    pub(super) fn of(certificate: &Certificate) -> Option<Self> {
+        let parts = Vec::<Any>::from_der(certificate.rsa_public_key()?).ok()?;
+        let [modulus, exponent] = parts.as_slice() else { return None };
+        let (modulus, exponent) =
+            (BigUint::from_bytes_be(modulus.value()), BigUint::from_bytes_be(exponent.value()));
+        let length = usize::try_from(modulus.bits().div_ceil(8)).ok()?;
+        Some(Self { modulus, exponent, length })
+    }
+
+    /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
+    pub(super) fn recovered(&self, signature: &[u8]) -> Option<Vec<u8>> {
+        /// `DigestInfo` of SHA-256 (section 9.2, note 1).
+        const PREFIX: [u8; 19] = [
+            0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
+            0x00, 0x04, 0x20,
+        ];
+        let message = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
+        // The first byte is zero, and a number does not show it.
+        let padded = message.strip_prefix(&[1])?;
+        let padding = padded.iter().take_while(|byte| **byte == 0xFF).count();
+        let info = padded[padding..].strip_prefix(&[0])?;
+        let hash = info.strip_prefix(&PREFIX)?;
+        (padding + hash.len() + PREFIX.len() + 3 == self.length && hash.len() == 32).then(|| hash.to_vec())
+    }
+}

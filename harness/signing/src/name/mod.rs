@@ -1,0 +1,273 @@
+//! Distinguished names: what a certificate says, and how it is written (RFC 4514).
+
+pub mod kind;
+pub mod template;
+pub(crate) mod written;
+
+use std::fmt::{self, Write as _};
+
+use x509_cert::der::{Encode, Tag, Tagged, asn1::Any};
+
+pub use template::{Template, TemplateError};
+
+/// How a distinguished name is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum NameForm {
+    /// RFC 4514: the last RDN first, separated by commas without blanks; types that its section 3 does not list as dotted numbers
+    /// (sections 2.1 to 2.4).
+    #[default]
+    Rfc4514,
+    /// The same with a blank after each comma.
+    Rfc4514Spaced,
+    /// The first RDN first, as it stands in the certificate; otherwise as RFC 4514 has it.
+    Forward,
+    /// The same with a blank after each comma.
+    ForwardSpaced,
+    /// A text of one's own, with placeholders or without.
+    Template(Template),
+}
+
+impl NameForm {
+    /// Every form that a name alone decides.
+    pub const ALL: [Self; 4] = [Self::Rfc4514, Self::Rfc4514Spaced, Self::Forward, Self::ForwardSpaced];
+}
+
+impl fmt::Display for NameForm {
+    /// As a target profile says it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rfc4514 => f.write_str("RFC 4514"),
+            Self::Rfc4514Spaced => f.write_str("RFC 4514, spaced"),
+            Self::Forward => f.write_str("forward"),
+            Self::ForwardSpaced => f.write_str("forward, spaced"),
+            Self::Template(template) => template.fmt(f),
+        }
+    }
+}
+
+/// A distinguished name: its RDNs in the order of the certificate, each of one attribute or more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name(Vec<Vec<Attribute>>);
+
+/// One attribute of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    kind: String,
+    value: Value,
+    der: Vec<u8>,
+}
+
+/// What an attribute says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Value {
+    /// A text of any of the kinds that ASN.1 has.
+    Text(String),
+    /// What is no text, in DER.
+    Other(Vec<u8>),
+}
+
+impl Name {
+    /// The name that a certificate holds.
+    pub(crate) fn of(name: &x509_cert::name::Name) -> Self {
+        let attributes = |rdn: &x509_cert::name::RelativeDistinguishedName| {
+            let attribute = |one: &x509_cert::attr::AttributeTypeAndValue| Attribute {
+                kind: one.oid.to_string(),
+                value: Value::of(&one.value),
+                // What was decoded can be encoded.
+                der: one.value.to_der().unwrap_or_default(),
+            };
+            rdn.0.iter().map(attribute).collect()
+        };
+        Self(name.0.iter().map(attributes).collect())
+    }
+
+    /// Its attributes, in the order of the certificate.
+    pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {
+        self.0.iter().flatten()
+    }
+
+    pub(crate) fn rdns(&self) -> &[Vec<Attribute>] {
+        &self.0
+    }
+
+    /// The name in this form. A template that does not fit it gives way to RFC 4514; [`Template::write`] says why.
+    ///
+    /// A quotation mark is written as `\22`, since it would end the parameter keyId, for which the draft has no escape.
+    pub fn write(&self, form: &NameForm) -> String {
+        let rdns = self.0.iter().map(|rdn| joined(rdn));
+        let (rdns, separator): (Vec<String>, _) = match form {
+            NameForm::Rfc4514 => (rdns.rev().collect(), ","),
+            NameForm::Rfc4514Spaced => (rdns.rev().collect(), ", "),
+            NameForm::Forward => (rdns.collect(), ","),
+            NameForm::ForwardSpaced => (rdns.collect(), ", "),
+            NameForm::Template(template) => {
+                return template.write(self).unwrap_or_else(|_| self.write(&NameForm::Rfc4514));
+            }
+        };
+        rdns.join(separator)
+    }
+}
+
+impl Attribute {
+    /// Its type as a dotted number.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The name by which people know its type: of RFC 4514, of X.520, or the dotted number.
+    pub fn known_as(&self) -> &str {
+        kind::usual(&self.kind)
+    }
+
+    /// Whether RFC 4514, section 3, has a key word for its type.
+    pub fn has_key_word(&self) -> bool {
+        kind::key_word(&self.kind).is_some()
+    }
+
+    /// Its value, if that is a text.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::Other(_) => None,
+        }
+    }
+
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// `#` and its encoding in hexadecimal (RFC 4514, section 2.4).
+    pub fn encoded(&self) -> String {
+        self.der.iter().fold("#".to_owned(), |mut out, byte| {
+            // Writing to a String cannot fail.
+            _ = write!(out, "{byte:02x}");
+            out
+        })
+    }
+
+    /// For people: the usual name of the type, and its value as text where it is one.
+    pub(crate) fn shown(&self) -> String {
+        let value = self.text().map_or_else(|| self.encoded(), str::to_owned);
+        if self.has_key_word() || self.known_as() == self.kind {
+            format!("{}={value}", self.known_as())
+        } else {
+            format!("{} ({}={value})", self.kind, self.known_as())
+        }
+    }
+}
+
+impl fmt::Display for Attribute {
+    /// As RFC 4514 has it: a type without a key word goes with the encoding of the value (sections 2.3 and 2.4).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (kind::key_word(&self.kind), &self.value) {
+            (Some(key_word), Value::Text(text)) => write!(f, "{key_word}={}", escaped(text)),
+            (key_word, _) => write!(f, "{}={}", key_word.unwrap_or(&self.kind), self.encoded()),
+        }
+    }
+}
+
+impl Value {
+    /// A value of a certificate. `TeletexString` is read as ISO-8859-1, which is what certificates have in it.
+    pub(crate) fn of(value: &Any) -> Self {
+        let bytes = value.value();
+        let text = match value.tag() {
+            Tag::Utf8String
+            | Tag::PrintableString
+            | Tag::Ia5String
+            | Tag::VisibleString
+            | Tag::NumericString => std::str::from_utf8(bytes).ok().map(str::to_owned),
+            Tag::TeletexString => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
+            Tag::BmpString if bytes.len().is_multiple_of(2) => {
+                let units = bytes.chunks_exact(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(pair[1]));
+                char::decode_utf16(units).collect::<Result<String, _>>().ok()
+            }
+            _ => None,
+        };
+        text.map_or_else(|| Self::Other(value.to_der().unwrap_or_default()), Self::Text)
+    }
+
+    /// What counts of it: texts are compared without letter case, and without the number of blanks between words (RFC 5280,
+    /// section 7.1).
+    pub(crate) fn folded(&self) -> Self {
+        match self {
+            Self::Text(text) => {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                Self::Text(words.join(" ").to_lowercase())
+            }
+            Self::Other(der) => Self::Other(der.clone()),
+        }
+    }
+}
+
+fn joined(rdn: &[Attribute]) -> String {
+    rdn.iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
+}
+
+/// A text as a value of RFC 4514, section 2.4.
+pub(crate) fn escaped(text: &str) -> String {
+    let last = text.chars().count().saturating_sub(1);
+    let mut out = String::with_capacity(text.len());
+    for (at, letter) in text.chars().enumerate() {
+        // Writing to a String cannot fail.
+        match letter {
+            '"' | '\0'..='\x1f' | '\x7f' => _ = write!(out, "\\{:02x}", u32::from(letter)),
+            ',' | '+' | ';' | '<' | '>' | '\\' => _ = write!(out, "\\{letter}"),
+            '#' if at == 0 => out.push_str("\\#"),
+            ' ' if at == 0 || at == last => out.push_str("\\ "),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::of(&x509_cert::name::Name::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn names_of_the_standard_are_written_as_there() {
+        // RFC 4514, section 4, but for the quotation marks.
+        for (text, written) in [
+            ("UID=jsmith,DC=example,DC=net", "UID=jsmith,DC=example,DC=net"),
+            ("OU=Sales+CN=J.  Smith,DC=example,DC=net", "OU=Sales+CN=J.  Smith,DC=example,DC=net"),
+            (
+                r#"CN=James \"Jim\" Smith\, III,DC=example,DC=net"#,
+                r"CN=James \22Jim\22 Smith\, III,DC=example,DC=net",
+            ),
+            (r"CN=Before\0dAfter,DC=example,DC=net", r"CN=Before\0dAfter,DC=example,DC=net"),
+            ("1.3.6.1.4.1.1466.0=#04024869", "1.3.6.1.4.1.1466.0=#04024869"),
+            (r"CN=Lu\C4\8Di\C4\87", "CN=Lučić"),
+        ] {
+            assert_eq!(name(text).write(&NameForm::Rfc4514), written);
+        }
+    }
+
+    #[test]
+    fn only_the_key_words_of_the_standard_are_written() {
+        for (text, written) in [
+            ("emailAddress=a@b", "1.2.840.113549.1.9.1=#0c03614062"),
+            ("serialNumber=1", "2.5.4.5=#130131"),
+            ("SN=a", "2.5.4.4=#0c0161"),
+            ("STREET=a,UID=b", "STREET=a,UID=b"),
+            ("CN=#04024869", "CN=#04024869"),
+        ] {
+            assert_eq!(name(text).write(&NameForm::Rfc4514), written);
+        }
+    }
+
+    #[test]
+    fn values_of_one_blank_or_one_hash_are_escaped_once() {
+        for (text, written) in
+            [(" ", "\\ "), ("  ", "\\ \\ "), ("#", "\\#"), ("a#", "a#"), ("", ""), ("\0", "\\00")]
+        {
+            assert_eq!(escaped(text), written);
+        }
+    }
+}
