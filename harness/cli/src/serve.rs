@@ -1,14 +1,15 @@
 //! The built-in bank alone, and test keys.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, io, path::Path, sync::Arc};
 
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, outputs};
 use xs2aspec_reference::{Clock, Config, Seed, Tls};
 use xs2aspec_signing::keys;
 
 use crate::{
     Failure,
     args::{Keys, Serve},
+    report::cannot_write,
     target,
 };
 
@@ -54,11 +55,32 @@ fn tls(args: &Serve) -> Result<Option<Tls>, Failure> {
     }))
 }
 
-/// Writes test keys and certificates.
+/// Writes test keys and certificates. Files that are there stop it before anything is written; with `--overwrite` only those do that are no
+/// test material.
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
-    for path in keys::make(&args.out, args.overwrite).map_err(Failure::input)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        say!("{}: {}", path.display(), keys::says(&name));
+    for path in keys::FILES.map(|name| args.out.join(name)) {
+        let shown = path.display();
+        match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ if !args.overwrite => {
+                return Err(Failure::input(format!(
+                    "{shown}: a file stands there: --overwrite replaces it, or name another folder"
+                )));
+            }
+            Ok(text) if text.starts_with(keys::MARK.as_bytes()) => {}
+            _ => {
+                return Err(Failure::input(format!(
+                    "{shown}: what stands there is no test material of this program, and is not replaced: name another folder"
+                )));
+            }
+        }
+    }
+    let made = keys::make().map_err(Failure::input)?;
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    for (name, text) in made {
+        let path = args.out.join(name);
+        outputs::write(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
+        say!("{}: {}", path.display(), keys::says(name));
     }
     Ok(Exit::Conforms)
 }
