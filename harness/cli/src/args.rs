@@ -108,6 +108,9 @@ pub(crate) struct Run {
     /// inconclusive
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
+    /// Begin anew in a folder whose run did not come to its end, and give up what that may have paid
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Read a target whose payments are real: send it nothing that could make one
     #[arg(long)]
     pub(crate) allow_production: bool,
@@ -181,8 +184,20 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// What the record of a run that goes on says itself.
-const RESUMED: [&str; 11] =
-    ["target", "only", "skip", "out", "depth", "shard", "seed", "now", "fault", "variation", "fail_fast"];
+const RESUMED: [&str; 12] = [
+    "target",
+    "only",
+    "skip",
+    "out",
+    "depth",
+    "shard",
+    "seed",
+    "now",
+    "fault",
+    "variation",
+    "fail_fast",
+    "force",
+];
 
 /// What becomes of a case whose end is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

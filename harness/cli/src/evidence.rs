@@ -1,15 +1,17 @@
 //! `xs2aspec bundle` and `xs2aspec verify`: a run as signed evidence, and what of it can be believed.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
-use xs2aspec_record::{Event, Exit, Role, RunStarted};
+use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict};
 use xs2aspec_report::{
     Run as Shown,
     bundle::{self as archive, Program},
     envelope::{PublicKey, SigningKey},
-    text, verify as verifying,
+    text,
+    verify::{self as verifying, Verified},
 };
-use xs2aspec_signing::material;
+use xs2aspec_runner::rejudge::{Change, Rejudged};
+use xs2aspec_signing::{Certificate, material};
 use xs2aspec_suite::{Depth, Suite};
 
 use crate::{
@@ -42,29 +44,23 @@ pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
     let bytes = archive::bundle(&record, &events, &program()?, &key)
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("evidence.tar"));
-    report::write(&out, &bytes)?;
+    let reads: Vec<&Path> =
+        [path.as_path(), &args.key].into_iter().chain(args.passphrase_file.as_deref()).collect();
+    report::write(&out, &reads, &bytes)?;
     let id = key.public().map_err(|error| wrong(&error))?.id();
     say!("{}: {} bytes, signed by the key {id}", out.display(), bytes.len());
     Ok(Exit::Conforms)
 }
 
 /// Says what of a bundle can be believed.
-pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
-    let bytes = fs::read(&args.bundle)
-        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", args.bundle.display())))?;
-    let key = args.key.as_deref().map(|path| {
-        let key = PublicKey::from_pem(&text_of(path)?);
-        key.map_err(|error| Failure::input(format!("{}: {error}", path.display())))
-    });
-    let mut verified = verifying::verify(&bytes, key.transpose()?.as_ref(), &name());
+pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
+    let bytes = verifying::open(&args.bundle)
+        .map_err(|error| Failure::input(format!("{}: {error}", args.bundle.display())))?;
+    let key = args.key.as_deref().map(trusted).transpose()?;
+    let mut verified = verifying::verify(&bytes, key.as_ref(), &program()?);
+    drop(bytes);
     if verified.broken.is_empty() {
-        let events = std::mem::take(&mut verified.events);
-        match complete(&events)? {
-            Complete::Whole(said) => verified.proven.push(said),
-            Complete::OtherSuite(said) => verified.not_proven.push(said),
-            Complete::Lacks(said) => verified.broken.extend(said),
-        }
-        verified.events = events;
+        against_the_suite(&mut verified).await?;
     }
     if !verified.broken.is_empty() {
         say!("NOTHING IN THIS BUNDLE CAN BE BELIEVED");
@@ -74,17 +70,130 @@ pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
     let run = Shown::of(&verified.events).map_err(Failure::input)?;
     let start = run.head().start();
     say!(
-        "{} against {} at {}",
+        "{}{} against {} at {}",
+        run.head().of_other_cases(text::short),
         text::short(&start.tool),
         text::short(&start.target),
         text::short(&start.base_url)
     );
     say!("{} (exit {})", run.head().conclusion(), run.head().exit().code());
-    say!("PROVEN");
-    verified.proven.iter().for_each(|said| say!("- {said}"));
-    say!("NOT PROVEN");
-    verified.not_proven.iter().for_each(|said| say!("- {said}"));
+    for (heading, said) in
+        [("WHAT WAS RUN", &was_run(&run)), ("PROVEN", &verified.proven), ("NOT PROVEN", &verified.not_proven)]
+    {
+        say!("{heading}");
+        said.iter().for_each(|said| say!("- {}", text::harmless(said)));
+    }
     Ok(Exit::Conforms)
+}
+
+/// The key of whom somebody trusts: a public key, or that of a certificate.
+fn trusted(path: &Path) -> Result<PublicKey, Failure> {
+    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
+    let text = text_of(path)?;
+    match PublicKey::from_pem(&text) {
+        Err(_) if text.contains("-----BEGIN CERTIFICATE-----") => {
+            let certificate = Certificate::from_pem(&text).map_err(|error| wrong(&error))?;
+            Ok(PublicKey::from_der(&certificate.public_key_der().map_err(|error| wrong(&error))?))
+        }
+        key => key.map_err(|error| wrong(&error)),
+    }
+}
+
+/// What was asked of whom, and what was not: what a reader of the conclusion must know.
+fn was_run(run: &Shown<'_>) -> Vec<String> {
+    let start = run.head().start();
+    let mut said = Vec::new();
+    let list = |words: &[String]| words.iter().map(|word| text::short(word)).collect::<Vec<_>>().join(", ");
+    if let Some(fault) = &start.fault {
+        said.push(format!("the built-in bank, with the fault {}", text::short(fault)));
+    }
+    if !start.variations.is_empty() {
+        said.push(format!("the built-in bank, with the variation {}", list(&start.variations)));
+    }
+    if let Some(folder) = &start.other_cases {
+        said.push(format!("--cases {}: no cases of this program", text::short(folder)));
+    }
+    for (option, patterns) in [("--only", &start.only), ("--skip", &start.skip)] {
+        if !patterns.is_empty() {
+            said.push(format!("{option} {}", list(patterns)));
+        }
+    }
+    if let Some(shard) = &start.shard {
+        let planned = start.planned.unwrap_or_default();
+        said.push(format!("shard {} of {planned} cases", text::short(shard)));
+    }
+    let counts = run.head().ledger().counts();
+    said.push(format!(
+        "depth {}: {} cases, of which {} not applicable, {} waived, {} inconclusive, {} with an error",
+        text::short(&start.depth),
+        counts.total(),
+        counts.not_applicable,
+        counts.waived,
+        counts.inconclusive,
+        counts.error
+    ));
+    said.extend(run.head().waivers().iter().map(|waiver| format!("waiver: {}", text::short(&waiver.says()))));
+    said
+}
+
+/// Holds the record against the suite at hand: whether it has all cases, and whether its answers come to its verdicts.
+async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
+    let suite = Arc::new(crate::suite(None)?);
+    match complete(&suite, &verified.events)? {
+        Complete::Whole(said) => verified.proven.push(said),
+        Complete::OtherSuite(said) => {
+            verified.not_proven.push(said);
+            verified.not_proven.push(
+                "that the verdicts follow from the recorded answers: only the cases that judged them can judge them again"
+                    .to_owned(),
+            );
+            return Ok(());
+        }
+        Complete::Lacks(said) => {
+            verified.broken.extend(said);
+            return Ok(());
+        }
+    }
+    match xs2aspec_runner::rejudge(suite, &verified.events).await {
+        Ok(rejudged) => judged_again(&rejudged, verified),
+        Err(error) => {
+            verified.not_proven.push(format!("that the verdicts follow from the recorded answers: {error}"))
+        }
+    }
+    Ok(())
+}
+
+/// Says which verdicts follow from the recorded answers.
+fn judged_again(rejudged: &Rejudged, verified: &mut Verified) {
+    let is_complete = Shown::of(&verified.events).is_ok_and(|run| run.head().complete());
+    let is_told = |word: Verdict| !matches!(word, Verdict::Inconclusive | Verdict::Error);
+    // What the run could not tell hung on more than these answers, and a run that broke off lacks answers.
+    let (edited, open): (Vec<&Change>, Vec<&Change>) = rejudged.changed.iter().partition(|change| {
+        rejudged.is_own && is_told(change.before) && (is_complete || is_told(change.now))
+    });
+    for Change { case, before, now, why } in edited {
+        let (before, now) = (before.word(), now.word());
+        verified.broken.push(format!(
+            "record.jsonl: the verdict of `{case}` is `{before}`, and its recorded answers come to `{now}`: {why}"
+        ));
+    }
+    verified.proven.push(format!(
+        "the recorded answers, judged again by this version, come to the same verdict in {} cases",
+        rejudged.unchanged
+    ));
+    let open = open.iter().map(|change| {
+        let (before, now) = (change.before.word(), change.now.word());
+        (&change.case, format!("{before} in the record, {now} by this version: {}", change.why))
+    });
+    let open: Vec<_> = open.chain(rejudged.not_told.iter().map(|(case, why)| (case, why.clone()))).collect();
+    if let Some((case, why)) = open.first() {
+        verified.not_proven.push(format!(
+            "the verdicts of {} cases, which the recorded answers alone do not tell; the first is `{}`: {}",
+            open.len(),
+            text::short(case),
+            text::short(why)
+        ));
+    }
 }
 
 /// Whether a record has every statement of the ledger and every case that was asked for.
@@ -94,8 +203,7 @@ enum Complete {
     Lacks(Vec<String>),
 }
 
-fn complete(events: &[Event]) -> Result<Complete, Failure> {
-    let suite = crate::suite(None)?;
+fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
     let run = Shown::of(events).map_err(Failure::input)?;
     let start = run.head().start();
     if start.suite_sha256 != suite.tree().sha256() {
@@ -110,7 +218,7 @@ fn complete(events: &[Event]) -> Result<Complete, Failure> {
     let clauses = suite.clauses().keys().filter(|id| !told.contains(id.as_str()));
     lacks.extend(clauses.map(|id| format!("record.jsonl: the clause `{id}` of the ledger is missing")));
     let has_verdict: BTreeSet<&str> = run.selected().map(|verdict| verdict.case.as_str()).collect();
-    let planned = planned(&suite, start)?;
+    let planned = planned(suite, start)?;
     if run.head().complete() {
         let missing = planned.iter().filter(|id| !has_verdict.contains(id.as_str()));
         lacks.extend(missing.map(|id| format!("record.jsonl: the case `{id}` has no verdict")));
@@ -142,15 +250,12 @@ fn planned(suite: &Suite, start: &RunStarted) -> Result<BTreeSet<String>, Failur
     Ok(plan.selected.iter().map(|case| case.id.clone()).collect())
 }
 
-fn name() -> String {
-    format!("xs2aspec {}", env!("CARGO_PKG_VERSION"))
-}
-
 /// This program.
 fn program() -> Result<Program, Failure> {
     let wrong = |error: std::io::Error| Failure::input(format!("the program cannot read itself: {error}"));
     let bytes = std::env::current_exe().and_then(fs::read).map_err(wrong)?;
-    Ok(Program { name: name(), sha256: archive::sha256(&bytes) })
+    let name = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
+    Ok(Program { name, sha256: archive::sha256(&bytes) })
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {

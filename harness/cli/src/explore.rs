@@ -9,7 +9,7 @@ use std::{
 };
 
 use tokio::task::JoinSet;
-use xs2aspec_record::{Exit, Finding, Verdict as Word};
+use xs2aspec_record::{Exit, Finding, Verdict as Word, outputs};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Done, Session};
 use xs2aspec_suite::{
@@ -23,8 +23,12 @@ use xs2aspec_suite::{
 use crate::{
     Failure,
     args::Explore,
+    report::cannot_write,
     target::{self, Asked},
 };
+
+/// The area of the case files that are kept.
+const AREA: &str = "explored";
 
 /// Requests that a finding may take to be made smaller, at most.
 const SHRINKING: u64 = 300;
@@ -41,6 +45,10 @@ const STALE: usize = 1_000;
 
 /// Draws requests and sends them.
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
+    if let Some(folder) = &args.save {
+        // What cannot be kept is told before anybody is asked.
+        outputs::is_writable(&folder.join(AREA)).map_err(|error| cannot_write(folder, &error))?;
+    }
     let suite = Arc::new(crate::suite(None)?);
     let asked = Asked {
         target: args.target.as_deref(),
@@ -69,6 +77,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         sent: 0,
         sequences: 0,
         observed: BTreeMap::new(),
+        unkept: Vec::new(),
     };
     hunt.session.limit_exchanges(hunt.budget.drawing);
     let mut counts = BTreeMap::<&str, usize>::new();
@@ -130,6 +139,9 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     say!("{words}; {why}, after {:.1} s, seed {seed}", begun.elapsed().as_secs_f64());
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
+    }
+    if !hunt.unkept.is_empty() {
+        return Err(Failure::input(hunt.unkept.join("\n")));
     }
     if hunt.sent == 0 {
         return Ok(Exit::NothingRan);
@@ -205,6 +217,8 @@ struct Hunt {
     sequences: usize,
     /// What was seen where the document says nothing, and how often.
     observed: BTreeMap<&'static str, usize>,
+    /// Case files that could not be written, each with the reason.
+    unkept: Vec<String>,
 }
 
 impl Hunt {
@@ -273,14 +287,10 @@ impl Hunt {
         }
         say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
         let Some(folder) = &args.save else { return Ok(()) };
-        let name = format!("found-{}", self.found.len());
-        let kept = told
-            .expect
-            .and_then(|expect| keep::sequence(&self.suite, &told.sent, &finding.clause, &expect, &name));
-        if let Some(kept) = kept {
-            return write_kept(folder, &name, &kept);
-        }
-        say!("   = not kept: it takes more than a case file can say");
+        let kept = write_kept(folder, self.found.len(), |name| {
+            keep::sequence(&self.suite, &told.sent, &finding.clause, told.expect.as_ref()?, name)
+        });
+        self.unkept.extend(kept.err());
         Ok(())
     }
 
@@ -310,23 +320,38 @@ impl Hunt {
             say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
         }
         if let Some(folder) = &args.save {
-            let name = format!("found-{number}");
-            let kept = keep::file(&self.suite, &found.draft, &found.case, &found.verdict, &name);
-            let kept =
-                kept.ok_or_else(|| Failure::input("a request that was sent cannot be written down"))?;
-            write_kept(folder, &name, &kept)?;
+            let kept = write_kept(folder, number, |name| {
+                keep::file(&self.suite, &found.draft, &found.case, &found.verdict, name)
+            });
+            self.unkept.extend(kept.err());
         }
         Ok(())
     }
 }
 
-/// Writes a case file to the folder that `--save` names.
-fn write_kept(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    let area = folder.join("explored");
-    let path = area.join(format!("{name}.yaml"));
-    let written = fs::create_dir_all(&area).and_then(|()| fs::write(&path, text));
-    written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
-    say!("   = kept    {}; run --cases {}", path.display(), folder.display());
+/// Writes a case file to the folder that `--save` names. One that is there stays: what is found gets the next free number. Why it could not
+/// be written; the hunt goes on.
+fn write_kept(folder: &Path, number: usize, text: impl Fn(&str) -> Option<String>) -> Result<(), String> {
+    let area = folder.join(AREA);
+    for number in number.. {
+        let name = format!("found-{number}");
+        let Some(text) = text(&name) else {
+            say!("   = not kept: it takes more than a case file can say");
+            return Ok(());
+        };
+        let path = area.join(format!("{name}.yaml"));
+        let is_there = path.is_file();
+        if is_there && !fs::read(&path).is_ok_and(|kept| kept == text.as_bytes()) {
+            continue;
+        }
+        let written = || fs::create_dir_all(&area).and_then(|()| outputs::write(&path, text.as_bytes()));
+        if let Err(error) = if is_there { Ok(()) } else { written() } {
+            say!("   = not kept: {}: {error}", path.display());
+            return Err(format!("{}: cannot be written: {error}", path.display()));
+        }
+        say!("   = kept    {}; run --cases {}", path.display(), folder.display());
+        break;
+    }
     Ok(())
 }
 

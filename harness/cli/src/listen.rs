@@ -14,9 +14,9 @@ use axum::{
 };
 use serde_json::{Map, Value, json};
 use tokio::{net::TcpListener, sync::oneshot, time::timeout};
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, outputs};
 
-use crate::{Failure, args::Listen};
+use crate::{Failure, args::Listen, report};
 
 /// What the browser of the PSU shows.
 const THANKS: &str = "<!doctype html><title>xs2aspec</title><p>You are back. This window can be closed.";
@@ -35,6 +35,9 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
             args.path
         )));
     }
+    if let Some(path) = &args.out {
+        outputs::may_write(path, &[]).map_err(Failure::input)?;
+    }
     let listener = TcpListener::bind(args.address).await;
     let listener = listener.map_err(|error| Failure::input(format!("{}: {error}", args.address)))?;
     let address = listener.local_addr().map_err(Failure::input)?;
@@ -50,8 +53,7 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     };
     let text = format!("{returned}\n");
     if let Some(path) = &args.out {
-        std::fs::write(path, &text)
-            .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
+        report::write(path, &[], text.as_bytes())?;
     }
     stdout().write_all(text.as_bytes()).map_err(Failure::input)?;
     Ok(Exit::Conforms)

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),
             Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
-            Some(Command::Verify(verify)) => evidence::verify(&verify),
+            Some(Command::Verify(verify)) => evidence::verify(&verify).await,
             Some(Command::Diff(diff)) => report::diff(&diff),
             Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,

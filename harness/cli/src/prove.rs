@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc, time::Instant};
 
 use tokio::task::{JoinError, JoinSet};
-use xs2aspec_record::{CaseVerdict, Event, Exit, Role};
+use xs2aspec_record::{CaseVerdict, Event, Exit, Role, outputs};
 use xs2aspec_report::{
     Run as Shown,
     kill_matrix::{Flaw, KillMatrix, Row},
@@ -11,7 +11,7 @@ use xs2aspec_report::{
 };
 use xs2aspec_runner::{
     Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer,
-    profile::AuthorizedProfile, response::ResponseRules, session::Requests,
+    profile::AuthorizedProfile, response::ResponseRules, session::Requests, waiver::WaiversFile,
 };
 use xs2aspec_suite::{Coverage, Suite};
 
@@ -19,9 +19,14 @@ use crate::{
     Failure,
     args::Prove,
     prove_explore,
-    report::cannot_write,
+    report::{cannot_write, write},
     special::{NOWHERE, Special},
 };
+
+/// What is left in the folder for the reports.
+const MATRIX: &str = "matrix.tsv";
+const CASES: &str = "cases.tsv";
+const SUMMARY: &str = "summary.md";
 
 /// Runs every case against the clean bank, every fault and every variation, and says what was caught and what was not.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
@@ -41,23 +46,36 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     if let Some(budget) = args.explore {
         return prove_explore::prove(args, &suite, banks, budget).await;
     }
+    // What cannot be read or written is told before anybody is asked.
+    let matrix = args.matrix.as_deref();
+    let reads: Vec<&Path> = matrix.into_iter().collect();
+    for name in [MATRIX, CASES, SUMMARY] {
+        outputs::may_write(&args.out.join(name), &reads).map_err(Failure::input)?;
+    }
+    if let Some(path) = matrix.filter(|_| args.update) {
+        outputs::may_write(path, &[]).map_err(Failure::input)?;
+    }
+    let kept = matrix.filter(|_| !args.update);
+    let kept = kept.map(|path| self::kept(path, &banks, args.only.is_empty())).transpose()?;
     let rows = rows(args, &suite, banks).await?;
     let whole = args.only.is_empty() && args.skip.is_empty();
     let matrix = KillMatrix::new(rows, testable(&suite));
     let mut flaws = matrix.flaws(whole);
-    if let Some(path) = args.matrix.as_deref().filter(|_| whole) {
-        flaws.extend(compare(path, &matrix.snapshot(), args.update)?);
+    match (&args.matrix, kept) {
+        (Some(path), Some(kept)) => {
+            let now = lines(&matrix.snapshot(), whole);
+            flaws.extend(differences(path, &kept, &now));
+        }
+        (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
+        (None, _) => {}
     }
     let cases: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
-    let written = [
-        ("matrix.tsv", matrix.details()),
-        ("cases.tsv", matrix.cases(&cases)),
-        ("summary.md", matrix.summary(&flaws)),
-    ];
+    let written =
+        [(MATRIX, matrix.details()), (CASES, matrix.cases(&cases)), (SUMMARY, matrix.summary(&flaws))];
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     for (name, text) in written {
         let path = args.out.join(name);
-        fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
+        write(&path, &reads, text.as_bytes())?;
     }
     for Flaw(flaw) in &flaws {
         say!("{flaw}");
@@ -169,7 +187,8 @@ async fn run(
         shard: None,
         quality: None,
         fault: bank.fault().map(|fault| fault.name().to_owned()),
-        waivers: vec![],
+        variations: bank.variations().into_iter().map(|variation| variation.name().to_owned()).collect(),
+        waivers: WaiversFile::default(),
         earlier: None,
         leave_in_doubt: false,
         interrupt: Arc::default(),
@@ -216,19 +235,28 @@ fn testable(suite: &Suite) -> BTreeSet<String> {
     coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
-/// Holds the matrix against the one that was kept, or keeps it.
-fn compare(path: &Path, now: &str, update: bool) -> Result<Vec<Flaw>, Failure> {
-    if update {
-        fs::write(path, now).map_err(|error| cannot_write(path, &error))?;
-        return Ok(vec![]);
-    }
-    let kept = fs::read_to_string(path)
+/// The lines of the matrix that was kept: all, or those of these banks.
+fn kept(path: &Path, banks: &[Special], is_whole: bool) -> Result<BTreeSet<String>, Failure> {
+    let text = fs::read_to_string(path)
         .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
-    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
-    let (kept, now) = (lines(&kept), lines(now));
-    let gone = kept.difference(&now).map(|line| format!("{}: no longer so: {line}", path.display()));
-    let new = now.difference(&kept).map(|line| format!("{}: not there yet: {line}", path.display()));
-    Ok(gone.chain(new).map(Flaw).collect())
+    let mut lines = lines(&text, is_whole);
+    if !is_whole {
+        let names: BTreeSet<&str> = banks.iter().map(|bank| bank.name()).collect();
+        lines.retain(|line| line.split('\t').nth(1).is_some_and(|name| names.contains(name)));
+    }
+    Ok(lines)
+}
+
+/// The lines of a matrix; of a part of it without those that speak of the whole.
+fn lines(text: &str, is_whole: bool) -> BTreeSet<String> {
+    text.lines().filter(|line| is_whole || !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// Where the matrix is not the one that was kept.
+fn differences(path: &Path, kept: &BTreeSet<String>, now: &BTreeSet<String>) -> Vec<Flaw> {
+    let gone = kept.difference(now).map(|line| format!("{}: no longer so: {line}", path.display()));
+    let new = now.difference(kept).map(|line| format!("{}: not there yet: {line}", path.display()));
+    gone.chain(new).map(Flaw).collect()
 }
 
 #[cfg(test)]
@@ -238,17 +266,20 @@ mod tests {
     #[test]
     fn a_matrix_that_differs_is_shown_line_by_line() {
         let path = std::env::temp_dir().join(format!("xs2aspec-matrix-{}.tsv", std::process::id()));
-        let flaws = |now: &str, update| -> Vec<String> {
-            let flaws = compare(&path, now, update).unwrap_or_else(|_| panic!("no file"));
+        fs::write(&path, "# all\nclean\tclean\t0\nfault\ta\t1\n").unwrap();
+        let flaws = |now: &str, is_whole| -> Vec<String> {
+            let kept = kept(&path, &[Special::Clean], is_whole).unwrap_or_else(|_| panic!("no file"));
+            let flaws = differences(&path, &kept, &lines(now, is_whole));
             flaws
                 .into_iter()
                 .map(|Flaw(flaw)| flaw.rsplit(": ").next().unwrap_or_default().to_owned())
                 .collect()
         };
-        assert!(flaws("a\nb\n", true).is_empty());
-        assert!(flaws("a\nb\n", false).is_empty());
-        assert_eq!(flaws("a\nc\n", false), ["b", "c"]);
+        assert!(flaws("# all\nclean\tclean\t0\nfault\ta\t1\n", true).is_empty());
+        assert_eq!(flaws("# all\nclean\tclean\t0\n", true), ["fault\ta\t1"]);
+        assert!(flaws("# some\nclean\tclean\t0\n", false).is_empty(), "the others were not asked for");
+        assert_eq!(flaws("clean\tclean\t1\n", false), ["clean\tclean\t0", "clean\tclean\t1"]);
         fs::remove_file(&path).unwrap();
-        assert!(compare(&path, "a", false).is_err(), "no file to compare with");
+        assert!(kept(&path, &[], false).is_err(), "no file to compare with");
     }
 }

@@ -21,7 +21,7 @@ use xs2aspec_suite::{
 use crate::{
     Failure,
     args::Prove,
-    report::cannot_write,
+    report::{cannot_write, write},
     special::{NOWHERE, Special},
 };
 
@@ -197,7 +197,7 @@ fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Resul
     }
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let path = args.out.join("explore.tsv");
-    fs::write(&path, table).map_err(|error| cannot_write(&path, &error))?;
+    write(&path, &[], table.as_bytes())?;
     needed.sort_unstable();
     let share =
         |part: usize| needed.get((needed.len() * part / 100).min(needed.len().saturating_sub(1))).copied();

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xs2aspec_record::{Changes, Event, Exit, Spool};
+use xs2aspec_record::{
+    Changes, Event, Exit, Spool,
+    outputs::{self, Output, RECORD},
+};
 use xs2aspec_report::{
     Run as Shown,
     annotations::Github,
@@ -38,12 +41,13 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
             Err(error) => Err(wrong(&path, &error)),
         };
     };
-    let mut file = BufWriter::new(File::create(out).map_err(|error| cannot_write(out, &error))?);
+    outputs::may_write(out, &[&path]).map_err(Failure::input)?;
+    let mut file = Output::create(out).map_err(|error| cannot_write(out, &error))?;
     draw(opened, args.format, &mut file).map_err(|error| match error {
         ReportsError::Draw(error) => cannot_write(out, &error),
         error => wrong(&path, &error),
     })?;
-    file.flush().map_err(|error| cannot_write(out, &error))?;
+    file.finish().map_err(|error| cannot_write(out, &error))?;
     Ok(Exit::Conforms)
 }
 
@@ -67,6 +71,9 @@ fn draw(record: Spool, format: Format, out: &mut dyn Write) -> Result<(), Report
 /// Makes one record of those of all shards, and its reports.
 pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let records = args.records.iter().map(|path| events(path)).collect::<Result<Vec<_>, _>>()?;
+    let paths: Vec<PathBuf> = args.records.iter().map(|path| record(path)).collect();
+    let reads: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    outputs::may_write_run(&args.out, &names(), &reads).map_err(Failure::input)?;
     let merged = merging::merge(&records).map_err(|error| match error {
         MergeError::NoShard { number } => {
             let path = args.records.get(number.saturating_sub(1)).map(|path| path.display().to_string());
@@ -84,29 +91,38 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     if let Ok(head) = &head {
         say_on!("{}", String::from_utf8_lossy(&terminal.drawn(head)));
     }
-    written.map_err(Failure::input)?;
+    let exit = head.map_err(Failure::input)?.exit();
+    written.map_err(|unwritten| {
+        let came_to = format!("the run itself came to exit {}", exit.code());
+        Failure::input(format!("{unwritten}\n{came_to}; its other files are in {}", args.out.display()))
+    })?;
     say!("reports in {}", args.out.display());
-    Ok(head.map_err(Failure::input)?.exit())
+    Ok(exit)
 }
 
 /// Says what differs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
-    let changes = changes(&args.base, &events(&args.head)?)?;
+    let changes = changes(&events(&args.base)?, &events(&args.head)?)?;
     say_on!("{}", diff::markdown(&changes));
     let is_red = args.gate == Gate::New && !changes.newly_broken.is_empty();
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
 }
 
-/// What differs between the record of an earlier run and these events.
-pub(crate) fn changes(base: &Path, head: &[Event]) -> Result<Changes, Failure> {
-    let base = events(base)?;
+/// What differs between the events of an earlier run and these.
+pub(crate) fn changes(base: &[Event], head: &[Event]) -> Result<Changes, Failure> {
     let run = |events| Shown::of(events).map_err(Failure::input);
-    Ok(diff::of(&run(&base)?, &run(head)?))
+    Ok(diff::of(&run(base)?, &run(head)?))
 }
 
-/// Writes a file whole.
-pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, content).map_err(|error| cannot_write(path, &error))
+/// Writes a file whole, if it is none of those that the command reads, and nothing that cannot be made again.
+pub(crate) fn write(path: &Path, reads: &[&Path], content: &[u8]) -> Result<(), Failure> {
+    outputs::may_write(path, reads).map_err(Failure::input)?;
+    outputs::write(path, content).map_err(|error| cannot_write(path, &error))
+}
+
+/// The names of the reports beside a record.
+pub(crate) fn names() -> [&'static str; Drawn::ALL.len()] {
+    Drawn::ALL.map(Drawn::file)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
@@ -120,9 +136,17 @@ pub(crate) fn events(path: &Path) -> Result<Vec<Event>, Failure> {
     xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&path, &error))
 }
 
+/// What an earlier run is compared by: its events without its exchanges, which are nearly all of its length.
+pub(crate) fn verdicts(path: &Path) -> Result<Vec<Event>, Failure> {
+    let mut events = events(path)?;
+    events.retain(|event| !matches!(event, Event::Exchange(_)));
+    Shown::of(&events).map_err(|error| wrong(path, &error))?;
+    Ok(events)
+}
+
 /// The file of a record, or of the one in a folder.
 fn record(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join("record.jsonl") } else { path.to_owned() }
+    if path.is_dir() { path.join(RECORD) } else { path.to_owned() }
 }
 
 fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {

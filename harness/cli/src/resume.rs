@@ -21,10 +21,10 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(Earlier, Run), Failu
     let earlier = Earlier::of(events, &noted).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
     let asked = Run {
-        cases: args.cases.clone(),
+        cases: args.cases.clone().or(asked.cases),
         jobs: args.jobs,
         allow_production: args.allow_production,
-        waivers: args.waivers.clone(),
+        waivers: args.waivers.clone().or(asked.waivers),
         base: args.base.clone(),
         annotations: args.annotations,
         quiet: args.quiet,
@@ -43,7 +43,9 @@ fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
     start.only.iter().for_each(|pattern| option("only", pattern));
     start.skip.iter().for_each(|pattern| option("skip", pattern));
     option("depth", &start.depth);
-    option("seed", &start.seed.to_string());
+    if !start.arguments.iter().any(|argument| argument == "--seed") {
+        option("seed", &start.seed.to_string());
+    }
     start.shard.iter().for_each(|shard| option("shard", shard));
     if !start.clock_runs {
         option("now", &start.now);

@@ -3,11 +3,16 @@
 use std::{
     fs,
     io::{self, IsTerminal},
+    path::Path,
     sync::Arc,
 };
 
 use tokio::sync::Notify;
-use xs2aspec_record::{Event, Exit, Sending, Spool, sending};
+use xs2aspec_record::{
+    Event, Exit, Sending, Spool,
+    outputs::{self, OutputError},
+    sending,
+};
 use xs2aspec_report::{
     annotations::Github,
     progress::{Mode, Progress},
@@ -18,7 +23,7 @@ use xs2aspec_report::{
 use xs2aspec_runner::{
     Options, Session,
     resume::Earlier,
-    waiver::{self, Waiver},
+    waiver::{self, WaiversFile},
 };
 use xs2aspec_suite::Shard;
 
@@ -40,10 +45,9 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         Some((earlier, args)) => (Some(earlier), args),
         None => (None, args),
     };
-    if let Some(base) = &args.base {
-        // It is read again at the end; a wrong one is found before anything is sent.
-        report::events(base)?;
-    }
+    may_write(args)?;
+    // It may be the record that this run replaces.
+    let base = args.base.as_deref().map(report::verdicts).transpose()?;
     drop(std::thread::spawn(xs2aspec_signing::signer::make_ready));
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
@@ -72,12 +76,13 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
         session = earlier.resume(session);
     }
-    let options = options(args, target.arguments, in_flight, shard, waivers, earlier);
+    let arguments = arguments(args, target.arguments, seed);
+    let options = options(args, arguments, in_flight, shard, waivers, earlier);
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    let record = args.out.join("record.jsonl");
+    let record = args.out.join(outputs::RECORD);
     // A run that goes on has a record, which stays until a new one has all of it.
-    let written = if earlier.is_some() { args.out.join("record.jsonl.part") } else { record.clone() };
+    let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     if earlier.is_none() {
         sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
@@ -106,17 +111,63 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    conclude(args, spool, broken.map(|error| cannot_write(&record, &error)))?;
+    let kept = conclude(args, spool, broken.map(|error| cannot_write(&record, &error)), base.as_deref());
     if finished.stopped_early {
         say!("stopped before the end; `run --resume {}` goes on", args.out.display());
-    } else {
+    } else if !kept.as_ref().is_err_and(|unkept| unkept.is_record_lost) {
         sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
+    kept.map_err(|unkept| {
+        let came_to = format!("the run itself came to exit {}", finished.exit);
+        Failure::input(format!("{}\n{came_to}; its other files are in {}", unkept.why, args.out.display()))
+    })?;
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
 }
 
-/// Says what the run came to and writes its files; what could not be written while it went on is an error.
-fn conclude(args: &Run, mut spool: Spool, broken: Option<Failure>) -> Result<(), Failure> {
+/// Refuses a folder in which the run would write over what it reads, over a key, or over a run in doubt.
+fn may_write(args: &Run) -> Result<(), Failure> {
+    let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
+    let reads: Vec<&Path> = profile.into_iter().chain(args.waivers.as_deref()).collect();
+    match outputs::may_write_run(&args.out, &report::names(), &reads) {
+        Err(OutputError::InDoubt { .. }) if args.force || args.resume.is_some() => Ok(()),
+        Err(error @ OutputError::InDoubt { .. }) => {
+            Err(Failure::input(format!("{error}; --force gives it up and begins anew")))
+        }
+        done => done.map_err(Failure::input),
+    }
+}
+
+/// What a command line says to ask the same again, whatever the record says beside it: the target, the cases and the waivers. Requests to the
+/// built-in bank are the same by their seed; any other target gets fresh identifiers, unless they were asked for.
+fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
+    let mut arguments = target;
+    for (option, path) in [("--cases", &args.cases), ("--waivers", &args.waivers)] {
+        if let Some(path) = path {
+            arguments.extend([option.to_owned(), path.display().to_string()]);
+        }
+    }
+    if args.seed.is_some() || args.target.is_none() {
+        arguments.extend(["--seed".to_owned(), seed.to_string()]);
+    }
+    if args.allow_production {
+        arguments.push("--allow-production".to_owned());
+    }
+    arguments
+}
+
+/// Why not all files of a run are there.
+struct Unkept {
+    is_record_lost: bool,
+    why: String,
+}
+
+/// Says what the run came to and writes its files; what cannot be written is told, and everything else is written.
+fn conclude(
+    args: &Run,
+    mut spool: Spool,
+    broken: Option<Failure>,
+    base: Option<&[Event]>,
+) -> Result<(), Unkept> {
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
     if let Some(failure) = broken {
         // What the run came to is said, even where it cannot be written.
@@ -124,11 +175,15 @@ fn conclude(args: &Run, mut spool: Spool, broken: Option<Failure>) -> Result<(),
         if reports::draw(spool, &mut terminal, &mut said).is_ok() {
             say_on!("{}", String::from_utf8_lossy(&said));
         }
-        return Err(failure);
+        return Err(Unkept { is_record_lost: true, why: failure.message });
     }
-    if let Some(base) = &args.base {
-        let events = spool.events().map_err(|error| cannot_write(&args.out, &error))?;
-        spool.add(Event::Changes(report::changes(base, &events)?));
+    let mut errors = Vec::new();
+    if let Some(base) = base {
+        let events = spool.events().map_err(|error| cannot_write(&args.out, &error));
+        match events.and_then(|events| report::changes(base, &events)) {
+            Ok(changes) => spool.add(Event::Changes(changes)),
+            Err(failure) => errors.push(failure.message),
+        }
     }
     let (head, kept) = reports::write(&args.out, &mut [&mut terminal, &mut github], |tell| {
         spool.settle(|event| {
@@ -142,9 +197,13 @@ fn conclude(args: &Run, mut spool: Spool, broken: Option<Failure>) -> Result<(),
             say_on!("{}", String::from_utf8_lossy(&github.drawn(head)));
         }
     }
-    kept.map_err(Failure::input)?;
-    say!("reports in {}", args.out.display());
-    Ok(())
+    let is_record_lost = kept.as_ref().is_err_and(|unwritten| unwritten.is_record_lost);
+    errors.extend(kept.err().map(|unwritten| unwritten.to_string()));
+    if errors.is_empty() {
+        say!("reports in {}", args.out.display());
+        return Ok(());
+    }
+    Err(Unkept { is_record_lost, why: errors.join("\n") })
 }
 
 /// How the run goes about its work.
@@ -153,7 +212,7 @@ fn options(
     arguments: Vec<String>,
     in_flight: usize,
     shard: Option<(Shard, usize)>,
-    waivers: Vec<Waiver>,
+    waivers: WaiversFile,
     earlier: Option<&Earlier>,
 ) -> Options {
     Options {
@@ -171,6 +230,7 @@ fn options(
             .filter(|_| args.cases.is_none())
             .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
         fault: args.fault.clone(),
+        variations: args.variation.clone(),
         waivers,
         earlier: earlier.cloned(),
         leave_in_doubt: args.in_doubt == InDoubt::Leave,

@@ -1,14 +1,15 @@
 //! The built-in bank alone, and test keys.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, io, path::Path, sync::Arc};
 
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, outputs};
 use xs2aspec_reference::{Clock, Config, Seed, Tls};
 use xs2aspec_signing::keys;
 
 use crate::{
     Failure,
     args::{Keys, Serve},
+    report::cannot_write,
     target,
 };
 
@@ -55,11 +56,39 @@ fn tls(args: &Serve) -> Result<Option<Tls>, Failure> {
     }))
 }
 
-/// Writes test keys and certificates.
+/// Writes test keys and certificates. Files that are there stop it before anything is written; with `--overwrite` only those do that are no
+/// test material.
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
-    for path in keys::make(&args.out, args.overwrite).map_err(Failure::input)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        say!("{}: {}", path.display(), keys::says(&name));
+    for path in keys::FILES.map(|name| args.out.join(name)) {
+        let shown = path.display();
+        match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ if !args.overwrite => {
+                return Err(Failure::input(format!(
+                    "{shown}: a file stands there: --overwrite replaces it, or name another folder"
+                )));
+            }
+            Ok(_) if is_test_material(&path) => {}
+            _ => {
+                return Err(Failure::input(format!(
+                    "{shown}: what stands there is no test material of this program, and is not replaced: name another folder"
+                )));
+            }
+        }
+    }
+    let made = keys::make().map_err(Failure::input)?;
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    for (name, text) in made {
+        let path = args.out.join(name);
+        let write = if name.ends_with(".key.pem") { outputs::write_private } else { outputs::write };
+        write(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
+        say!("{}: {}", path.display(), keys::says(name));
     }
     Ok(Exit::Conforms)
+}
+
+/// Whether a file is a certificate of ours, or a key beside its certificate of ours.
+fn is_test_material(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().replace(".key.pem", ".cert.pem");
+    fs::read_to_string(path.with_file_name(name)).is_ok_and(|text| keys::is_test_material(&text))
 }

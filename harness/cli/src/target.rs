@@ -1,6 +1,6 @@
 //! The target of a run: a bank somewhere, or the built-in one.
 
-use std::{fs::File, io::Write as _, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use chrono::{DateTime, Utc};
 use tokio::{net::TcpStream, time::timeout};
@@ -11,7 +11,7 @@ use xs2aspec_runner::{
     profile::{self, AuthorizedProfile, Offered},
 };
 
-use crate::{Failure, args::Init};
+use crate::{Failure, args::Init, report};
 
 /// The target, and the built-in bank behind it if it is that.
 pub(crate) struct Target {
@@ -62,9 +62,11 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
         say!("{:#}", profile::schema(&crate::suite(None)?));
         return Ok(Exit::Conforms);
     }
-    let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", args.file.display()));
-    let mut file = File::create_new(&args.file).map_err(wrong)?;
-    file.write_all(profile::TEMPLATE.as_bytes()).map_err(wrong)?;
+    if args.file.exists() {
+        let file = args.file.display();
+        return Err(Failure::input(format!("{file}: a file stands there: name another one, or remove it")));
+    }
+    report::write(&args.file, &[], profile::TEMPLATE.as_bytes())?;
     say!("{}: fill it in, and ask `xs2aspec doctor --target {0}`", args.file.display());
     Ok(Exit::Conforms)
 }

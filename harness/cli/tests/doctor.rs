@@ -57,7 +57,7 @@ async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     assert!(said.contains("can run"), "{said}");
     let again = init();
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8(again.stderr).unwrap().contains("bank.toml: File exists"));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("bank.toml: a file stands there"));
     bank.shutdown().await.unwrap();
 }
 

@@ -3,15 +3,23 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use rcgen::{KeyPair, PKCS_ED25519};
 use tempfile::TempDir;
-use xs2aspec_report::verify;
+use xs2aspec_report::{
+    bundle::{self, Program},
+    verify,
+};
 
-const TOOL: &str = concat!("xs2aspec ", env!("CARGO_PKG_VERSION"));
+/// The program, as a bundle names it.
+fn program() -> Program {
+    let name = concat!("xs2aspec ", env!("CARGO_PKG_VERSION")).to_owned();
+    Program { name, sha256: bundle::sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
+}
 
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
@@ -65,7 +73,8 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
         let (exit, said) = xs2aspec(&["verify", path.to_str().unwrap()]);
         assert_eq!(exit, Some(0), "{said}");
         for expected in [
-            "does not conform: at least one clause is broken (exit 1)\nPROVEN\n",
+            "does not conform: at least one clause is broken (exit 1)\nWHAT WAS RUN\n",
+            "judged again by this version, come to the same verdict in ",
             "no byte of the 10 files of the bundle has changed",
             "the hash chain runs through every line of the record",
             "the reports, drawn again from the record, are those of the bundle",
@@ -94,6 +103,209 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
     );
     let (exit, said) = trusted(&private);
     assert_eq!((exit, said.contains("expected a public key")), (Some(2), true), "{said}");
+}
+
+/// A bundle that was made by the version of a commit long ago, as others keep theirs.
+const KEPT: &[u8] = include_bytes!("../../../fixtures/bundles/0.1.0.tar.gz");
+
+#[test]
+fn a_bundle_of_an_earlier_build_still_holds() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("kept.tar");
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(KEPT).read_to_end(&mut bytes).unwrap();
+    fs::write(&path, &bytes).unwrap();
+    let certificate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys/tpp.cert.pem");
+    let (exit, said) = xs2aspec(&["verify", path.to_str().unwrap(), "--key", certificate]);
+    assert_eq!(exit, Some(0), "{said}");
+    for expected in [
+        "does not conform: at least one clause is broken (exit 1)\nWHAT WAS RUN\n",
+        "the key that you trust, ",
+        "; public-key.pem is that key\n",
+        "no byte of the 10 files of the bundle has changed",
+        "each of the 1 cases that were selected has exactly one verdict",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    bytes[2_000] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(xs2aspec(&["verify", path.to_str().unwrap()]).0, Some(1));
+}
+
+#[test]
+fn what_is_no_bundle_is_told_before_it_is_read_whole() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("evidence.tar");
+    let said = || {
+        let (exit, said) = xs2aspec(&["verify", path.to_str().unwrap()]);
+        assert_eq!(exit, Some(2), "{said}");
+        said
+    };
+    for (bytes, kind) in [
+        (KEPT, "gzip"),
+        (b"PK\x03\x04 and so on", "zip"),
+        (b"\x28\xb5\x2f\xfd and so on", "zstd"),
+        (b"BZh91AY", "bzip2"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        assert!(said().contains(&format!("this is {kind}; expected a tar, as `bundle` writes it")), "{kind}");
+    }
+    // 20 GB that take no room on the disk, and would take all of the memory.
+    fs::File::create(&path).unwrap().set_len(20 << 30).unwrap();
+    assert!(said().contains("expected an archive of at most 1073 MB, found more"), "{}", said());
+    fs::remove_file(&path).unwrap();
+    assert!(said().contains("cannot be read"), "{}", said());
+}
+
+#[test]
+fn a_certificate_names_the_key_that_is_trusted() {
+    let folder = TempDir::new().unwrap();
+    let rsa = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys/tpp.key.pem");
+    let path = bundled(folder.path(), rsa);
+    let verified = |key: &str| xs2aspec(&["verify", path.to_str().unwrap(), "--key", key]);
+    let keys = |name: &str| format!("{}/../../fixtures/keys/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (exit, said) = verified(&keys("tpp.cert.pem"));
+    assert_eq!((exit, said.contains("; public-key.pem is that key")), (Some(0), true), "{said}");
+    let (exit, said) = verified(&keys("other.cert.pem"));
+    assert_eq!((exit, said.contains("it is signed by the key")), (Some(1), true), "{said}");
+    let broken = folder.path().join("broken.pem");
+    fs::write(&broken, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
+    let (exit, said) = verified(broken.to_str().unwrap());
+    assert_eq!((exit, said.contains("expected an X.509 certificate")), (Some(2), true), "{said}");
+}
+
+#[test]
+fn what_was_run_and_with_which_cases_is_said() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (private, _) = ed25519(folder.path());
+    fs::create_dir_all(folder.path().join("cases/own")).unwrap();
+    let cases =
+        "title: own\ncases:\n  - {clause: ncbct.path, name: own, baseline: ncbct, expect: answered}\n";
+    fs::write(path("cases/own/own.yaml"), cases).unwrap();
+    fs::write(path("waivers.toml"), "").unwrap();
+    let verified = |more: &[&str]| {
+        let fixed = ["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out"];
+        let (_, ran) = xs2aspec(&[&fixed[..], &[&path("run")], more].concat());
+        let (exit, said) =
+            xs2aspec(&["bundle", &path("run"), "--key", &private, "--out", &path("evidence.tar")]);
+        assert_eq!(exit, Some(0), "{said}");
+        let (exit, said) = xs2aspec(&["verify", &path("evidence.tar")]);
+        assert_eq!(exit, Some(0), "{said}");
+        (ran, said)
+    };
+    let cases = path("cases");
+    let (ran, said) = verified(&["--cases", &cases, "--variation", "error.body/page"]);
+    let first = format!("with the cases of {cases}, which are not those of xs2aspec ");
+    let text = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
+    assert!(ran.starts_with(&first) && said.starts_with(&first), "{ran}\n{said}");
+    assert!(text("summary.md").starts_with(&format!("## with the cases of `{cases}`, which")));
+    assert!(text("report.html").contains(&format!("<p>{first}")));
+    assert!(text("junit.xml").contains(&format!("<property name=\"other-cases\" value=\"{cases}\"/>")));
+    assert!(text("ctrf.json").contains(&format!("\"conclusion\":\"{first}")));
+    for expected in [
+        "- the built-in bank, with the variation error.body/page\n",
+        &format!("- --cases {cases}: no cases of this program\n"),
+        "- depth standard: 1 cases, of which 0 not applicable, 0 waived",
+        "that the verdicts follow from the recorded answers: only the cases that judged them can",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let only = ["--only", "ncbct.path", "--only", "periodic.months", "--skip", "*duplicate*"];
+    let (ran, said) = verified(&[&only[..], &["--fault", "periodic.months.duplicate/only-first"]].concat());
+    assert!(!ran.contains("which are not those") && !said.contains("which are not those"), "{ran}\n{said}");
+    for expected in [
+        "- the built-in bank, with the fault periodic.months.duplicate/only-first\n",
+        "- --only ncbct.path, periodic.months\n- --skip *duplicate*\n",
+        "come to the same verdict in ",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    // The program's own cases from a folder are its own.
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases");
+    let (_, said) = verified(&["--only", "ncbct.path", "--cases", own]);
+    assert!(!said.contains("which are not those") && said.contains("come to the same verdict in "), "{said}");
+}
+
+/// The record of a run with its failures turned into passes, and the counts mended.
+fn flattered(record: &str, keeps_findings: bool) -> String {
+    let mut turned = 0;
+    let lines: Vec<String> = record
+        .lines()
+        .map(|line| {
+            let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
+            if event["event"] == "verdict" && event["verdict"] == "fail" {
+                turned += 1;
+                event["verdict"] = "pass".into();
+                if !keeps_findings {
+                    event.as_object_mut().unwrap().remove("findings");
+                }
+            } else if event["event"] == "run-finished" {
+                event["exit"] = 0.into();
+                event["counts"]["pass"] = (event["counts"]["pass"].as_u64().unwrap() + turned).into();
+                event["counts"]["fail"] = 0.into();
+            }
+            event.to_string() + "\n"
+        })
+        .collect();
+    assert!(turned > 5);
+    lines.concat()
+}
+
+#[test]
+fn failures_that_were_turned_into_passes_are_found_by_every_reader() {
+    let folder = TempDir::new().unwrap();
+    let (private, _) = ed25519(folder.path());
+    bundled(folder.path(), &private);
+    let (record, run) = (folder.path().join("run/record.jsonl"), folder.path().join("run"));
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (run, honest) = (run.to_str().unwrap(), fs::read_to_string(&record).unwrap());
+    fs::create_dir(folder.path().join("before")).unwrap();
+    fs::write(path("before/record.jsonl"), &honest).unwrap();
+    // As `sed` leaves it: the findings speak against the verdict.
+    fs::write(&record, flattered(&honest, true)).unwrap();
+    for reader in [
+        &["report", run, "--format", "terminal"][..],
+        &["report", run, "--format", "har"],
+        &["merge", run, "--out", &path("merged")],
+        &["bundle", run, "--key", &private, "--out", &path("edited.tar")],
+        &["rejudge", run],
+        &["diff", run, &path("before")],
+        &["diff", &path("before"), run],
+        &["run", "--only", "ncbct.path", "--out", &path("next"), "--base", run],
+        &["run", "--resume", run],
+    ] {
+        let (exit, said) = xs2aspec(reader);
+        assert_eq!(exit, Some(2), "{reader:?}: {said}");
+        assert!(said.contains(" is `pass` beside 1 finding, so that it was edited"), "{reader:?}: {said}");
+    }
+    // Without the findings it can be read: what was answered tells it.
+    fs::write(&record, flattered(&honest, false)).unwrap();
+    let (exit, said) = xs2aspec(&["report", run, "--format", "terminal"]);
+    assert_eq!(
+        (exit, said.contains("conforms: nothing that was checked is broken")),
+        (Some(0), true),
+        "{said}"
+    );
+    let (exit, said) = xs2aspec(&["rejudge", run]);
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(said.contains("judged the run, so that the record was edited"), "{said}");
+    assert!(!said.contains("the rules of judgement are others"), "{said}");
+    let (exit, said) = xs2aspec(&["bundle", run, "--key", &private, "--out", &path("edited.tar")]);
+    assert_eq!(exit, Some(0), "{said}");
+    let (exit, said) = xs2aspec(&["verify", &path("edited.tar")]);
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(
+        said.starts_with("NOTHING IN THIS BUNDLE CAN BE BELIEVED\n- record.jsonl: the verdict of `"),
+        "{said}"
+    );
+    assert!(
+        said.contains(
+            "record.jsonl: the verdict of `periodic.months.duplicate/2-apart` is `pass`, and its recorded answers come to `fail`: a new finding: "
+        ),
+        "{said}"
+    );
+    assert!(said.contains("so that the record was edited"), "{said}");
 }
 
 #[test]
@@ -155,7 +367,8 @@ fn six_hundred_random_edits_are_found_and_named() {
     let folder = TempDir::new().unwrap();
     let (private, _) = ed25519(folder.path());
     let bytes = fs::read(bundled(folder.path(), &private)).unwrap();
-    assert_eq!(verify::verify(&bytes, None, TOOL).broken, Vec::<String>::new());
+    let program = program();
+    assert_eq!(verify::verify(&bytes, None, &program).broken, Vec::<String>::new());
     let members = contents(&bytes);
     assert_eq!(members.len(), 11);
     let mut numbers = Numbers(3);
@@ -197,7 +410,7 @@ fn six_hundred_random_edits_are_found_and_named() {
             continue;
         }
         kinds[kind] += 1;
-        let broken = verify::verify(&edited, None, TOOL).broken;
+        let broken = verify::verify(&edited, None, &program).broken;
         assert!(!broken.is_empty(), "edit {number} of kind {kind} at byte {at} in {name} passed");
         let names_a_place = |said: &String| {
             said.starts_with("the archive")

@@ -11,7 +11,8 @@ use http::Request;
 use tokio::runtime::{Builder, Runtime};
 use xs2aspec_reference::{Config, Indoors};
 use xs2aspec_report::{
-    Run, annotations::Github, files::Report, sheet::Sheet, terminal::Terminal, text, verify::verify,
+    Run, annotations::Github, bundle::Program, files::Report, sheet::Sheet, terminal::Terminal, text,
+    verify::verify,
 };
 use xs2aspec_runner::{
     Profile, exchange, judge,
@@ -76,7 +77,8 @@ pub fn bank(bytes: &[u8]) {
 
 /// A bundle of evidence.
 pub fn bundle(bytes: &[u8]) {
-    let verified = verify(bytes, None, "xs2aspec 0.1.0");
+    let own = Program { name: "xs2aspec 0.1.0".to_owned(), sha256: String::new() };
+    let verified = verify(bytes, None, &own);
     assert!(!verified.broken.is_empty() || !verified.events.is_empty());
 }
 

@@ -60,6 +60,12 @@ pub struct RunStarted {
     /// Fault that the built-in bank was told to have, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// Variations that the built-in bank was told to have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variations: Vec<String>,
+    /// Folder of the case files, as it was named, where they are others than those of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cases: Option<String>,
     /// SHA-256 of the document under test, in hex.
     pub document_sha256: String,
     /// SHA-256 over the case files, ledger and fixtures that the run was planned from, in hex.
@@ -84,7 +90,8 @@ pub struct RunStarted {
     /// Selected cases of all parts together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<usize>,
-    /// SHA-256 over what the target profile says and is no secret, in hex: runs with the same one were asked alike.
+    /// SHA-256 over what the target profile says of how it is asked and judged, as canonical JSON, in hex: runs with the same one were asked
+    /// alike.
     #[serde(default)]
     pub profile_sha256: String,
     /// SHA-256 of the file of waivers, in hex, where there is one.
@@ -96,7 +103,8 @@ pub struct RunStarted {
     /// Patterns given with `--skip`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip: Vec<String>,
-    /// How the target is named on the command line, for the `again` line: nothing for the built-in bank.
+    /// What the command line said of the target, the cases and the waivers, and what was drawn in its place: the `again` line of a case and
+    /// `run --resume` say it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }

@@ -72,6 +72,14 @@ pub enum ReadError {
         /// What the parser says.
         source: serde_json::Error,
     },
+    /// A verdict that its own findings speak against: no run writes one, so the record was edited.
+    #[error("line {line} of the record contradicts itself: {what}, so that it was edited")]
+    Contradiction {
+        /// Line, from 1.
+        line: usize,
+        /// What speaks against what.
+        what: String,
+    },
     /// A format from another time.
     #[error(
         "the record has format {found}, this version reads formats {} to {}",
@@ -125,6 +133,11 @@ pub(crate) fn each<E: From<ReadError>>(
             }
             Event::RunStarted(_) => {}
             _ if number == 1 => return Err(ReadError::NoStart.into()),
+            Event::Verdict(verdict) => {
+                if let Some(what) = verdict.contradiction() {
+                    return Err(ReadError::Contradiction { line: number, what }.into());
+                }
+            }
             _ => {}
         }
         tell(event, start..start + line.trim_end_matches('\n').len() as u64)?;
@@ -164,6 +177,43 @@ mod tests {
         assert_eq!(read(bytes.as_slice()).unwrap().len(), 1);
         bytes.extend_from_slice(b"\n");
         assert!(matches!(read(bytes.as_slice()), Err(ReadError::Line { line: 2, .. })));
+    }
+
+    #[test]
+    fn a_verdict_that_its_findings_speak_against_is_an_edit() {
+        let verdict = |word: &str, findings: &str| {
+            let line = format!(
+                r#"{{"event":"verdict","case":"a/b","clause":"a","area":"b","operation":"c","role":"selected","place":{{"file":"d","line":1,"column":1}},"verdict":"{word}","expected":"accepted","checks":1,"findings":[{findings}],"micros":1}}"#
+            );
+            let mut bytes = written(&[start(RunStarted::FORMAT)]);
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+            read(bytes.as_slice()).map(drop).map_err(|error| error.to_string())
+        };
+        let finding = r#"{"clause":"a","expected":"a refusal","actual":"201","at":"status"}"#;
+        for (word, with, without) in [
+            ("pass", false, true),
+            ("observed", false, true),
+            ("inconclusive", false, true),
+            ("not-applicable", false, true),
+            ("error", false, true),
+            ("fail", true, false),
+            ("waived", true, false),
+        ] {
+            assert_eq!(
+                (verdict(word, finding).is_ok(), verdict(word, "").is_ok()),
+                (with, without),
+                "{word}"
+            );
+        }
+        let said = verdict("pass", finding).unwrap_err();
+        assert_eq!(
+            said,
+            "line 2 of the record contradicts itself: the verdict of `a/b` is `pass` beside 1 finding, so that it was edited"
+        );
+        assert!(
+            verdict("fail", "").unwrap_err().contains("the verdict of `a/b` is `fail` without a finding")
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
 //! - [`spool`]: the record of a run that goes on.
+//! - [`outputs`]: which files a command may write, and how.
 //! - [`sending`]: what was about to be sent, for a run that is killed.
 
 pub mod changes;
@@ -20,6 +21,7 @@ pub mod exit;
 pub mod file;
 pub mod ledger;
 pub mod order;
+pub mod outputs;
 pub mod sending;
 pub mod spool;
 pub mod verdict;

@@ -2,6 +2,7 @@
 //! payment is therefore noted before its first byte leaves, in a file of its own that goes when the run has come to its end.
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     io::{self, Write},
     path::Path,
@@ -9,6 +10,13 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+
+use crate::{
+    event::Event,
+    file::{ReadError, each},
+    outputs::RECORD,
+    verdict::Verdict,
+};
 
 /// The name of the file, beside the record.
 pub const FILE: &str = "sending.jsonl";
@@ -52,6 +60,31 @@ pub fn noted(folder: &Path) -> io::Result<Vec<String>> {
         cases.push(serde_json::from_str::<Line>(line)?.case);
     }
     Ok(cases)
+}
+
+/// How many cases of the run in this folder may have made a payment, and nobody knows: they were noted, and have no verdict. None if the run has
+/// come to its end.
+pub fn in_doubt(folder: &Path) -> usize {
+    // A file that cannot be read says nothing against it.
+    let noted: BTreeSet<String> = match noted(folder) {
+        Ok(cases) => cases.into_iter().collect(),
+        Err(_) => return 1,
+    };
+    if noted.is_empty() {
+        return 0;
+    }
+    let mut left = noted.clone();
+    let told = File::open(folder.join(RECORD)).map_err(ReadError::Io).and_then(|file| {
+        each(io::BufReader::new(file), |event, _| {
+            if let Event::Verdict(verdict) = event
+                && verdict.verdict != Verdict::Error
+            {
+                left.remove(&verdict.case);
+            }
+            Ok::<_, ReadError>(())
+        })
+    });
+    if told.is_ok() { left.len() } else { noted.len() }
 }
 
 /// Removes the file: the run has come to its end.

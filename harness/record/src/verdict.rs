@@ -192,3 +192,18 @@ pub struct CaseVerdict {
     /// Wall time of the whole case, controls apart, in microseconds.
     pub micros: u64,
 }
+
+impl CaseVerdict {
+    /// What in it speaks against itself, if anything does: a violation has findings, and nothing else has.
+    pub fn contradiction(&self) -> Option<String> {
+        let is_violation = matches!(self.verdict, Verdict::Fail | Verdict::Waived);
+        let found = match self.findings.len() {
+            0 if is_violation => "without a finding".to_owned(),
+            0 => return None,
+            _ if is_violation => return None,
+            1 => "beside 1 finding".to_owned(),
+            findings => format!("beside {findings} findings"),
+        };
+        Some(format!("the verdict of `{}` is `{}` {found}", self.case, self.verdict.word()))
+    }
+}

@@ -40,7 +40,7 @@ pub(crate) fn of(head: &Head, told: &Told<'_>) -> String {
         line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
     line(&mut block, "   = ", &format!("again   {}", again(head, &verdict.case)));
-    line(&mut block, "   = ", &format!("next    xs2aspec explain {}", verdict.case));
+    line(&mut block, "   = ", &format!("next    {}", next(head, &verdict.case)));
     block
 }
 
@@ -49,11 +49,29 @@ pub(crate) fn spaced(case: &str) -> String {
     harmless(case).replacen('/', " / ", 1)
 }
 
-/// The command that runs the case again.
+/// The command that runs the case again: the same case, against the same target, of the same depth, by the same clock.
 pub(crate) fn again(head: &Head, case: &str) -> String {
-    let arguments = head.start().arguments.iter().map(String::as_str);
-    let words = ["xs2aspec", "run", "--only", case].into_iter().chain(arguments);
-    words.map(shell::quoted).collect::<Vec<_>>().join(" ")
+    let start = head.start();
+    let mut words = vec!["xs2aspec", "run", "--only", case];
+    words.extend(start.arguments.iter().map(String::as_str));
+    if !matches!(start.depth.as_str(), "" | "standard") {
+        words.extend(["--depth", &start.depth]);
+    }
+    // A clock that was given stood still.
+    if !start.clock_runs {
+        words.extend(["--now", &start.now]);
+    }
+    words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The command that explains the case: the same one, with the requests that this target gets.
+fn next(head: &Head, case: &str) -> String {
+    let arguments = &head.start().arguments;
+    let mut words = vec!["xs2aspec", "explain", case];
+    for option in arguments.windows(2).filter(|option| matches!(option[0].as_str(), "--target" | "--cases")) {
+        words.extend(option.iter().map(String::as_str));
+    }
+    words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn line(block: &mut String, margin: &str, text: &str) {
@@ -140,8 +158,8 @@ mod tests {
            | expected a refusal (4xx), got 201 with transactionStatus RCVD
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control accepted: periodic.months / ascending
-           = again   xs2aspec run --only periodic.months.duplicate/adjacent --target 'my bank.toml'
-           = next    xs2aspec explain periodic.months.duplicate/adjacent
+           = again   xs2aspec run --only periodic.months.duplicate/adjacent --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+           = next    xs2aspec explain periodic.months.duplicate/adjacent --target 'my bank.toml'
         ");
     }
 
@@ -154,8 +172,8 @@ mod tests {
            | could not tell: its control periodic.months/two was not accepted: got 400
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control not accepted: periodic.months / two
-           = again   xs2aspec run --only periodic.months.duplicate/spread --target 'my bank.toml'
-           = next    xs2aspec explain periodic.months.duplicate/spread
+           = again   xs2aspec run --only periodic.months.duplicate/spread --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+           = next    xs2aspec explain periodic.months.duplicate/spread --target 'my bank.toml'
         ");
         insta::assert_snapshot!(block(&sample::mixed(), "ncbct.path/plain"), @"
         ERROR  ncbct.path / plain
@@ -163,8 +181,8 @@ mod tests {
            | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     no answer in 12 ms
            | could not judge: no answer within 5 s
            = clause  ncbct.path (stated): an NCBCT payment is created under its path
-           = again   xs2aspec run --only ncbct.path/plain --target 'my bank.toml'
-           = next    xs2aspec explain ncbct.path/plain
+           = again   xs2aspec run --only ncbct.path/plain --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+           = next    xs2aspec explain ncbct.path/plain --target 'my bank.toml'
         ");
     }
 
@@ -190,8 +208,8 @@ mod tests {
            | expected at most 2 decimals (NOK), got "1.234"
            = clause  periodic.months (stated): months 1 to 11 are accepted
            = clause  amount.digits (derived, ISO 4217): an amount has no more decimals than its currency
-           = again   xs2aspec run --only periodic.months/one --target 'my bank.toml'
-           = next    xs2aspec explain periodic.months/one
+           = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+           = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
         "#);
         sample.last().findings.pop();
         sample.last().findings.push(finding("nowhere", "body/x"));
@@ -204,8 +222,8 @@ mod tests {
            = about   periodic.months (stated): months 1 to 11 are accepted
            = clause  amount.digits (derived, ISO 4217): an amount has no more decimals than its currency
            = clause  nowhere (not in the record)
-           = again   xs2aspec run --only periodic.months/one --target 'my bank.toml'
-           = next    xs2aspec explain periodic.months/one
+           = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+           = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
         "#);
     }
 

@@ -33,6 +33,9 @@ pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 /// Type of what it says (in-toto attestation predicates, test result 0.1).
 pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
+/// Bytes that a bundle has at most: it is made, and verified, in memory.
+pub const LARGEST: u64 = 1 << 30;
+
 /// Why there is no bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
@@ -45,6 +48,9 @@ pub enum BundleError {
     /// The key.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
+    /// More than can be verified.
+    #[error("expected a bundle of at most {} MB, found that it would have {}", LARGEST / 1_000_000, .0 / 1_000_000)]
+    Large(u64),
     /// The archive.
     #[error("the archive cannot be written: {0}")]
     Archive(#[from] std::io::Error),
@@ -80,10 +86,14 @@ pub fn bundle(
     members.push((PUBLIC_KEY, key.public()?.pem().into_bytes()));
     let said = statement(&run, &members, program).to_string();
     members.push((STATEMENT, key.seal(said.as_bytes())?.into_bytes()));
-    Ok(archive(&members)?)
+    let bytes = archive(&members)?;
+    match bytes.len() as u64 {
+        length if length > LARGEST => Err(BundleError::Large(length)),
+        _ => Ok(bytes),
+    }
 }
 
-/// The names of all members, in their order.
+/// The names of all members that this version writes, in their order. Others may have more or fewer: their statements say which.
 pub fn names() -> Vec<&'static str> {
     let reports = Report::ALL.map(Report::file);
     let mut names = vec![RECORD, CHAIN, PROFILE, DIGESTS];

@@ -63,7 +63,8 @@ impl Sheet for Ctrf {
         let mut extra = json!({
             "baseUrl": start.base_url, "seed": start.seed, "clock": start.now, "depth": start.depth,
             "suiteSha256": start.suite_sha256, "documentSha256": start.document_sha256,
-            "exit": head.exit().code(), "conclusion": head.conclusion(),
+            "exit": head.exit().code(),
+            "conclusion": format!("{}{}", head.of_other_cases(text::short), head.conclusion()),
         });
         for (name, number) in demanded::named(head) {
             extra[name] = number.into();

@@ -133,6 +133,11 @@ impl PublicKey {
         }
     }
 
+    /// A key as a certificate has it: its `SubjectPublicKeyInfo` in DER.
+    pub fn from_der(spki: &[u8]) -> Self {
+        Self { spki: spki.to_vec() }
+    }
+
     /// The key in PEM, in the only form that is written.
     pub fn pem(&self) -> String {
         let config = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);

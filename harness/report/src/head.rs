@@ -160,6 +160,13 @@ impl Head {
         &self.start
     }
 
+    /// What has to stand before everything else that is said of a run whose cases are not those of the program; nothing elsewhere. `shown` makes
+    /// a text harmless where it stands.
+    pub fn of_other_cases(&self, shown: impl Fn(&str) -> String) -> String {
+        let Some(folder) = &self.start.other_cases else { return String::new() };
+        format!("with the cases of {}, which are not those of {}: ", shown(folder), shown(&self.start.tool))
+    }
+
     /// How the run ended; `None` if it was killed.
     pub fn finish(&self) -> Option<&RunFinished> {
         self.finish.as_ref()

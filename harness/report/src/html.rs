@@ -95,7 +95,8 @@ impl Sheet for Page {
             hash(STYLE)
         );
         let title = escaped(&format!("xs2aspec: {}", text::short(&head.start().target)));
-        let summary = escaped(&format!("{}. {}.", head.conclusion(), demanded::numbers(head)));
+        let other = head.of_other_cases(text::short);
+        let summary = escaped(&format!("{other}{}. {}.", head.conclusion(), demanded::numbers(head)));
         // The cases are put before the other members.
         let rest = in_script(&self.rest(head));
         let rest = rest.strip_prefix('{').unwrap_or_default();
@@ -124,7 +125,7 @@ impl Page {
                    "observed": counts.of(Verdict::Observed), "open": counts.total() - kept - broken - counts.of(Verdict::Observed)})
         });
         json!({
-            "conclusion": head.conclusion(),
+            "conclusion": format!("{}{}", head.of_other_cases(text::short), head.conclusion()),
             "exit": head.exit().code(),
             "facts": facts(head),
             "strengths": strengths.collect::<Vec<_>>(),
@@ -171,6 +172,12 @@ fn facts(head: &Head) -> Vec<(&'static str, String)> {
         ("Fault of the built-in bank", &start.fault),
     ];
     facts.extend(said.into_iter().filter_map(|(name, said)| Some((name, said.clone()?))));
+    if !start.variations.is_empty() {
+        facts.push(("Variation of the built-in bank", start.variations.join(", ")));
+    }
+    if let Some(folder) = &start.other_cases {
+        facts.push(("Cases", format!("of {folder}, which are not those of {}", start.tool)));
+    }
     facts.push((
         "Run",
         format!(

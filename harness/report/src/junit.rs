@@ -166,10 +166,12 @@ fn properties(writer: &mut Writer<impl Write>, head: &Head) -> io::Result<()> {
         ("environment", &start.environment),
         ("contact", &start.contact),
         ("fault", &start.fault),
+        ("other-cases", &start.other_cases),
     ];
     let said = optional.into_iter().filter_map(|(name, said)| Some((name, short(said.as_deref()?))));
     facts.extend(said);
     facts.extend(demanded::named(head).map(|(name, number)| (name, number.to_string())));
+    facts.extend(start.variations.iter().map(|name| ("variation", short(name))));
     writer.create_element("properties").write_inner_content(|writer| {
         for (name, value) in &facts {
             let property = writer.create_element("property");

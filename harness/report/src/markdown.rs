@@ -61,7 +61,9 @@ impl Sheet for Summary {
     }
 
     fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = Page { text: format!("## {} (exit {})\n\n", head.conclusion(), head.exit().code()) };
+        let cases = head.of_other_cases(code);
+        let mut page =
+            Page { text: format!("## {cases}{} (exit {})\n\n", head.conclusion(), head.exit().code()) };
         if let Some(changes) = head.changes() {
             let _ = writeln!(page.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
         }
@@ -160,6 +162,10 @@ fn facts(head: &Head) -> String {
     }
     if let Some(fault) = &start.fault {
         let _ = writeln!(facts, "- built-in bank with the fault {}", code(fault));
+    }
+    if !start.variations.is_empty() {
+        let variations: Vec<String> = start.variations.iter().map(|name| code(name)).collect();
+        let _ = writeln!(facts, "- built-in bank with the variation {}", variations.join(", "));
     }
     let _ = writeln!(facts, "- {}\n- {}", terminal::amounts(head), demanded::numbers(head));
     for line in demanded::to_add(head) {
@@ -286,6 +292,22 @@ mod tests {
         - 1 x `payment.success-status: 201`
         - 1 x `periodic.months.twelve: 201 with transactionStatus RCVD`
         ");
+    }
+
+    #[test]
+    fn other_cases_and_variations_are_told() {
+        let mut sample = Sample::new(1);
+        sample.verdict("periodic.months/one", Verdict::Pass);
+        sample.start().other_cases = Some("my <b>`cases".into());
+        sample.start().variations = vec!["error.body/page".into()];
+        let text = summary(&sample.finished());
+        assert!(
+            text.starts_with(
+                "## with the cases of ``my <b>`cases``, which are not those of `xs2aspec 0.1.0`: conforms: "
+            ),
+            "{text}"
+        );
+        assert!(text.contains("- built-in bank with the variation `error.body/page`\n"), "{text}");
     }
 
     #[test]

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xs2aspec_record::{Event, Exchange, ReadError, Role, Spool, Writer};
+use xs2aspec_record::{
+    Event, Exchange, ReadError, Role, Spool, Writer,
+    outputs::{self, Output},
+};
 
 use crate::{
     files::Report,
@@ -138,27 +141,48 @@ pub fn archive(record: Spool, out: impl Write) -> Result<(), ReportsError> {
     told.and_then(|()| archive.finish().map(drop)).map_err(ReportsError::Draw)
 }
 
+/// What of the files of a run could not be written; everything else was.
+#[derive(Debug)]
+pub struct Unwritten {
+    /// Whether the record is among it.
+    pub is_record_lost: bool,
+    /// Why, for each file.
+    pub errors: Vec<ReportsError>,
+}
+
+impl std::error::Error for Unwritten {}
+
+impl std::fmt::Display for Unwritten {
+    /// A line for each file.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines: Vec<String> = self.errors.iter().map(ToString::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
 /// Writes the events that are told in the order of a record that is kept as the record of this folder, in place of what stands there,
-/// and every report; shows them these sheets too. What was told of the run is there even where it cannot be written: the second
-/// result is the first thing that could not be.
+/// and every report; shows them these sheets too. What was told of the run is there even where it cannot be written, and whatever can
+/// be written is.
 pub fn write(
     folder: &Path,
     more: &mut [&mut dyn Sheet],
     tell: impl FnOnce(&mut dyn FnMut(Event)) -> io::Result<()>,
-) -> (Result<Head, RunError>, Result<(), ReportsError>) {
-    let (part, whole) = (folder.join("record.jsonl.part"), folder.join("record.jsonl"));
+) -> (Result<Head, RunError>, Result<(), Unwritten>) {
+    let (part, whole) = (folder.join(outputs::PART), folder.join(outputs::RECORD));
+    let har = folder.join(Report::Har.file());
     let mut reports: Vec<(PathBuf, Box<dyn Sheet>)> = Report::ALL
         .into_iter()
         .filter_map(|report| Some((folder.join(report.file()), report.sheet(Some(folder))?)))
         .collect();
     let mut teller = Teller::default();
-    let mut files = Files::begin(&part, folder.join(Report::Har.file()));
+    // These grow with every exchange.
+    let mut record = File::create(&part)
+        .map(|file| Writer::new(BufWriter::with_capacity(1 << 16, file)))
+        .map_err(ReportsError::write(&part));
+    let mut archive = Output::create(&har).map(Archive::new).map_err(ReportsError::write(&har));
     let told = tell(&mut |event| {
-        if let Ok(open) = &mut files
-            && let Err(error) = open.add(&event)
-        {
-            files = Err(error);
-        }
+        go_on(&mut record, |record| record.write(&event).map_err(ReportsError::write(&part)));
+        go_on(&mut archive, |archive| archive.tell(&event).map_err(ReportsError::write(&har)));
         teller.tell(event, |head, told| {
             for (_, sheet) in &mut reports {
                 sheet.case(head, told);
@@ -169,51 +193,37 @@ pub fn write(
         });
     });
     let head = teller.finish();
-    let written = told.map_err(ReportsError::write(&whole)).and(files).and_then(|files| {
-        files.finish(&whole)?;
-        let head = head.as_ref().map_err(Clone::clone)?;
-        for (path, sheet) in &mut reports {
-            let wrote = File::create(&*path).and_then(|file| {
-                let mut out = BufWriter::with_capacity(1 << 16, file);
-                sheet.write(head, &mut out)?;
-                out.flush()
-            });
-            wrote.map_err(ReportsError::write(path))?;
-        }
-        Ok(())
+    let mut errors = Vec::new();
+    let is_whole = told.map_err(ReportsError::write(&whole)).and(record).and_then(|record| {
+        record.finish().map_err(ReportsError::write(&part))?;
+        std::fs::rename(&part, &whole).map_err(ReportsError::write(&whole))
     });
-    (head, written)
+    let is_record_lost = is_whole.is_err();
+    errors.extend(is_whole.err());
+    let archived = archive.and_then(|archive| {
+        let written = archive.finish().and_then(Output::finish);
+        written.map_err(ReportsError::write(&har))
+    });
+    errors.extend(archived.err());
+    match &head {
+        Err(error) => errors.push(error.clone().into()),
+        Ok(head) => errors.extend(reports.iter_mut().filter_map(|(path, sheet)| {
+            let wrote = Output::create(path).and_then(|mut out| {
+                sheet.write(head, &mut out)?;
+                out.finish()
+            });
+            wrote.map_err(ReportsError::write(path)).err()
+        })),
+    }
+    (head, if errors.is_empty() { Ok(()) } else { Err(Unwritten { is_record_lost, errors }) })
 }
 
-type Out = BufWriter<File>;
-
-/// The files that grow with every exchange.
-struct Files {
-    part: PathBuf,
-    record: Writer<Out>,
-    har: PathBuf,
-    archive: Archive<Out>,
-}
-
-impl Files {
-    fn begin(part: &Path, har: PathBuf) -> Result<Self, ReportsError> {
-        let create = |path: &Path| {
-            let file = File::create(path).map_err(ReportsError::write(path));
-            file.map(|file| BufWriter::with_capacity(1 << 16, file))
-        };
-        let (record, archive) = (Writer::new(create(part)?), Archive::new(create(&har)?));
-        Ok(Self { part: part.to_owned(), record, har, archive })
-    }
-
-    fn add(&mut self, event: &Event) -> Result<(), ReportsError> {
-        self.record.write(event).map_err(ReportsError::write(&self.part))?;
-        self.archive.tell(event).map_err(ReportsError::write(&self.har))
-    }
-
-    fn finish(self, whole: &Path) -> Result<(), ReportsError> {
-        self.record.finish().map_err(ReportsError::write(&self.part))?;
-        std::fs::rename(&self.part, whole).map_err(ReportsError::write(whole))?;
-        self.archive.finish().map(drop).map_err(ReportsError::write(&self.har))
+/// The next step of a file that is written, unless one before has failed.
+fn go_on<T>(file: &mut Result<T, ReportsError>, step: impl FnOnce(&mut T) -> Result<(), ReportsError>) {
+    if let Ok(open) = file
+        && let Err(error) = step(open)
+    {
+        *file = Err(error);
     }
 }
 

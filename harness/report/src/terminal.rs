@@ -99,6 +99,10 @@ impl Sheet for Terminal {
     }
 
     fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+        let cases = head.of_other_cases(short);
+        if !cases.is_empty() {
+            writeln!(out, "{}\n", cases.trim_end_matches([':', ' ']))?;
+        }
         out.write_all(self.attention(head).as_bytes())?;
         out.write_all(closing(head).as_bytes())
     }
@@ -145,7 +149,7 @@ pub fn closing(head: &Head) -> String {
     if let Some(changes) = head.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
     }
-    let _ = writeln!(shown, "{conclusion} (exit {})", head.exit().code());
+    let _ = writeln!(shown, "{}{conclusion} (exit {})", head.of_other_cases(short), head.exit().code());
     shown
 }
 
@@ -351,6 +355,21 @@ mod tests {
                 "INCONCLUSIVE  periodic.months.duplicate / spread",
                 "ERROR  ncbct.path / plain"
             ]
+        );
+    }
+
+    #[test]
+    fn other_cases_are_told_in_the_first_line_and_in_the_last() {
+        let mut sample = Sample::new(1);
+        sample.verdict("periodic.months/one", Verdict::Pass);
+        sample.start().other_cases = Some("my\u{1b}[2J/cases".into());
+        let events = sample.finished();
+        let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
+        let said = "with the cases of my\\u{1b}[2J/cases, which are not those of xs2aspec 0.1.0";
+        assert!(shown.starts_with(&format!("{said}\n\n")), "{shown}");
+        assert!(
+            shown.ends_with(&format!("{said}: conforms: nothing that was checked is broken (exit 0)\n")),
+            "{shown}"
         );
     }
 

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, Finding, Role, Verdict};
-use xs2aspec_suite::{Case, Suite};
+use xs2aspec_record::{CaseVerdict, Event, Exchange, Finding, Role, RunStarted, Verdict};
+use xs2aspec_suite::{Case, Suite, tree};
 
 use crate::session::{Session, SessionError};
 
@@ -21,6 +21,8 @@ pub enum RejudgeError {
 /// What has come of a record that was judged again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rejudged {
+    /// Whether this version judged the run, by these cases: a verdict that would be another was then edited.
+    pub is_own: bool,
     /// Cases that come to the same verdict, by the same findings.
     pub unchanged: usize,
     /// Cases that come to another one.
@@ -51,7 +53,11 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
         _ => None,
     });
     let session = Session::of_record(Arc::clone(&suite), events, profile.ok_or(RejudgeError::NoProfile)?)?;
-    let mut rejudged = Rejudged::default();
+    let is_own = events.iter().any(|event| match event {
+        Event::RunStarted(start) => is_of(start, &suite),
+        _ => false,
+    });
+    let mut rejudged = Rejudged { is_own, ..Rejudged::default() };
     let mut known = BTreeSet::new();
     for event in events {
         let Event::Verdict(before) = event else { continue };
@@ -78,7 +84,7 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
             let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
             rejudged.not_told.push((before.case.clone(), why));
         } else {
-            let why = difference(before, now);
+            let why = difference(before, now, is_own);
             rejudged.changed.push(Change {
                 case: before.case.clone(),
                 before: before.verdict,
@@ -89,6 +95,13 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
     }
     rejudged.new = suite.cases().iter().filter(|case| !known.contains(case.id.as_str())).count();
     Ok(rejudged)
+}
+
+/// Whether a run was judged by this version and by these cases.
+fn is_of(start: &RunStarted, suite: &Suite) -> bool {
+    start.tool == crate::run::tool()
+        && start.suite_sha256 == suite.tree().sha256()
+        && start.document_sha256 == tree::document_sha256()
 }
 
 /// Why the recorded answers are not those to what this version sends.
@@ -135,7 +148,7 @@ fn different<'a>(before: &'a [Finding], now: &'a [Finding]) -> Vec<&'a Finding> 
 }
 
 /// What makes the difference, in words.
-fn difference(before: &CaseVerdict, now: &CaseVerdict) -> String {
+fn difference(before: &CaseVerdict, now: &CaseVerdict, is_own: bool) -> String {
     let mut why = Vec::new();
     if before.expected != now.expected {
         why.push(format!("it expected `{}`, and expects `{}` now", before.expected, now.expected));
@@ -156,7 +169,9 @@ fn difference(before: &CaseVerdict, now: &CaseVerdict) -> String {
     if before.reason != now.reason && before.verdict != Verdict::Waived {
         why.extend(now.reason.iter().map(|reason| format!("now: {reason}")));
     }
-    if why.is_empty() {
+    if is_own {
+        why.push("this version and these cases judged the run, so that the record was edited".to_owned());
+    } else if why.is_empty() {
         why.push("the rules of judgement are others".to_owned());
     }
     why.join("; ")

@@ -6,9 +6,8 @@ use xs2aspec_record::{CaseVerdict, Event, Exchange, Resumed, Role, RunStarted, V
 use xs2aspec_suite::{Plan, tree};
 
 use crate::{
-    run::waivers_sha256,
     session::{Session, left_in_doubt},
-    waiver::Waiver,
+    waiver::WaiversFile,
 };
 
 /// What an earlier part of a run left behind.
@@ -102,7 +101,7 @@ impl Earlier {
     }
 
     /// Whether the session and the plan are those of the earlier part.
-    pub fn fits(&self, session: &Session, plan: &Plan<'_>, waivers: &[Waiver]) -> Result<(), ResumeError> {
+    pub fn fits(&self, session: &Session, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
         let start = &self.start;
         let same = [
             ("version of xs2aspec", start.tool.clone(), crate::run::tool()),
@@ -114,7 +113,7 @@ impl Earlier {
             (
                 "waivers",
                 start.waivers_sha256.clone().unwrap_or_else(|| "none".to_owned()),
-                waivers_sha256(waivers).unwrap_or_else(|| "none".to_owned()),
+                waivers.sha256.clone().unwrap_or_else(|| "none".to_owned()),
             ),
         ];
         match same.into_iter().find(|(_, before, now)| before != now) {

@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
 
-use sha2::{Digest, Sha256};
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
     CaseSource, CaseVerdict, ClauseText, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
@@ -12,10 +11,9 @@ use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard, tree};
 
 use crate::{
     answer_checks::AnswerTally,
-    profile::hex,
     resume::Earlier,
     session::{Done, Session, micros},
-    waiver::{Waiver, Waivers},
+    waiver::{Waivers, WaiversFile},
 };
 
 /// How a run goes about its work.
@@ -31,7 +29,7 @@ pub struct Options {
     pub only: Vec<String>,
     /// Patterns given with `--skip`, for the record.
     pub skip: Vec<String>,
-    /// Arguments that name the target again, for the record.
+    /// Arguments that ask the same again, for the record.
     pub arguments: Vec<String>,
     /// The part of the plan that this is, and the selected cases of all parts.
     pub shard: Option<(Shard, usize)>,
@@ -39,8 +37,10 @@ pub struct Options {
     pub quality: Option<String>,
     /// Fault of the built-in bank, for the record.
     pub fault: Option<String>,
+    /// Variations of the built-in bank, for the record.
+    pub variations: Vec<String>,
     /// Violations that are agreed on.
-    pub waivers: Vec<Waiver>,
+    pub waivers: WaiversFile,
     /// The part of the run that is done already.
     pub earlier: Option<Earlier>,
     /// Whether cases that may have sent a payment before the run was killed are left alone.
@@ -75,7 +75,7 @@ pub async fn run(
         }
         sink(event);
     });
-    let mut waivers = Waivers::new(options.waivers.clone(), session.now().date_naive());
+    let mut waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
     let mut stopped_early = false;
     let done = earlier.map(|earlier| {
         let left = options.leave_in_doubt;
@@ -198,6 +198,8 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         contact: session.profile().contact.clone(),
         base_url: session.profile().base_url.clone(),
         fault: options.fault.clone(),
+        variations: options.variations.clone(),
+        other_cases: session.suite().tree().other_cases().map(str::to_owned),
         document_sha256: tree::document_sha256(),
         suite_sha256: session.suite().tree().sha256(),
         quality: options.quality.clone(),
@@ -208,7 +210,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),
         profile_sha256: session.profile().sha256(),
-        waivers_sha256: waivers_sha256(&options.waivers),
+        waivers_sha256: options.waivers.sha256.clone(),
         clock_runs: session.clock_runs(),
         only: options.only.clone(),
         skip: options.skip.clone(),
@@ -242,7 +244,7 @@ fn introduce(session: &Session, plan: &Plan<'_>, mut sink: impl FnMut(&Event)) {
     files.sort_unstable();
     files.dedup();
     for file in files {
-        let text = suite.tree().text(file).unwrap_or_default().to_owned();
+        let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
         sink(&Event::Source(CaseSource { file: file.to_owned(), text }));
     }
 }
@@ -256,9 +258,4 @@ fn strength(clause: &Clause) -> (Strength, Option<String>) {
         Kind::Observed(_) => (Strength::Observed, None),
         Kind::Untestable(_) => (Strength::Untestable, None),
     }
-}
-
-/// Nothing where nothing is waived.
-pub(crate) fn waivers_sha256(waivers: &[Waiver]) -> Option<String> {
-    (!waivers.is_empty()).then(|| hex(&Sha256::digest(format!("{waivers:?}"))))
 }

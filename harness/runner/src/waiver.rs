@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use chrono::NaiveDate;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use xs2aspec_record::{CaseVerdict, Role, Verdict, WaiverSeen, WaiverState};
 use xs2aspec_suite::{Suite, plan, problem};
 
@@ -24,6 +25,15 @@ pub struct Waiver {
     pub expires: NaiveDate,
     /// File and line: `waivers.toml:3`.
     pub place: String,
+}
+
+/// A file of waivers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WaiversFile {
+    /// What it says.
+    pub waivers: Vec<Waiver>,
+    /// SHA-256 of its bytes, in hex; nothing where there is no file.
+    pub sha256: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +59,13 @@ struct Entry {
 /// # Errors
 ///
 /// A file that cannot be read, an unknown or missing key, an empty text, or a date that is none; with file and line.
-pub fn read(path: &Path) -> Result<Vec<Waiver>, ProfileError> {
-    parse(&path.display().to_string(), &profile::text(path)?)
+pub fn read(path: &Path) -> Result<WaiversFile, ProfileError> {
+    whole(&path.display().to_string(), &profile::text(path)?)
+}
+
+fn whole(name: &str, text: &str) -> Result<WaiversFile, ProfileError> {
+    let waivers = parse(name, text)?;
+    Ok(WaiversFile { waivers, sha256: Some(profile::hex(&Sha256::digest(text))) })
 }
 
 fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {
@@ -186,5 +201,16 @@ mod tests {
             let error = parse("waivers.toml", &ONE.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
+    }
+    #[test]
+    fn the_digest_is_that_of_the_bytes() {
+        let digest = |name: &str, text: &str| whole(name, text).unwrap().sha256.unwrap();
+        // As `sha256sum` says it.
+        assert_eq!(
+            digest("a.toml", "# none\n"),
+            "a59b054e8ef7a3a30bbc7135d8060cd4fad8572b6ef2332669f9798870f86caa"
+        );
+        assert_eq!(digest("a.toml", ONE), digest("b.toml", ONE), "the name does not matter");
+        assert_ne!(digest("a.toml", ONE), digest("a.toml", &format!("# known\n{ONE}")));
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt::Write, time::SystemTime};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use num_bigint::BigUint;
-use x509_cert::der::{self, Decode, asn1::Any, oid::db::rfc5912::RSA_ENCRYPTION};
+use x509_cert::der::{self, Decode, Encode, asn1::Any, oid::db::rfc5912::RSA_ENCRYPTION};
 
 pub use crate::name::NameForm;
 use crate::{
@@ -94,6 +94,11 @@ impl Certificate {
     /// The certificate in DER, as it was read.
     pub fn der(&self) -> &[u8] {
         &self.der
+    }
+
+    /// Its public key, of whatever kind: the `SubjectPublicKeyInfo` in DER.
+    pub fn public_key_der(&self) -> Result<Vec<u8>, CertificateError> {
+        Ok(self.parsed.tbs_certificate.subject_public_key_info.to_der()?)
     }
 
     /// The value of `TPP-Signature-Certificate`: base64 of the DER on one line, without PEM lines (readings, row 76).

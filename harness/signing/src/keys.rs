@@ -1,19 +1,16 @@
 //! Test keys: a made-up authority and two signing certificates of it, so that a suite can be tried without a real one.
 
-use std::{
-    fs,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
-
 use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
 };
 
-use crate::qualified::{Role, Statements};
+use crate::{
+    certificate::{Certificate, NameForm},
+    qualified::{Role, Statements},
+};
 
-/// The files that [`make`] writes: the certificate of the authority, then key and certificate of the TPP, then those of another
+/// The files that [`make`] makes: the certificate of the authority, then key and certificate of the TPP, then those of another
 /// TPP, for cases in which key and certificate must not match, and further certificates of that key, each with something wrong.
 pub const FILES: [&str; 8] = [
     "ca.cert.pem",
@@ -53,41 +50,28 @@ pub fn says(name: &str) -> &'static str {
     }
 }
 
+/// Whether a certificate in PEM is one of those that [`make`] makes: it names their made-up organisation.
+pub fn is_test_material(certificate: &str) -> bool {
+    Certificate::from_pem(certificate)
+        .is_ok_and(|certificate| certificate.subject().write(&NameForm::Rfc4514).contains(ORGANISATION))
+}
+
 /// Why no keys were made.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    /// A file is there, and was not to be overwritten. Nothing was written.
-    #[error("expected no file `{}`, found one: say `--overwrite` to replace it, or name another folder", path.display())]
-    Exists {
-        /// The first such file.
-        path: PathBuf,
-    },
     /// The statements of a certificate could not be written.
     #[error("expected qcStatements, found that they cannot be written: {0}")]
     Statements(#[from] x509_cert::der::Error),
     /// A key or a certificate could not be made.
     #[error("expected a new key and certificate, found that the crypto library made none: {0}")]
     Crypto(#[from] rcgen::Error),
-    /// The folder or a file could not be written.
-    #[error("expected to write `{}`, found: {source}", path.display())]
-    Write {
-        /// Folder or file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
 }
 
-/// Makes an authority, two signing keys and their certificates (RSA, 2048 bits, valid 2020 to 2099 but for those that say otherwise) and writes [`FILES`] into `folder`, which
-/// is created if need be. Existing files stop it before anything is written, unless `overwrite` is set. The authority's own
-/// key is thrown away.
+/// Makes an authority, two signing keys and their certificates (RSA, 2048 bits, valid 2020 to 2099 but for those that say otherwise): the
+/// texts of [`FILES`]. The authority's own key is thrown away.
 ///
 /// The keys are random, and so are the serial numbers: nothing may rest on their values.
-pub fn make(folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, KeysError> {
-    let paths = FILES.map(|name| folder.join(name));
-    if let Some(path) = paths.iter().find(|path| !overwrite && path.exists()) {
-        return Err(KeysError::Exists { path: path.clone() });
-    }
+pub fn make() -> Result<Vec<(&'static str, String)>, KeysError> {
     let authority_key = key()?;
     let authority_params = authority();
     let authority_certificate = authority_params.self_signed(&authority_key)?;
@@ -112,28 +96,9 @@ pub fn make(folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, KeysError> {
         early.pem(),
         role.pem(),
     ];
-    fs::create_dir_all(folder).map_err(|source| KeysError::Write { path: folder.to_owned(), source })?;
-    for (path, text) in paths.iter().zip(texts) {
-        // The crypto library ends lines as the system does; the files are the same everywhere.
-        write(path, &text.replace("\r\n", "\n"))
-            .map_err(|source| KeysError::Write { path: path.clone(), source })?;
-    }
-    Ok(paths.to_vec())
-}
-
-/// Writes a file. A private key is for its owner alone, where the system knows owners.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    if path.to_string_lossy().ends_with(".key.pem") {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        let mut file = options.mode(0o600).open(path)?;
-        // A file that was there keeps its own permissions.
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
-        return file.write_all(text.as_bytes());
-    }
-    options.open(path)?.write_all(text.as_bytes())
+    // The crypto library ends lines as the system does; the texts are the same everywhere.
+    let texts = texts.map(|text| text.replace("\r\n", "\n"));
+    Ok(FILES.into_iter().zip(texts).collect())
 }
 
 fn key() -> Result<KeyPair, rcgen::Error> {
@@ -172,8 +137,10 @@ fn named(common_name: &str) -> CertificateParams {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, path::Path};
+
     use super::*;
-    use crate::{Certificate, KeyIdForm, Signer, certificate::NameForm};
+    use crate::{KeyIdForm, Signer};
 
     fn read(folder: &Path, name: &str) -> Vec<u8> {
         fs::read(folder.join(name)).unwrap()
@@ -181,56 +148,21 @@ mod tests {
 
     #[test]
     fn makes_two_pairs_of_one_authority() {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("new");
-        let written = make(&inner, false).unwrap();
-        assert_eq!(written, FILES.map(|name| inner.join(name)));
-        for name in FILES {
-            assert!(read(&inner, name).starts_with(b"-----BEGIN "), "{name}");
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::PermissionsExt;
-                let mode = fs::metadata(inner.join(name)).unwrap().permissions().mode() & 0o777;
-                assert_eq!(mode == 0o600, name.ends_with(".key.pem"), "{name}: {mode:o}");
-            }
+        let made = make().unwrap();
+        assert_eq!(made.iter().map(|(name, _)| *name).collect::<Vec<_>>(), FILES);
+        for (name, text) in &made {
+            assert!(text.starts_with("-----BEGIN "), "{name}: a reader that skips nothing takes it");
+            assert_eq!(is_test_material(text), name.ends_with(".cert.pem"), "{name}");
         }
-        let tpp = Signer::from_pem(read(&inner, "tpp.key.pem"), read(&inner, "tpp.cert.pem")).unwrap();
-        let other = Signer::from_pem(read(&inner, "other.key.pem"), read(&inner, "other.cert.pem")).unwrap();
+        let of = |name: &str| &made.iter().find(|(known, _)| *known == name).unwrap().1;
+        let tpp = Signer::from_pem(of("tpp.key.pem"), of("tpp.cert.pem")).unwrap();
+        let other = Signer::from_pem(of("other.key.pem"), of("other.cert.pem")).unwrap();
         let name = "CN=xs2aspec test CA,O=xs2aspec test material";
         assert_eq!(tpp.certificate().issuer().write(&NameForm::Rfc4514), name);
         assert_eq!(other.certificate().issuer().write(&NameForm::Rfc4514), name);
-        let authority = Certificate::from_pem(read(&inner, "ca.cert.pem")).unwrap();
+        let authority = Certificate::from_pem(of("ca.cert.pem")).unwrap();
         assert_eq!(authority.issuer().write(&NameForm::Rfc4514), name);
         assert_ne!(tpp.certificate().serial_hex(), other.certificate().serial_hex());
-
-        // A second run touches nothing, unless it is told to.
-        let before = read(&inner, "tpp.key.pem");
-        fs::remove_file(inner.join("ca.cert.pem")).unwrap();
-        let refused = make(&inner, false).unwrap_err();
-        assert!(matches!(&refused, KeysError::Exists { path } if path.ends_with("tpp.key.pem")), "{refused}");
-        assert!(!inner.join("ca.cert.pem").exists());
-        assert_eq!(read(&inner, "tpp.key.pem"), before);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(inner.join("tpp.key.pem"), fs::Permissions::from_mode(0o644)).unwrap();
-        }
-        make(&inner, true).unwrap();
-        assert_ne!(read(&inner, "tpp.key.pem"), before);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(inner.join("tpp.key.pem")).unwrap().permissions().mode() & 0o777;
-            assert_eq!(mode, 0o600, "a key that was open to all is closed");
-        }
-    }
-
-    #[test]
-    fn says_where_it_cannot_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert!(make(&file, false).unwrap_err().to_string().contains("file"));
     }
 
     #[test]

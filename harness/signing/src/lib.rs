@@ -33,7 +33,7 @@
 //! # }
 //! ```
 //!
-//! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random numbers and writes files.
+//! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random numbers.
 
 pub mod certificate;
 pub mod command;

@@ -28,7 +28,7 @@ pub struct Case {
     pub clause: String,
     /// Area: the folder of its file below `cases/`.
     pub area: String,
-    /// File in which it stands.
+    /// File in which it stands, by the name under which it can be opened.
     pub file: String,
     /// Line of the row or group, from 1.
     pub line: u32,
@@ -168,7 +168,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         id: format!("{}/{name}", clause.id),
         clause: clause.id.clone(),
         area: area_of(path),
-        file: path.to_owned(),
+        file: parts.tree.shown(path),
         line,
         column,
         group: group.line,

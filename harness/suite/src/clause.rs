@@ -63,7 +63,7 @@ pub struct Clause {
     pub strength: Strength,
     /// Rows of `fixtures/document/readings.md` that decide how it is read.
     pub reading: Vec<u32>,
-    /// Ledger file in which it stands.
+    /// Ledger file in which it stands, by the name under which it can be opened.
     pub file: String,
     /// Line of the ledger file, from 1.
     pub file_line: u32,
@@ -119,7 +119,7 @@ pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause
                 problems.push(entry.problem(file, message).help(help));
                 continue;
             }
-            match clause(file, &entry, &lines) {
+            match clause(tree, file, &entry, &lines) {
                 Ok(clause) => _ = clauses.insert(clause.id.clone(), clause),
                 Err(problem) => problems.push(problem),
             }
@@ -128,7 +128,7 @@ pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause
     clauses
 }
 
-fn clause(file: &str, at: &At<Entry>, lines: &[&str]) -> Result<Clause, Problem> {
+fn clause(tree: &Tree, file: &str, at: &At<Entry>, lines: &[&str]) -> Result<Clause, Problem> {
     let entry = &at.value;
     let strength =
         strength(entry).map_err(|message| at.problem(file, format!("clause `{}`: {message}", entry.id)))?;
@@ -147,7 +147,7 @@ fn clause(file: &str, at: &At<Entry>, lines: &[&str]) -> Result<Clause, Problem>
         quote: entry.quote.clone(),
         strength,
         reading: entry.reading.clone(),
-        file: file.to_owned(),
+        file: tree.shown(file),
         file_line: at.line,
     })
 }

@@ -18,6 +18,10 @@ pub const DOCUMENT: &str = include_str!("../../../fixtures/document/interface.md
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     files: BTreeMap<String, String>,
+    /// The folder that the case files were read from, as it was named, without a slash at its end.
+    folder: Option<String>,
+    /// Whether the clause ledger was read from there too.
+    own_clauses: bool,
 }
 
 impl Tree {
@@ -35,6 +39,10 @@ impl Tree {
     pub fn with_cases(folder: &Path) -> Result<Self, Problems> {
         let mut tree = Self::embedded();
         let own_clauses = folder.join("clauses").is_dir();
+        let named = folder.display().to_string();
+        let named = if cfg!(windows) { named.replace('\\', "/") } else { named };
+        tree.folder = Some(if named.len() > 1 { named.trim_end_matches('/').to_owned() } else { named });
+        tree.own_clauses = own_clauses;
         tree.files.retain(|path, _| {
             !path.starts_with("cases/") || (path.starts_with("cases/clauses/") && !own_clauses)
         });
@@ -45,7 +53,8 @@ impl Tree {
 
     /// A tree of these files, for tests.
     pub fn of(files: &[(&str, &str)]) -> Self {
-        Self { files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect() }
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        Self { files: files.collect(), ..Self::default() }
     }
 
     /// The same with these files added or replaced.
@@ -68,6 +77,33 @@ impl Tree {
         self.files.get(path).map(String::as_str)
     }
 
+    /// A file of the tree by the name under which it can be opened: `cases/..` is another folder where the case files were read from one.
+    pub fn shown(&self, path: &str) -> String {
+        let is_embedded = path.starts_with("cases/clauses/") && !self.own_clauses;
+        if let (Some(folder), "cases") = (&self.folder, path) {
+            return folder.clone();
+        }
+        match (&self.folder, path.strip_prefix("cases/")) {
+            (Some(folder), Some(rest)) if !is_embedded && self.files.contains_key(path) => {
+                format!("{}/{rest}", folder.trim_end_matches('/'))
+            }
+            _ => path.to_owned(),
+        }
+    }
+
+    /// The text of a file by the name under which it is shown.
+    pub fn text_of_shown(&self, shown: &str) -> Option<&str> {
+        let folder = self.folder.as_deref().map(|folder| folder.trim_end_matches('/'));
+        let rest = folder.and_then(|folder| shown.strip_prefix(folder)?.strip_prefix('/'));
+        rest.and_then(|rest| self.text(&format!("cases/{rest}"))).or_else(|| self.text(shown))
+    }
+
+    /// The folder that the case files were read from, as it was named, if they are others than those of the program.
+    pub fn other_cases(&self) -> Option<&str> {
+        let folder = self.folder.as_deref()?;
+        (self.files != Self::embedded().files).then_some(folder)
+    }
+
     /// SHA-256 over paths and contents, in hex: what a run was planned from.
     pub fn sha256(&self) -> String {
         let mut hash = Sha256::new();
@@ -82,7 +118,10 @@ impl Tree {
 
     fn add_embedded(&mut self, prefix: &str, folder: &Dir<'_>) {
         for file in folder.files() {
-            if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8()) {
+            if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8())
+                // What is written about the cases is none of them.
+                && (prefix != "cases" || path.ends_with(".yaml"))
+            {
                 self.files.insert(format!("{prefix}/{}", path.replace('\\', "/")), text.to_owned());
             }
         }
@@ -106,16 +145,17 @@ impl Tree {
             let path = entry.path();
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let inside = format!("{prefix}/{name}");
+            let shown = path.display().to_string();
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
                 self.add_folder(&inside, &path, problems);
             } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "yml") {
-                problems.push(Problem::of_file(&inside, "is not read").help("name it `.yaml`"));
+                problems.push(Problem::of_file(&shown, "is not read").help("name it `.yaml`"));
             } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "yaml") {
                 match std::fs::read_to_string(&path) {
                     Ok(text) => _ = self.files.insert(inside, text),
                     Err(error) => {
-                        problems.push(Problem::of_file(&inside, format!("cannot be read: {error}")));
+                        problems.push(Problem::of_file(&shown, format!("cannot be read: {error}")));
                     }
                 }
             }
@@ -175,6 +215,28 @@ mod tests {
         assert!(tree.below("cases/clauses/", ".yaml").count() > 0);
         assert!(tree.below("fixtures/requests/", ".yaml").count() > 0);
         assert!(tree.text("fixtures/tables/currencies.csv").is_some());
+    }
+
+    #[test]
+    fn files_of_another_folder_are_shown_by_the_name_under_which_they_can_be_opened() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/"));
+        let tree = Tree::with_cases(folder).unwrap();
+        let file = "cases/periodic/months-of-execution.yaml";
+        let shown = tree.shown(file);
+        assert!(Path::new(&shown).is_file() && shown != file, "{shown}");
+        assert_eq!(tree.text_of_shown(&shown), tree.text(file));
+        assert!(tree.text(file).is_some());
+        assert_eq!(tree.shown("fixtures/tables/currencies.csv"), "fixtures/tables/currencies.csv");
+        // The same cases from a folder are those of the program; one byte more, and they are not.
+        assert_eq!((tree.other_cases(), tree.sha256()), (None, Tree::embedded().sha256()));
+        let other = tree.and(&[("cases/periodic/more.yaml", "")]);
+        assert_eq!(other.other_cases(), Some(folder.display().to_string().trim_end_matches('/')));
+        // The ledger of the program stays where the folder has none.
+        let none = Tree { own_clauses: false, ..other };
+        let ledger = none.below("cases/clauses/", ".yaml").next().unwrap().0;
+        assert_eq!(none.shown(ledger), ledger);
+        assert_eq!(Tree::embedded().shown(file), file);
+        assert_eq!(Tree::embedded().text_of_shown(file), Tree::embedded().text(file));
     }
 
     #[test]

@@ -466,17 +466,12 @@ fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, Pr
     if let Some(wrong) = file.capabilities.keys().find(|key| !names().any(|known| known == *key)) {
         return Err(unknown(name, "capability", wrong, names()));
     }
-    Ok(names()
-        .map(|capability| {
-            let offered = match file.capabilities.get(capability) {
-                Some(true) => Offered::Yes,
-                Some(false) => Offered::No,
-                None if matches!(capability, "sandbox" | "basket") => Offered::Ask,
-                None => Offered::NotSaid,
-            };
-            (capability.to_owned(), offered)
-        })
-        .collect())
+    let offered = |capability: &str| match file.capabilities.get(capability) {
+        Some(true) => Some(Offered::Yes),
+        Some(false) => Some(Offered::No),
+        None => matches!(capability, "sandbox" | "basket").then_some(Offered::Ask),
+    };
+    Ok(names().filter_map(|capability| Some((capability.to_owned(), offered(capability)?))).collect())
 }
 
 fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> ProfileError {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::TargetProfile;
@@ -165,6 +165,18 @@ pub enum Offered {
     NotSaid,
 }
 
+impl Offered {
+    /// As a record says it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Yes => "true",
+            Self::No => "false",
+            Self::Ask => "ask",
+            Self::NotSaid => "not said",
+        }
+    }
+}
+
 /// Why a profile cannot be used. Exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
@@ -258,18 +270,32 @@ impl Profile {
     /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the address, which may be another
     /// for each part of a run, are not in it.
     pub fn sha256(&self) -> String {
-        let said = format!(
-            "{:?}",
-            (
-                &self.values,
-                &self.paths,
-                &self.choices,
-                &self.capabilities,
-                self.rejected_is_refusal,
-                self.environment
-            )
-        );
-        hex(&Sha256::digest(said))
+        hex(&Sha256::digest(self.canonical()))
+    }
+
+    /// What the digest is made of: JSON without blanks, members in the order of their names. Another version writes the same.
+    fn canonical(&self) -> String {
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Said<'a> {
+            capabilities: BTreeMap<&'a str, &'a str>,
+            choices: &'a BTreeMap<String, String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            environment: Option<&'a str>,
+            paths: &'a BTreeMap<String, String>,
+            rejected_is_refusal: bool,
+            values: &'a BTreeMap<String, String>,
+        }
+        let said = Said {
+            capabilities: self.capabilities.iter().map(|(name, kind)| (name.as_str(), kind.word())).collect(),
+            choices: &self.choices,
+            environment: self.environment.map(Environment::word),
+            paths: &self.paths,
+            rejected_is_refusal: self.rejected_is_refusal,
+            values: &self.values,
+        };
+        // Texts alone: this cannot fail.
+        serde_json::to_string(&said).unwrap_or_default()
     }
 
     /// What a record keeps of the profile; `masked` hides what belongs to persons.
@@ -277,18 +303,12 @@ impl Profile {
         let said = |table: &BTreeMap<String, String>| {
             table.iter().map(|(name, text)| (name.clone(), masked(text))).collect()
         };
-        let offered = |offered: &Offered| match offered {
-            Offered::Yes => "true",
-            Offered::No => "false",
-            Offered::Ask => "ask",
-            Offered::NotSaid => "not said",
-        };
         TargetProfile {
             choices: self.choices.clone(),
             capabilities: self
                 .capabilities
                 .iter()
-                .map(|(name, kind)| (name.clone(), offered(kind).to_owned()))
+                .map(|(name, kind)| (name.clone(), kind.word().to_owned()))
                 .collect(),
             rejected_is_refusal: self.rejected_is_refusal,
             paths: self.paths.clone(),
@@ -428,6 +448,29 @@ mod tests {
             let (table, key) = offer.name.rsplit_once('.').unwrap_or(("", offer.name));
             assert!(whole.contains(table) && whole.contains(key), "the template lacks {}", offer.name);
         }
+    }
+
+    #[test]
+    fn the_digest_is_that_of_canonical_json() {
+        let mut profile = file::parse("bank.toml", "base-url = \"http://a\"\nname = \"x\"", None).unwrap();
+        let text = |name: &str, text: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);
+        profile.values = text("redirect-uri", "https://b");
+        profile.paths = text("basket", "/v1/b");
+        profile.choices = text("payment.success-status", "201");
+        profile.capabilities =
+            BTreeMap::from([("sandbox".into(), Offered::No), ("basket".into(), Offered::Ask)]);
+        profile.environment = Some(Environment::Sandbox);
+        assert_eq!(
+            profile.canonical(),
+            r#"{"capabilities":{"basket":"ask","sandbox":"false"},"choices":{"payment.success-status":"201"},"environment":"sandbox","paths":{"basket":"/v1/b"},"rejected-is-refusal":true,"values":{"redirect-uri":"https://b"}}"#
+        );
+        // As `sha256sum` says it.
+        assert_eq!(profile.sha256(), "c88bbfc02958fec9ca37f60eab5504ab3e91326c3e5a96752add3fc24a462f8a");
+        // What only names the target makes no difference; what decides about a judgement does.
+        let same = Profile { name: "y".into(), base_url: "http://b".into(), ..profile.clone() };
+        assert_eq!(same.sha256(), profile.sha256());
+        let other = Profile { rejected_is_refusal: false, ..profile.clone() };
+        assert_ne!(other.sha256(), profile.sha256());
     }
 
     #[test]

@@ -47,10 +47,11 @@ impl Session {
 }
 
 impl Recorded {
-    /// Whether the case was asked at all; otherwise it stays as it is.
+    /// Whether the case was asked at all; otherwise it stays as it is. One whose request was sent did apply, whatever its verdict says.
     pub(super) fn offered(&self, case: &str) -> Result<(), Stop> {
         let verdict = self.verdicts.get(case).filter(|verdict| verdict.verdict == Verdict::NotApplicable);
-        match verdict {
+        let was_asked = self.exchanges.contains_key(&(case.to_owned(), "request".to_owned()));
+        match verdict.filter(|_| !was_asked) {
             Some(verdict) => Err(Stop {
                 verdict: Verdict::NotApplicable,
                 reason: verdict.reason.clone().unwrap_or_default(),

@@ -1,0 +1,385 @@
+//! Files that a command writes. One rule for all commands: none writes over what it reads, over a key, or over a record that somebody
+//! may still need; and what it writes is there whole or not at all.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::sending;
+
+/// The record of a run, in its folder.
+pub const RECORD: &str = "record.jsonl";
+/// The record of a run while a new one is written that takes its place.
+pub const PART: &str = "record.jsonl.part";
+
+/// Bytes at the beginning of a file in which a key is looked for.
+const LOOKED_AT: u64 = 64 * 1024;
+
+/// Why a file is not written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// It is what the command reads, by whatever name.
+    #[error("{}: this is `{}`, which the command reads: name another place to write to", path.display(), read.display())]
+    Input {
+        /// What would be written.
+        path: PathBuf,
+        /// What is read, as it was named.
+        read: PathBuf,
+    },
+    /// Something stands there that nobody can make again.
+    #[error("{}: {what} stands there, and nothing is written over one: name another file, or remove it", path.display())]
+    Precious {
+        /// What would be written.
+        path: PathBuf,
+        /// What stands there.
+        what: &'static str,
+    },
+    /// A run that did not come to its end, with payments of which nobody knows whether they were made.
+    #[error(
+        "{}: the run there did not come to its end, and {cases} of its cases may have made payments: `xs2aspec run --resume {}` goes \
+         on with it",
+        folder.display(),
+        folder.display()
+    )]
+    InDoubt {
+        /// The folder of that run.
+        folder: PathBuf,
+        /// How many cases are in doubt.
+        cases: usize,
+    },
+}
+
+/// Whether a command that reads these files may write this one.
+pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
+    is_no_input(path, reads)?;
+    match precious(path) {
+        Some(what) => Err(OutputError::Precious { path: path.to_owned(), what }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a command that reads these files may write a run into this folder: its record, which may take the place of another one, and
+/// reports of these names.
+pub fn may_write_run(folder: &Path, reports: &[&str], reads: &[&Path]) -> Result<(), OutputError> {
+    for name in [RECORD, PART, sending::FILE] {
+        is_no_input(&folder.join(name), reads)?;
+    }
+    reports.iter().try_for_each(|name| may_write(&folder.join(name), reads))?;
+    match sending::in_doubt(folder) {
+        0 => Ok(()),
+        cases => Err(OutputError::InDoubt { folder: folder.to_owned(), cases }),
+    }
+}
+
+fn is_no_input(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
+    match reads.iter().find(|read| is_same(path, read)) {
+        Some(read) => Err(OutputError::Input { path: path.to_owned(), read: (*read).to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Whether two paths name one file, by links of either kind too. What is not there is nothing else's.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let id = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+        id(one).is_some_and(|id_of_one| id(other) == Some(id_of_one))
+    }
+    #[cfg(not(unix))]
+    {
+        let whole = |path: &Path| fs::canonicalize(path).ok();
+        whole(one).is_some_and(|path| whole(other) == Some(path))
+    }
+}
+
+/// What stands in a file that no command may write over.
+fn precious(path: &Path) -> Option<&'static str> {
+    // Devices and pipes hold nothing, and may not end.
+    if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        return None;
+    }
+    let mut start = Vec::new();
+    File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut start).ok()?;
+    let has = |text: &str| start.windows(text.len()).any(|part| part == text.as_bytes());
+    if has("PRIVATE KEY-----") || is_key_in_der(&start) {
+        return Some("a private key");
+    }
+    start.starts_with(b"{\"event\":\"run-started\"").then_some("the record of a run")
+}
+
+/// Whether bytes begin as a private key in DER (PKCS#1, PKCS#8, SEC 1) or as PKCS#12 does: a sequence whose first member is the version.
+fn is_key_in_der(bytes: &[u8]) -> bool {
+    let [0x30, length, rest @ ..] = bytes else { return false };
+    let skipped = if *length < 0x80 { 0 } else { usize::from(length & 0x7f) };
+    matches!(rest.get(skipped..skipped + 3), Some([0x02, 0x01, 0 | 1 | 3]))
+}
+
+/// A file that is written beside the place where it belongs, and put there when it is whole. What stood there stays until then, and stays for
+/// good where it is dropped before.
+#[derive(Debug)]
+pub struct Output {
+    out: BufWriter<Place>,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Place {
+    Beside(NamedTempFile),
+    /// Devices and pipes, and files in a folder where no other can be made.
+    There(File),
+}
+
+impl Output {
+    /// Begins a file that belongs there. Symbolic links are followed, and stay.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let place = match fs::metadata(&path) {
+            Err(_) => Place::Beside(beside(&path)?),
+            Ok(file) if !file.is_file() => Place::There(File::options().write(true).open(&path)?),
+            // What is protected against writing is not replaced either.
+            Ok(file) => {
+                let there = File::options().write(true).open(&path)?;
+                match beside(&path) {
+                    Ok(new) => {
+                        new.as_file().set_permissions(file.permissions())?;
+                        Place::Beside(new)
+                    }
+                    Err(_) => {
+                        there.set_len(0)?;
+                        Place::There(there)
+                    }
+                }
+            }
+        };
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, place), path })
+    }
+
+    /// Puts the file where it belongs.
+    pub fn finish(self) -> io::Result<()> {
+        let Self { out, path } = self;
+        match out.into_inner().map_err(io::IntoInnerError::into_error)? {
+            Place::There(_) => Ok(()),
+            Place::Beside(file) => match file.persist(&path) {
+                Ok(_) => Ok(()),
+                // A file that is mounted by itself cannot be replaced, only written.
+                Err(failed) if path.is_file() => fs::copy(failed.file.path(), &path).map(drop),
+                Err(failed) => Err(failed.error),
+            },
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside(file) => file.write(bytes),
+            Self::There(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Beside(file) => file.flush(),
+            Self::There(file) => file.flush(),
+        }
+    }
+}
+
+/// An empty file in the folder of this one, with the permissions that a new file has.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
+    let prefix = format!(".{name}.");
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // The system takes away what its mask says.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder_of(path))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes a file whole, or leaves what stands there.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(content)?;
+    output.finish()
+}
+
+/// [`write`] for a private key, which its owner alone may read, where the system knows owners; whoever could read what stood there.
+pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    // A file of the system for a while, which it makes for its owner alone.
+    let mut file = Builder::new().prefix(".").suffix(".part").tempfile_in(folder_of(path))?;
+    file.write_all(content)?;
+    file.persist(path).map(drop).map_err(|failed| failed.error)
+}
+
+/// Whether files can be written into this folder, or into the one that would have to be made for it. Nothing is left behind.
+pub fn is_writable(folder: &Path) -> io::Result<()> {
+    match fs::metadata(folder) {
+        Ok(_) => tempfile::tempfile_in(folder).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match folder.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => is_writable(Path::new(".")),
+            Some(parent) => is_writable(parent),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STARTED: &str = "{\"event\":\"run-started\",\"format\":1}\n";
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::TempDir::new().unwrap();
+        let put = |name: &str, content: &[u8]| fs::write(folder.path().join(name), content).unwrap();
+        put("input", b"input");
+        put("key.pem", b"a sentence\n-----BEGIN PRIVATE KEY-----\nAA\n");
+        put("rsa.pem", b"-----BEGIN RSA PRIVATE KEY-----\nAA\n");
+        put("key.der", &[0x30, 0x82, 4, 0xbd, 2, 1, 0, 0x30]);
+        put("small.der", &[0x30, 0x2e, 2, 1, 0, 0x30]);
+        put("store.p12", &[0x30, 0x82, 9, 1, 2, 1, 3, 0x30]);
+        put("certificate.der", &[0x30, 0x82, 3, 1, 0x30, 0x82, 2]);
+        put("certificate.pem", b"-----BEGIN CERTIFICATE-----\nAA\n");
+        put("some.jsonl", STARTED.as_bytes());
+        put("report.html", b"<!doctype html>");
+        folder
+    }
+
+    #[test]
+    fn what_may_be_written_over() {
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("sub")).unwrap();
+        fs::hard_link(path("input"), path("hard")).unwrap();
+        #[cfg(unix)]
+        for (to, name) in [("input", "soft"), ("key.pem", "soft.pem"), ("/dev/null", "null")] {
+            std::os::unix::fs::symlink(to, path(name)).unwrap();
+        }
+        for (name, expected) in [
+            ("new", None),
+            ("report.html", None),
+            ("certificate.der", None),
+            ("certificate.pem", None),
+            ("null", None),
+            ("input", Some("which the command reads")),
+            ("sub/../input", Some("which the command reads")),
+            ("hard", Some("which the command reads")),
+            ("soft", Some("which the command reads")),
+            ("key.pem", Some("a private key stands there")),
+            ("soft.pem", Some("a private key stands there")),
+            ("rsa.pem", Some("a private key stands there")),
+            ("key.der", Some("a private key stands there")),
+            ("small.der", Some("a private key stands there")),
+            ("store.p12", Some("a private key stands there")),
+            ("some.jsonl", Some("the record of a run stands there")),
+        ] {
+            let said = may_write(&path(name), &[&path("none"), &path("input")]).err();
+            let said = said.map(|error| error.to_string());
+            match expected {
+                None => assert_eq!(said, None, "{name}"),
+                Some(expected) => {
+                    assert!(said.as_deref().unwrap_or_default().contains(expected), "{name}: {said:?}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        let may = |reads: &[&Path]| {
+            may_write_run(folder.path(), &["report.html"], reads).map_err(|error| error.to_string())
+        };
+        assert_eq!(may(&[]), Ok(()));
+        fs::write(path(RECORD), STARTED).unwrap();
+        assert_eq!(may(&[]), Ok(()), "a record that nobody is about to go on with");
+        assert!(may(&[&path(RECORD)]).is_err() && may(&[&path("report.html")]).is_err());
+        fs::write(path(sending::FILE), "").unwrap();
+        assert_eq!(may(&[]), Ok(()), "it was killed, and nothing had been sent");
+        fs::write(path(sending::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
+        let said = may(&[]).unwrap_err();
+        assert!(said.contains("1 of its cases may have made payments: `xs2aspec run --resume "), "{said}");
+        fs::remove_file(path(RECORD)).unwrap();
+        assert_eq!(may(&[]).unwrap_err(), said, "without its record even more so");
+        fs::remove_file(path(sending::FILE)).unwrap();
+        fs::copy(path("key.pem"), path("junit.xml")).unwrap();
+        assert!(may_write_run(folder.path(), &["junit.xml"], &[]).is_err(), "a key by the name of a report");
+    }
+
+    #[test]
+    fn a_file_is_there_whole_or_as_it_was() {
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        let names = || {
+            let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            entries.collect::<std::collections::BTreeSet<_>>()
+        };
+        let before = names();
+        let mut output = Output::create(&path("report.html")).unwrap();
+        output.write_all(b"half").unwrap();
+        output.flush().unwrap();
+        assert_eq!(fs::read(path("report.html")).unwrap(), b"<!doctype html>");
+        drop(output);
+        assert_eq!(names(), before, "nothing is left behind");
+        write(&path("report.html"), b"whole").unwrap();
+        assert_eq!((fs::read(path("report.html")).unwrap(), names()), (b"whole".to_vec(), before));
+        assert!(write(&path("none/report.html"), b"").is_err() && write(folder.path(), b"").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_devices_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        symlink("report.html", path("link")).unwrap();
+        symlink("/dev/full", path("full")).unwrap();
+        fs::set_permissions(path("report.html"), fs::Permissions::from_mode(0o640)).unwrap();
+        write(&path("link"), b"through").unwrap();
+        assert!(path("link").is_symlink());
+        assert_eq!(fs::read(path("report.html")).unwrap(), b"through");
+        assert_eq!(fs::metadata(path("report.html")).unwrap().permissions().mode() & 0o777, 0o640);
+        write(&path("new"), b"").unwrap();
+        fs::write(path("usual"), b"").unwrap();
+        let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode();
+        assert_eq!(mode("new"), mode("usual"));
+        assert_eq!(write(&path("full"), b"a").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(path("full").is_symlink());
+    }
+
+    #[test]
+    fn whether_a_folder_can_be_written_is_known_before() {
+        let folder = folder();
+        assert!(is_writable(folder.path()).is_ok());
+        assert!(is_writable(&folder.path().join("to/be/made")).is_ok());
+        assert!(!folder.path().join("to").exists());
+        assert!(is_writable(&folder.path().join("input")).is_err());
+        assert!(is_writable(&folder.path().join("input/below")).is_err());
+        assert!(is_writable(Path::new("relative/folder")).is_ok());
+    }
+}
