@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use axum::http::Request;
 use proptest::prelude::*;
 use tokio::runtime::Builder;
+use x509_cert::der::DecodePem as _;
 use xs2aspec_reference::{Config, Indoors};
 
 const CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
@@ -62,6 +63,8 @@ proptest! {
 #[test]
 fn long_headers_take_no_longer_than_they_are_long() {
     let own = certificate();
+    let read = x509_cert::Certificate::from_pem(CERTIFICATE).unwrap();
+    let serial = read.tbs_certificate.serial_number.to_string();
     let quickest = |signature: &str, digest: &str, certificate: &str| {
         let times = (0..5)
             .map(|_| answered(signature.as_bytes(), digest.as_bytes(), certificate.as_bytes()).unwrap().1);
@@ -77,6 +80,10 @@ fn long_headers_take_no_longer_than_they_are_long() {
         "keyId=\"SN=1,CA=CN=a\",",
         "headers=\"date ",
         "\\,",
+        "\\C3",
+        "CN=a,",
+        "CN=a+",
+        "CN=#130161,",
         "A",
     ];
     for part in parts {
@@ -85,11 +92,16 @@ fn long_headers_take_no_longer_than_they_are_long() {
             let text = of(length).replace('"', "");
             format!("keyId=\"SN=1,CA={text}\",headers=\"{text}\",signature=\"{text}\"")
         };
-        for place in 0..4 {
+        let issuer = |length: usize| {
+            let text = of(length).replace('"', "");
+            format!("keyId=\"SN={serial},CA={text}\",signature=\"AAAA\"")
+        };
+        for place in 0..5 {
             let time = |length: usize| match place {
                 0 => quickest(&of(length), "SHA-256=a", &own),
                 1 => quickest(&name(length / 3), "SHA-256=a", &own),
                 2 => quickest("a", &of(length), &own),
+                3 => quickest(&issuer(length), "SHA-256=a", &own),
                 _ => quickest("a", "SHA-256=a", &of(length)),
             };
             let (short, long) = (time(8 * 1024), time(64 * 1024));
