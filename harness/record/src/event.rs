@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{changes::Changes, ledger::Counts, verdict::CaseVerdict, verdict::Strength, waiver::WaiverSeen};
 
 /// One line of the record.
+#[expect(clippy::large_enum_variant, reason = "the largest is there once in a run")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {

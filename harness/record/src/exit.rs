@@ -10,7 +10,7 @@ pub enum Exit {
     Conforms = 0,
     /// At least one violation, or a waiver that does not hold (any more).
     Violation = 1,
-    /// The command line, the profile, a case or a clause is wrong; nothing was sent.
+    /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run could not be written.
     BadInput = 2,
     /// No violation is known, but a case that the document demands could not be judged, or the target did not answer.
     CouldNotTell = 3,
