@@ -9,7 +9,7 @@ use xs2aspec_suite::Depth;
 /// Checks whether a bank's PSD2 XS2A interface does what its document says.
 ///
 /// Without a command it does what `run` does. Exit codes: 0 conforms; 1 a violation; 2 the command line, a profile, a case or a
-/// clause is wrong; 3 the target did not answer, or a case that the document demands could not be judged; 4 nothing ran.
+/// clause is wrong, or a file cannot be written; 3 the target did not answer, or a case that the document demands could not be judged; 4 nothing ran.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Keys(Keys),
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Run {
     /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is started
@@ -290,7 +291,7 @@ pub(crate) struct Verify {
     /// The archive
     #[arg(value_name = "BUNDLE")]
     pub(crate) bundle: PathBuf,
-    /// Public key of whom you trust, PEM; without it the key that the archive brings is taken
+    /// Public key of whom you trust, or a certificate of it, PEM; without it the key that the archive brings is taken
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
 }
@@ -396,7 +397,7 @@ pub(crate) struct Prove {
     /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
-    /// Hold the matrix against this file, and fail where it differs
+    /// Hold the matrix, or the part that is asked for, against this file, and fail where it differs
     #[arg(long, value_name = "FILE", conflicts_with = "skip")]
     pub(crate) matrix: Option<PathBuf>,
     /// Write the file in place of comparing
@@ -526,7 +527,7 @@ pub(crate) struct Keys {
     /// Folder to write into
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Replace files that are there
+    /// Replace test material that is there, and nothing else
     #[arg(long)]
     pub(crate) overwrite: bool,
 }

@@ -81,7 +81,9 @@ pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
         [("WHAT WAS RUN", &was_run(&run)), ("PROVEN", &verified.proven), ("NOT PROVEN", &verified.not_proven)]
     {
         say!("{heading}");
-        said.iter().for_each(|said| say!("- {}", text::harmless(said)));
+        for said in said {
+            say!("- {}", text::harmless(said));
+        }
     }
     Ok(Exit::Conforms)
 }
@@ -157,7 +159,8 @@ async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
     match xs2aspec_runner::rejudge(suite, &verified.events).await {
         Ok(rejudged) => judged_again(&rejudged, verified),
         Err(error) => {
-            verified.not_proven.push(format!("that the verdicts follow from the recorded answers: {error}"))
+            let said = format!("that the verdicts follow from the recorded answers: {error}");
+            verified.not_proven.push(said);
         }
     }
     Ok(())

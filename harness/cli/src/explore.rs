@@ -45,10 +45,7 @@ const STALE: usize = 1_000;
 
 /// Draws requests and sends them.
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
-    if let Some(folder) = &args.save {
-        // What cannot be kept is told before anybody is asked.
-        outputs::is_writable(&folder.join(AREA)).map_err(|error| cannot_write(folder, &error))?;
-    }
+    args.save.as_deref().map_or(Ok(()), can_keep)?;
     let suite = Arc::new(crate::suite(None)?);
     let asked = Asked {
         target: args.target.as_deref(),
@@ -140,9 +137,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    if !hunt.unkept.is_empty() {
-        return Err(Failure::input(hunt.unkept.join("\n")));
-    }
+    hunt.is_kept()?;
     if hunt.sent == 0 {
         return Ok(Exit::NothingRan);
     }
@@ -222,6 +217,11 @@ struct Hunt {
 }
 
 impl Hunt {
+    /// Whether every case file could be written that was to be.
+    fn is_kept(&self) -> Result<(), Failure> {
+        if self.unkept.is_empty() { Ok(()) } else { Err(Failure::input(self.unkept.join("\n"))) }
+    }
+
     /// Sends some requests side by side. What each came to, in their order.
     async fn send(
         &mut self,
@@ -327,6 +327,11 @@ impl Hunt {
         }
         Ok(())
     }
+}
+
+/// Whether case files can be kept in this folder: told before anybody is asked.
+fn can_keep(folder: &Path) -> Result<(), Failure> {
+    outputs::is_writable(&folder.join(AREA)).map_err(|error| cannot_write(folder, &error))
 }
 
 /// Writes a case file to the folder that `--save` names. One that is there stays: what is found gets the next free number. Why it could not

@@ -144,15 +144,12 @@ impl Output {
             // What is protected against writing is not replaced either.
             Ok(file) => {
                 let there = File::options().write(true).open(&path)?;
-                match beside(&path) {
-                    Ok(new) => {
-                        new.as_file().set_permissions(file.permissions())?;
-                        Place::Beside(new)
-                    }
-                    Err(_) => {
-                        there.set_len(0)?;
-                        Place::There(there)
-                    }
+                if let Ok(new) = beside(&path) {
+                    new.as_file().set_permissions(file.permissions())?;
+                    Place::Beside(new)
+                } else {
+                    there.set_len(0)?;
+                    Place::There(there)
                 }
             }
         };
@@ -302,7 +299,7 @@ mod tests {
             match expected {
                 None => assert_eq!(said, None, "{name}"),
                 Some(expected) => {
-                    assert!(said.as_deref().unwrap_or_default().contains(expected), "{name}: {said:?}")
+                    assert!(said.as_deref().unwrap_or_default().contains(expected), "{name}: {said:?}");
                 }
             }
         }

@@ -59,7 +59,9 @@ impl Suite {
         if problems.is_empty() {
             return Ok(Self { parts, cases, by_id });
         }
-        problems.iter_mut().for_each(|problem| problem.file = parts.tree.shown(&problem.file));
+        for problem in &mut problems {
+            problem.file = parts.tree.shown(&problem.file);
+        }
         problems.sort();
         problems.dedup();
         Err(Problems(problems))

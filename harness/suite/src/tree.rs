@@ -117,10 +117,11 @@ impl Tree {
     }
 
     fn add_embedded(&mut self, prefix: &str, folder: &Dir<'_>) {
+        let is_fixture = prefix != "cases";
         for file in folder.files() {
             if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8())
                 // What is written about the cases is none of them.
-                && (prefix != "cases" || path.ends_with(".yaml"))
+                && (is_fixture || file.path().extension().is_some_and(|ending| ending == "yaml"))
             {
                 self.files.insert(format!("{prefix}/{}", path.replace('\\', "/")), text.to_owned());
             }

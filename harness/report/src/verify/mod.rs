@@ -161,7 +161,7 @@ fn content(
     let program = program(of(DIGESTS));
     let is_own = program == *own;
     let mut expected: Vec<(&str, Vec<u8>)> = Vec::new();
-    if profile_of(of(RECORD)) != serde_json::from_slice(of(PROFILE)).ok() {
+    if !serde_json::from_slice(of(PROFILE)).is_ok_and(|found: Value| found == profile_of(of(RECORD))) {
         expected.push((PROFILE, bundle::profile(run).into_bytes()));
     }
     // Another version draws reports as it sees fit.
@@ -264,13 +264,13 @@ fn drawn_again(
 }
 
 /// The profile of a record as it stands there, whatever this version knows of it.
-fn profile_of(record: &[u8]) -> Option<Value> {
+fn profile_of(record: &[u8]) -> Value {
     let mut lines = record.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let mut profile: Value = lines.find(|line: &Value| line["event"] == "profile").unwrap_or_default();
     if let Some(members) = profile.as_object_mut() {
         members.remove("event");
     }
-    Some(profile)
+    profile
 }
 
 fn program(digests: &[u8]) -> Program {
@@ -287,239 +287,4 @@ fn line(expected: &[u8], found: &[u8]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use xs2aspec_record::{Verdict, Writer};
-
-    use super::*;
-    use crate::{
-        envelope::tests::ed25519,
-        sample::{self, Sample},
-    };
-
-    fn tool() -> Program {
-        Program { name: "xs2aspec 0.1.0".into(), sha256: "ab".repeat(32) }
-    }
-
-    fn made(events: &[Event], key: &crate::envelope::SigningKey) -> Vec<u8> {
-        let mut writer = Writer::new(Vec::new());
-        for event in events {
-            writer.write(event).unwrap();
-        }
-        let record = String::from_utf8(writer.finish().unwrap()).unwrap();
-        bundle::bundle(&record, events, &tool(), key).unwrap()
-    }
-
-    /// The archive of these members, listed in a statement that the key signs.
-    fn signed(
-        bytes: &[u8],
-        key: &crate::envelope::SigningKey,
-        edit: impl Fn(&mut Vec<(String, Vec<u8>)>),
-    ) -> Vec<u8> {
-        let mut members = archive::read(bytes).unwrap();
-        let (_, envelope) = members.pop().unwrap();
-        let opened = key.public().unwrap().open(&String::from_utf8(envelope).unwrap()).unwrap();
-        let mut statement: Value = serde_json::from_slice(&opened).unwrap();
-        edit(&mut members);
-        let subjects = members.iter().map(|(name, content)| {
-            serde_json::json!({"name": name, "digest": {"sha256": bundle::sha256(content)}})
-        });
-        statement["subject"] = subjects.collect();
-        members.push((STATEMENT.into(), key.seal(statement.to_string().as_bytes()).unwrap().into_bytes()));
-        written(&members)
-    }
-
-    fn written(members: &[(String, Vec<u8>)]) -> Vec<u8> {
-        let list: Vec<_> = members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
-        bundle::archive(&list).unwrap()
-    }
-
-    #[test]
-    fn the_members_are_those_that_were_signed() {
-        let key = ed25519();
-        let bytes = made(&sample::mixed(), &key);
-        let holds = |bytes: &[u8]| {
-            let verified = verify(bytes, None, &tool());
-            assert_eq!(verified.broken, Vec::<String>::new());
-            verified.not_proven.join("\n")
-        };
-        // Of a version with a report more, of one with a report less, and of one with another order.
-        let more =
-            signed(&bytes, &key, |members| members.insert(6, ("results.sarif".into(), b"{}".to_vec())));
-        assert!(holds(&more).contains("that results.sarif say what the record says"), "{}", holds(&more));
-        let less = signed(&bytes, &key, |members| drop(members.remove(8)));
-        assert!(!holds(&less).contains("what the record says"), "{}", holds(&less));
-        holds(&signed(&bytes, &key, |members| members.swap(4, 5)));
-        // What no bundle can do without.
-        for (at, name) in [(0, RECORD), (1, CHAIN), (2, PROFILE), (3, DIGESTS), (9, PUBLIC_KEY)] {
-            let lacks = signed(&bytes, &key, |members| drop(members.remove(at)));
-            let broken = verify(&lacks, None, &tool()).broken;
-            assert!(broken.contains(&format!("the archive: `{name}` is missing")), "{name}: {broken:?}");
-        }
-        // What was signed and is not there, or is there and was not signed.
-        let edited = |edit: &dyn Fn(&mut Vec<(String, Vec<u8>)>)| {
-            let mut members = archive::read(&more).unwrap();
-            edit(&mut members);
-            verify(&written(&members), None, &tool()).broken.join("\n")
-        };
-        let broken = edited(&|members| drop(members.remove(6)));
-        assert!(broken.contains("`results.sarif` is missing"), "{broken}");
-        let broken = edited(&|members| members[6].1.push(b' '));
-        assert_eq!(broken, "results.sarif: it is not the file that was signed");
-        let broken = edited(&|members| members.insert(7, ("more.txt".into(), vec![1])));
-        assert!(broken.contains("`more.txt` does not belong there"), "{broken}");
-    }
-
-    #[test]
-    fn another_build_may_draw_other_reports_and_its_own_must_be_as_it_draws_them() {
-        let key = ed25519();
-        let other = signed(&made(&sample::mixed(), &key), &key, |members| members[5].1.push(b'\n'));
-        let broken = verify(&other, None, &tool()).broken.join("\n");
-        assert!(
-            broken.contains("summary.md: line ") && broken.contains(" is not what the record says"),
-            "{broken}"
-        );
-        let build = Program { sha256: "cd".repeat(32), ..tool() };
-        let verified = verify(&other, None, &build);
-        assert_eq!(verified.broken, Vec::<String>::new());
-        let said = verified.not_proven.join("\n");
-        assert!(
-            said.contains("that summary.md say what the record says: another build of xs2aspec 0.1.0"),
-            "{said}"
-        );
-        let whole = verify(&made(&sample::mixed(), &key), None, &build);
-        assert!(
-            whole.proven.iter().any(|said| said.starts_with("the reports, drawn again")),
-            "{:?}",
-            whole.proven
-        );
-    }
-
-    #[test]
-    fn a_key_that_did_not_sign_and_a_result_that_is_not_the_records_are_named() {
-        let key = ed25519();
-        let bytes = made(&sample::mixed(), &key);
-        let other = ed25519().public().unwrap().pem();
-        let swapped = signed(&bytes, &key, |members| members[9].1 = other.clone().into_bytes());
-        let broken = verify(&swapped, Some(&key.public().unwrap()), &tool()).broken;
-        assert_eq!(broken, ["public-key.pem: it is not the key that signed the statement"]);
-        // Whatever program it names.
-        let mut members = archive::read(&bytes).unwrap();
-        let opened = key.public().unwrap().open(&String::from_utf8(members[10].1.clone()).unwrap()).unwrap();
-        let passed = String::from_utf8(opened).unwrap().replace("\"FAILED\"", "\"PASSED\"");
-        members[10].1 = key.seal(passed.as_bytes()).unwrap().into_bytes();
-        let elsewhere = Program { name: "xs2aspec 9.9.9".into(), ..tool() };
-        for program in [tool(), elsewhere] {
-            let broken = verify(&written(&members), None, &program).broken;
-            assert_eq!(broken, ["statement.dsse.json: it says PASSED, and the record says otherwise"]);
-        }
-    }
-
-    #[test]
-    fn what_was_not_changed_holds() {
-        let key = ed25519();
-        let bytes = made(&sample::mixed(), &key);
-        let verified = verify(&bytes, None, &tool());
-        assert_eq!(verified.broken, Vec::<String>::new());
-        assert_eq!((verified.proven.len(), verified.not_proven.len()), (5, 2));
-        let trusted = key.public().unwrap();
-        let verified = verify(&bytes, Some(&trusted), &tool());
-        assert_eq!((verified.broken.len(), verified.not_proven.len()), (0, 1));
-        let other = ed25519().public().unwrap();
-        let broken = verify(&bytes, Some(&other), &tool()).broken.join("\n");
-        assert!(broken.starts_with("statement.dsse.json: it is signed by the key "), "{broken}");
-        // Another version draws no reports again, and says so.
-        let verified = verify(&bytes, None, &Program { name: "xs2aspec 9.9.9".into(), ..tool() });
-        assert_eq!((verified.broken.len(), verified.not_proven.len()), (0, 3));
-    }
-
-    #[test]
-    fn a_run_without_an_end_is_not_bundled_and_one_that_stopped_is_not_complete() {
-        let mut sample = Sample::new(3);
-        sample.verdict("periodic.months/one", Verdict::Pass);
-        let error = bundle::bundle("", &sample.killed(), &tool(), &ed25519()).unwrap_err().to_string();
-        assert!(error.starts_with("the run did not come to its end"), "{error}");
-        let verified = verify(&made(&sample.stopped_early(), &ed25519()), None, &tool());
-        assert!(verified.broken.is_empty());
-        assert!(verified.not_proven.iter().any(|said| said.contains("1 of 3 selected cases")));
-    }
-
-    #[test]
-    fn a_pass_beside_findings_is_no_record() {
-        let mut sample = Sample::new(1);
-        sample.verdict("periodic.months/one", Verdict::Fail).verdict = Verdict::Pass;
-        let broken = verify(&made(&sample.finished(), &ed25519()), None, &tool()).broken.join("\n");
-        assert!(
-            broken.contains("the verdict of `periodic.months/one` is `pass` beside 1 finding"),
-            "{broken}"
-        );
-    }
-
-    /// A change of the bundle's bytes, by what it does to the parsed members.
-    fn edited(bytes: &[u8], edit: impl Fn(&mut Vec<(String, Vec<u8>)>)) -> String {
-        let mut members = archive::read(bytes).unwrap();
-        edit(&mut members);
-        verify(&written(&members), None, &tool()).broken.join("\n")
-    }
-
-    #[test]
-    fn members_that_are_dropped_doubled_turned_or_added_are_named() {
-        let bytes = made(&sample::mixed(), &ed25519());
-        let table = [
-            edited(&bytes, |members| drop(members.remove(4))),
-            edited(&bytes, |members| members.push(members[4].clone())),
-            edited(&bytes, |members| members.swap(4, 5)),
-            edited(&bytes, |members| members.push(("more.txt".into(), vec![1]))),
-            edited(&bytes, |members| drop(members.pop())),
-        ];
-        for (broken, expected) in table.iter().zip([
-            "the archive: `junit.xml` is missing",
-            "the archive: `junit.xml` is there 2 times",
-            "the archive: `summary.md` does not stand in its place",
-            "the archive: `more.txt` does not belong there",
-            "the archive: `statement.dsse.json` is missing",
-        ]) {
-            assert!(broken.contains(expected), "{broken}");
-        }
-    }
-
-    #[test]
-    fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
-        let bytes = made(&sample::mixed(), &ed25519());
-        let lines = |edit: &dyn Fn(&mut Vec<String>), member: usize| {
-            edited(&bytes, |members| {
-                let text = String::from_utf8(members[member].1.clone()).unwrap();
-                let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-                edit(&mut lines);
-                members[member].1 = lines.concat().into_bytes();
-            })
-        };
-        let table = [
-            lines(&|lines| drop(lines.remove(9)), 0),
-            lines(&|lines| lines.insert(9, lines[8].clone()), 0),
-            lines(&|lines| lines.swap(8, 11), 0),
-            lines(&|lines| lines[12].insert(20, ' '), 0),
-            lines(&|lines| drop(lines.remove(3)), 1),
-            lines(&|lines| lines.swap(1, 2), 7),
-            lines(&|lines| drop(lines.pop()), 4),
-            lines(&|lines| lines.swap(0, 1), 5),
-        ];
-        insta::assert_snapshot!(table.join("\n--\n"), @"
-        record.jsonl: line 10 is not the line that was recorded
-        --
-        record.jsonl: line 10 is not the line that was recorded
-        record.jsonl: expected one clause `transaction.path`, found two
-        --
-        record.jsonl: line 9 is not the line that was recorded
-        --
-        record.jsonl: line 13 is not the line that was recorded
-        --
-        record.chain: line 4 does not follow from the record
-        --
-        ctrf.json: line 2 is not what the record says
-        --
-        junit.xml: line 187 is not what the record says
-        --
-        summary.md: line 1 is not what the record says
-        ");
-    }
-}
+mod tests;
