@@ -139,7 +139,7 @@ pub(crate) struct Explore {
     /// Only requests of this operation; may be repeated
     #[arg(long, value_name = "OPERATION", value_parser = ["basket", "ncbct", "periodic", "customers", "transaction"])]
     pub(crate) only: Vec<String>,
-    /// Requests to send at most
+    /// Requests to send at most, whatever they are for; one in ten, 300 at most, is kept for making findings smaller
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     pub(crate) budget: u64,
     /// Time to take at most, such as 60s or 5m
@@ -382,7 +382,7 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
     /// Hold the matrix against this file, and fail where it differs
-    #[arg(long, value_name = "FILE", conflicts_with = "skip")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip"])]
     pub(crate) matrix: Option<PathBuf>,
     /// Write the file in place of comparing
     #[arg(long, requires = "matrix", conflicts_with = "only")]
