@@ -73,12 +73,8 @@ pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
     }
     let run = Shown::of(&verified.events).map_err(Failure::input)?;
     let start = run.head().start();
-    say!(
-        "{} against {} at {}",
-        text::short(&start.tool),
-        text::short(&start.target),
-        text::short(&start.base_url)
-    );
+    let at = start.address().map(|address| format!(" at {}", text::short(address))).unwrap_or_default();
+    say!("{} against {}{at}", text::short(&start.tool), text::short(&start.target));
     say!("{} (exit {})", run.head().conclusion(), run.head().exit().code());
     say!("PROVEN");
     verified.proven.iter().for_each(|said| say!("- {said}"));
