@@ -143,7 +143,7 @@ pub(crate) struct Explore {
     /// Only requests of this operation; may be repeated
     #[arg(long, value_name = "OPERATION", value_parser = ["basket", "ncbct", "periodic", "customers", "transaction"])]
     pub(crate) only: Vec<String>,
-    /// Requests to send at most
+    /// Requests to send at most, whatever they are for; one in ten, 300 at most, is kept for making findings smaller
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     pub(crate) budget: u64,
     /// Time to take at most, such as 60s or 5m

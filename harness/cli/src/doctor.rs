@@ -37,7 +37,9 @@ const SHOWN: usize = 300;
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
     let profile = target::profile(&args.target)?;
-    say!("target     {} at {}", profile.name, profile.base_url);
+    let at =
+        if profile.name == profile.base_url { String::new() } else { format!(" at {}", profile.base_url) };
+    say!("target     {}{at}", profile.name);
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     say!("aim        {}", aim(&profile));
     let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;

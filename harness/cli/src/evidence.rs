@@ -69,13 +69,9 @@ pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
     }
     let run = Shown::of(&verified.events).map_err(Failure::input)?;
     let start = run.head().start();
-    say!(
-        "{}{} against {} at {}",
-        run.head().of_other_cases(text::short),
-        text::short(&start.tool),
-        text::short(&start.target),
-        text::short(&start.base_url)
-    );
+    let at = start.address().map(|address| format!(" at {}", text::short(address))).unwrap_or_default();
+    let other = run.head().of_other_cases(text::short);
+    say!("{other}{} against {}{at}", text::short(&start.tool), text::short(&start.target));
     say!("{} (exit {})", run.head().conclusion(), run.head().exit().code());
     for (heading, said) in
         [("WHAT WAS RUN", &was_run(&run)), ("PROVEN", &verified.proven), ("NOT PROVEN", &verified.not_proven)]

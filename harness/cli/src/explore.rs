@@ -65,18 +65,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let until = args.time.map(|time| begun + time);
     say!("seed {seed}, {} classes of requests", explorer.coverage().1);
-    let mut hunt = Hunt {
-        suite: Arc::clone(&suite),
-        session: Arc::new(session),
-        budget: Budget::of(args.budget),
-        found: BTreeMap::new(),
-        drawn: 0,
-        sent: 0,
-        sequences: 0,
-        observed: BTreeMap::new(),
-        unkept: Vec::new(),
-    };
-    hunt.session.limit_exchanges(hunt.budget.drawing);
+    let mut hunt = Hunt::new(Arc::clone(&suite), session, Budget::of(args.budget));
     let mut counts = BTreeMap::<&str, usize>::new();
     let mut reasons = BTreeMap::<String, usize>::new();
     let (mut stale, mut said) = (0, Instant::now());
@@ -220,6 +209,21 @@ impl Hunt {
     /// Whether every case file could be written that was to be.
     fn is_kept(&self) -> Result<(), Failure> {
         if self.unkept.is_empty() { Ok(()) } else { Err(Failure::input(self.unkept.join("\n"))) }
+    }
+
+    fn new(suite: Arc<Suite>, session: Session, budget: Budget) -> Self {
+        session.limit_exchanges(budget.drawing);
+        Self {
+            suite,
+            session: Arc::new(session),
+            budget,
+            found: BTreeMap::new(),
+            drawn: 0,
+            sent: 0,
+            sequences: 0,
+            observed: BTreeMap::new(),
+            unkept: Vec::new(),
+        }
     }
 
     /// Sends some requests side by side. What each came to, in their order.

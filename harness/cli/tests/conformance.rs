@@ -51,14 +51,13 @@ struct Bench {
 impl Bench {
     fn set_up(suite: Arc<Suite>, target: Option<AuthorizedProfile>) -> Result<Self, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
-        let (profile, bank) = match target {
-            Some(profile) => (profile, None),
-            None => {
-                let bank = runtime.block_on(xs2aspec_reference::start(Config::default()));
-                let bank = bank.map_err(|error| error.to_string())?;
-                let profile = Profile::reference(&bank.base_url()).map_err(|error| error.to_string())?;
-                (profile.authorize(false)?, Some(bank))
-            }
+        let (profile, bank) = if let Some(profile) = target {
+            (profile, None)
+        } else {
+            let bank = runtime.block_on(xs2aspec_reference::start(Config::default()));
+            let bank = bank.map_err(|error| error.to_string())?;
+            let profile = Profile::reference(&bank.base_url()).map_err(|error| error.to_string())?;
+            (profile.authorize(false)?, Some(bank))
         };
         let session =
             Session::new(suite, profile, seed(), chrono::Utc::now()).map_err(|error| error.to_string())?;
@@ -235,14 +234,9 @@ fn main() -> ExitCode {
             trial.with_ignored_flag(is_ignored(case))
         })
         .collect();
-    match &target {
-        Some(target) => {
-            let (suite, target) = (Arc::clone(&suite), target.clone());
-            trials.push(Trial::test(COMPLETE, move || complete(&suite, &target)));
-        }
-        None => {
-            trials.push(Trial::test("what is not said of a target is ignored and not passed", little_is_said))
-        }
-    }
+    trials.push(match target {
+        Some(target) => Trial::test(COMPLETE, move || complete(&suite, &target)),
+        None => Trial::test("what is not said of a target is ignored and not passed", little_is_said),
+    });
     libtest_mimic::run(&arguments, trials).exit_code()
 }

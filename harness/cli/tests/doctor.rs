@@ -41,6 +41,11 @@ async fn a_target_in_order_is_ready() {
     assert_eq!(said.matches(" accepted: 20").count(), 5, "{said}");
     assert!(said.contains("clock      the target's is this one's") && said.contains(" can run"), "{said}");
     assert!(!said.contains("not:"), "the profile offers everything: {said}");
+    let named = format!("target     reference bank at {}\n", bank.base_url());
+    assert!(said.starts_with(&named), "{said}");
+    // A target that has no name but its address is not said to be at it.
+    let (_, said) = doctor(format!("base-url = {:?}", bank.base_url())).await;
+    assert!(said.starts_with(&format!("target     {}\n", bank.base_url())), "{said}");
     bank.shutdown().await.unwrap();
 }
 

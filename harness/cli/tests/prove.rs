@@ -64,6 +64,21 @@ fn without_the_cases_of_any_clause_it_is_red() {
     }
 }
 
+/// A part of the matrix cannot be held against the whole of it, so that a file is not looked at and nobody hears of it.
+#[test]
+fn a_matrix_that_would_not_be_looked_at_is_refused() {
+    for part in [["--only", "basket.mix"], ["--skip", "basket.mix"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+            .args(["prove", "--matrix", "none.tsv"])
+            .args(part)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("--matrix"), "{said}");
+    }
+}
+
 /// README.md shows the sum of the matrix, between two marks.
 #[test]
 fn the_readme_shows_the_numbers_of_the_matrix() {

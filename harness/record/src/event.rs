@@ -115,6 +115,11 @@ impl RunStarted {
     pub const FORMAT: u32 = 2;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;
+
+    /// Where the target is, if its name does not say that already.
+    pub fn address(&self) -> Option<&str> {
+        Some(self.base_url.as_str()).filter(|address| *address != self.target)
+    }
 }
 
 /// The target profile, as far as it decides how the target is asked and judged. Secrets are masked before they come here; keys are

@@ -328,7 +328,9 @@ mod tests {
             }
             Value::Array(items) => {
                 let item = property(schemas, schema, "").unwrap_or(&Value::Null);
-                items.iter().for_each(|value| described(schemas, item, value, at));
+                for value in items {
+                    described(schemas, item, value, at);
+                }
             }
             _ => {}
         }

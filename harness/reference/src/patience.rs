@@ -252,6 +252,6 @@ mod tests {
                 assert_eq!(stage(bytes.as_bytes(), piece), expected, "{bytes:?} in pieces of {piece}");
             }
         }
-        assert_eq!(stage(&[b'a'; HEAD_LIMIT + 1], 4096), Stage::Beyond);
+        assert_eq!(stage(&vec![b'a'; HEAD_LIMIT + 1], 4096), Stage::Beyond);
     }
 }

@@ -85,7 +85,7 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
         "bodySize": request.body.as_ref().map_or(0, size),
     });
     if let Some(body) = &request.body {
-        asked["postData"] = json!({"mimeType": media_type(&request.headers), "text": body.shown()});
+        asked["postData"] = posted(body, media_type(&request.headers));
     }
     let answer = exchange.response.as_ref();
     let fields = answer.map_or(&[][..], |answer| &answer.headers);
@@ -118,6 +118,17 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
     })
 }
 
+/// HAR 1.2 has a member for the encoding of what came and none for that of what was sent; names of its own begin with `_`.
+fn posted(body: &Body, media_type: &str) -> Value {
+    match body {
+        Body::Text(text) => json!({"mimeType": media_type, "text": text}),
+        Body::Base64(code) => json!({
+            "mimeType": media_type, "text": code, "_encoding": "base64",
+            "comment": "the body is no text: this is its base64",
+        }),
+    }
+}
+
 fn headers(headers: &[Header]) -> Vec<Value> {
     headers.iter().map(|Header(name, value)| json!({"name": name, "value": value})).collect()
 }
@@ -134,5 +145,19 @@ fn size(body: &Body) -> usize {
         Body::Base64(code) => {
             code.len() / 4 * 3 - code.bytes().rev().take_while(|byte| *byte == b'=').count()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_is_no_text_says_how_it_is_written() {
+        let text = posted(&Body::Text("{}".to_owned()), "application/json");
+        assert_eq!(text, json!({"mimeType": "application/json", "text": "{}"}));
+        let bytes = posted(&Body::of(b"\xff{}").unwrap(), "application/json");
+        assert_eq!((&bytes["text"], &bytes["_encoding"]), (&json!("/3t9"), &json!("base64")));
+        assert!(bytes["comment"].as_str().is_some_and(|says| says.contains("base64")));
     }
 }

@@ -164,7 +164,8 @@ fn shows_exchanges(verdict: Verdict) -> bool {
 
 fn facts(head: &Head) -> Vec<(&'static str, String)> {
     let start = head.start();
-    let mut facts = vec![("Target", format!("{} at {}", start.target, start.base_url))];
+    let at = start.address().map(|address| format!(" at {address}")).unwrap_or_default();
+    let mut facts = vec![("Target", format!("{}{at}", start.target))];
     let said = [
         ("Version", &start.target_version),
         ("Environment", &start.environment),

@@ -149,7 +149,8 @@ impl Page {
 
 fn facts(head: &Head) -> String {
     let start = head.start();
-    let mut facts = format!("- target {} at {}\n", code(&start.target), code(&start.base_url));
+    let at = start.address().map(|address| format!(" at {}", code(address))).unwrap_or_default();
+    let mut facts = format!("- target {}{at}\n", code(&start.target));
     let said = [
         ("version", &start.target_version),
         ("environment", &start.environment),

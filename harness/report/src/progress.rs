@@ -95,9 +95,9 @@ impl Progress {
             bar.set_message(run::words(&self.counts));
             bar.tick();
         }
-        let (cases, target, url) =
-            (text::count(start.cases, "case"), short(&start.target), short(&start.base_url));
-        self.say(&format!("{}: {cases} against {target} ({url})", short(&start.tool)));
+        let (cases, target) = (text::count(start.cases, "case"), short(&start.target));
+        let at = start.address().map(|address| format!(" ({})", short(address))).unwrap_or_default();
+        self.say(&format!("{}: {cases} against {target}{at}", short(&start.tool)));
     }
 
     fn say(&mut self, line: &str) {

@@ -162,7 +162,9 @@ fn target(head: &Head) -> String {
             let _ = write!(words, "{before}{}", short(said));
         }
     }
-    let _ = write!(words, " at {}", short(&start.base_url));
+    if let Some(address) = start.address() {
+        let _ = write!(words, " at {}", short(address));
+    }
     if let Some(contact) = &start.contact {
         let _ = write!(words, ", contact {}", short(contact));
     }

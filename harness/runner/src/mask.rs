@@ -1,5 +1,5 @@
-//! Masks what belongs to persons and keys before anything is recorded: what the profile gives for PSUs and accounts, and what its
-//! `[[prepare]]` printed; in answers, what stands for persons and accounts though nobody sent it; signatures, certificates and the headers
+//! Masks what belongs to persons and keys before anything is recorded: what the profile gives for PSUs, accounts, cards and payments, and
+//! what its `[[prepare]]` printed; in answers, what stands for persons and accounts though nobody sent it; signatures, certificates and the headers
 //! of a gateway. Equal values stay recognisably equal within a run; runs with another seed mask differently.
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -13,22 +13,36 @@ use crate::{exchange::Answer, fill::Filled, profile::Profile};
 /// Header fields that are masked whole, by name in lower case.
 const WHOLE: [&str; 2] = ["signature", "tpp-signature-certificate"];
 
-/// Members of an answer that say who somebody is, or what account is whose: in small letters, without `-` and `_`.
-const PERSONAL: [&str; 26] = [
+/// Members of an answer that say who somebody is, what account or card is whose, or what was paid for: in small letters, without `-` and
+/// `_`.
+const PERSONAL: [&str; 48] = [
+    "accountid",
     "accountname",
+    "accounts",
+    "agreements",
     "bban",
     "buildingnumber",
+    "cardaccounts",
+    "cardid",
+    "cardnumber",
     "city",
+    "contractidentification",
+    "creditorid",
     "creditorname",
     "customerid",
     "customername",
     "customernumber",
     "debtorname",
     "email",
+    "endtoendid",
+    "engagements",
+    "entryreference",
     "firstname",
     "iban",
+    "id",
     "identity",
     "lastname",
+    "mandateid",
     "maskedpan",
     "msisdn",
     "name",
@@ -38,10 +52,40 @@ const PERSONAL: [&str; 26] = [
     "personnumber",
     "postalcode",
     "psuid",
+    "reference",
+    "remittanceinformationstructured",
+    "remittanceinformationstructuredarray",
+    "remittanceinformationunstructured",
+    "remittanceinformationunstructuredarray",
+    "resourceid",
     "street",
+    "telephone",
+    "transactionid",
     "ultimatecreditor",
     "ultimatedebtor",
+    "username",
 ];
+
+/// Members that say nothing of anybody, even inside one that does: codes, and links, whose ids are masked where they stand.
+const PLAIN: [&str; 11] = [
+    "amount",
+    "code",
+    "country",
+    "currency",
+    "href",
+    "links",
+    "referenceissuer",
+    "referencetype",
+    "status",
+    "type",
+    "verbs",
+];
+
+/// Values of a profile that may be seen: codes, and the address of the TPP.
+fn may_be_seen(value: &str) -> bool {
+    let last = value.rsplit('.').next().unwrap_or(value);
+    value.starts_with("x-accept-fix.") || value == "redirect-uri" || matches!(last, "currency" | "agent")
+}
 
 /// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of other words.
 const SHORTEST: usize = 4;
@@ -69,13 +113,7 @@ impl std::fmt::Debug for Masker {
 impl Masker {
     /// A masker for the values of this profile.
     pub fn new(profile: &Profile, seed: u64) -> Self {
-        let personal = |name: &str| {
-            name.starts_with("psu.")
-                || name.starts_with("transaction.")
-                || name == "session-id"
-                || (name.starts_with("accounts.") && matches!(name.rsplit('.').next(), Some("iban" | "bban")))
-        };
-        let values = profile.values.iter().filter(|(name, _)| personal(name));
+        let values = profile.values.iter().filter(|(name, _)| !may_be_seen(name));
         let values = values.map(|(name, text)| (name.rsplit('.').next().unwrap_or(name), text.as_str()));
         let prepared = profile.prepared.iter().map(|text| ("prepared", text.as_str()));
         let prepared = prepared.filter(|(_, text)| text.len() >= SHORTEST);
@@ -224,7 +262,13 @@ fn members(value: &Value, name: &str, found: &mut Vec<(String, String)>) {
         Value::Object(object) => {
             for (key, value) in object {
                 let key = key.to_lowercase().replace(['-', '_'], "");
-                members(value, if PERSONAL.contains(&key.as_str()) { &key } else { "" }, found);
+                let name = match key.as_str() {
+                    plain if PLAIN.contains(&plain) => "",
+                    personal if PERSONAL.contains(&personal) => personal,
+                    // What stands inside a personal member is one, however it is called.
+                    _ => name,
+                };
+                members(value, name, found);
             }
         }
         _ => {}
