@@ -8,6 +8,7 @@
 //! - [`session`]: one case with its set-up and control; [`run`](mod@run): a whole plan, as events.
 //! - [`resume`]: the rest of a run that was killed; [`rejudge`](mod@rejudge): recorded answers judged again.
 
+mod codes;
 pub mod exchange;
 pub mod fill;
 pub mod fit;

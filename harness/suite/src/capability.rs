@@ -51,7 +51,7 @@ pub const VALUES: [Offer; 30] = [
     ),
     offer(
         "transaction.quota-account-id",
-        "[transaction] quota-account-id = \"..\" (a second consented account, of whose daily calls without PSU-IP-Address the run may use up all)",
+        "[transaction] quota-account-id = \"..\" (a second consented account of the private PSU, of whose daily calls without PSU-IP-Address the run may use up all)",
     ),
     offer(
         "transaction.quota-transaction-id",
@@ -59,7 +59,7 @@ pub const VALUES: [Offer; 30] = [
     ),
     offer(
         "transaction.batch-account-id",
-        "[transaction] batch-account-id = \"..\" (a consented account with a batch)",
+        "[transaction] batch-account-id = \"..\" (a consented account of [psu.corporate] with a batch)",
     ),
     offer(
         "transaction.batch-transaction-id",

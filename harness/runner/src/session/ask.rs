@@ -10,7 +10,7 @@ use serde_json::Value;
 use xs2aspec_record::Exchange;
 use xs2aspec_suite::{Case, RequestSpec};
 
-use super::{Session, Stop, Trail, offer::not_offered, operation_of};
+use super::{Prepared, Session, Stop, Trail, offer::not_offered, operation_of};
 use crate::{
     exchange::{Answer, Exchanged},
     fill::{FillError, Filled, Filler},
@@ -52,7 +52,12 @@ impl Session {
     pub async fn ready(&self, case: &Case) -> Result<Filled, String> {
         let why = |stop: Stop| stop.reason;
         self.offered(case).await.map_err(why)?;
-        let (kept, ..) = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
+        let Prepared { kept, refused, .. } = self.set_up(case, &mut Trail::default()).await.map_err(why)?;
+        if let Some(words) = refused {
+            return Err(format!(
+                "a request that prepares it was refused ({words}), which is all it asks for"
+            ));
+        }
         self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
             FillError::NotOffered(name) => not_offered(&name),
             other => other.to_string(),
@@ -86,7 +91,9 @@ impl Session {
         kept: &BTreeMap<String, Value>,
     ) -> Result<Filled, FillError> {
         let fill = || self.filler(&case.id, step, kept).fill(request);
-        let Some(requests) = self.beside.as_ref().filter(|_| kept.is_empty()) else { return fill() };
+        // Host is that of the target, and each of those that share their requests has another.
+        let is_shared = kept.is_empty() && request.header("host").is_none();
+        let Some(requests) = self.beside.as_ref().filter(|_| is_shared) else { return fill() };
         let key = (case.id.clone(), step.to_owned());
         if let Some(known) = requests.known().get(&key) {
             let mut filled = known.clone();
