@@ -107,8 +107,8 @@ impl Special {
     }
 }
 
-/// The base URL of banks without an address.
-pub(crate) const NOWHERE: &str = "http://127.0.0.1";
+/// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks do.
+pub(crate) const NOWHERE: &str = "http://localhost";
 
 /// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.
 fn bare(request: &Filled) -> Request<Vec<u8>> {

@@ -7,7 +7,9 @@ use crate::encoded_word;
 use crate::header::{Fields, Header};
 use crate::refusal::{Refusal, excerpt, long_excerpt};
 use crate::rules::{Breach, Rules, SignatureBreach as S, Variance};
-use crate::signature::{Parameters, SignatureError, first_of_each, knows_all, signing_string};
+use crate::signature::{
+    Parameters, SignatureError, first_of_each, has_duplicates, knows_all, signing_string,
+};
 use crate::verification;
 
 /// Headers that must be signed whenever the request has them (rule 2).
@@ -55,14 +57,9 @@ pub(crate) fn verify(
     check_form(&header, &text, rules)?;
     check_variant(&header, &text, fields, rules)?;
     let text = if rules.varied_by(Variance::WrappedSignature) { without_word(&text) } else { text };
-    let text = if rules.varied_by(Variance::FirstParameter) { first_of_each(&text) } else { text };
     let text = if rules.varied_by(Variance::UrlSafeSignature) { usual_alphabet(&text) } else { text };
-    if broken(S::NoUnknown) && !knows_all(&text) {
-        return Err(refuse(
-            "signature.parameters",
-            "expected the parameters of the draft, found another one",
-        ));
-    }
+    check_names(&text, rules)?;
+    let text = if broken(S::FirstParameter) { first_of_each(&text) } else { text };
     let parameters = match Parameters::parse(&text) {
         Ok(parameters) => parameters,
         Err(error) if passes(&error, rules) => return Ok(()),
@@ -114,6 +111,21 @@ pub(crate) fn verify(
         ));
     }
     Ok(())
+}
+
+/// What some banks want of the names of parameters, and the draft does not (section 2.2).
+fn check_names(text: &str, rules: Rules) -> Result<(), Refusal> {
+    let broken = |breach| rules.broken_by(Breach::Signature(breach));
+    let says = match () {
+        () if broken(S::NoUnknown) && !knows_all(text) => {
+            "expected the parameters of the draft, found another one"
+        }
+        () if broken(S::NoDuplicate) && has_duplicates(text) => {
+            "expected each parameter once, found one twice"
+        }
+        () => return Ok(()),
+    };
+    Err(refuse("signature.parameters", says))
 }
 
 /// The header with its signature unwrapped, where that alone is an encoded word.

@@ -49,7 +49,7 @@ impl Fields<'_> {
 pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> Result<(), Refusal> {
     for (header, presence) in column(operation) {
         if presence == Presence::Required && !rules.broken_by(Breach::HeaderNotRequired(header, operation)) {
-            require(fields, header, operation)?;
+            require(fields, header, operation, rules)?;
         }
     }
     for (header, presence) in column(operation) {
@@ -59,6 +59,7 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
         if let Some(value) = fields.text(header)
             && !rules.broken_by(Breach::HeaderForm(header))
             && !rules.varied_by(Variance::AnyForm(header))
+            && !may_be_empty(header, fields, rules)
         {
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
@@ -78,10 +79,25 @@ fn column(operation: Operation) -> impl Iterator<Item = (Header, Presence)> {
     TABLE.iter().map(move |row| (row.header, row.presence(operation)))
 }
 
-fn require(fields: Fields<'_>, header: Header, operation: Operation) -> Result<(), Refusal> {
+/// Whether a header is there and empty, and this bank takes that for a string like any other.
+fn may_be_empty(header: Header, fields: Fields<'_>, rules: Rules) -> bool {
+    let is_string = matches!(
+        header,
+        Header::XAcceptFix
+            | Header::XRequestId
+            | Header::TppSessionId
+            | Header::TppRedirectUri
+            | Header::PsuIpAddress
+    );
+    is_string
+        && rules.varied_by(Variance::EmptyStrings)
+        && fields.bytes(header.name()).is_some_and(|value| value.is_empty())
+}
+
+fn require(fields: Fields<'_>, header: Header, operation: Operation, rules: Rules) -> Result<(), Refusal> {
     // The document, section Authentication, rule 5: X-PSU-IDENTITY is an alternative on payment creation.
     let replaced = header == Header::PsuId && operation.creates_payment() && fields.has(Header::XPsuIdentity);
-    if replaced || fields.has(header) {
+    if replaced || fields.has(header) || may_be_empty(header, fields, rules) {
         return Ok(());
     }
     let status = match header {

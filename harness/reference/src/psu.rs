@@ -16,8 +16,8 @@ pub(crate) enum Context {
     Corporate,
 }
 
-/// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks for, if
-/// it asks for one. PSU-ID counts where both identities are sent, and X-PSU-IDENTITY only on payment creation, which alone
+/// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks for, or that of a corporate
+/// PSU, if there is either. PSU-ID counts where both identities are sent, and X-PSU-IDENTITY only on payment creation, which alone
 /// has it.
 pub(crate) fn identify(
     state: &State,
@@ -45,7 +45,8 @@ pub(crate) fn identify(
     if context == Some(Context::Corporate) || is_corporate == Some(true) {
         check_agreement(state, fields, rules)?;
     }
-    Ok(context)
+    // Where the request does not say so, a corporate PSU acts for the company.
+    Ok(context.or_else(|| (is_corporate == Some(true)).then_some(Context::Corporate)))
 }
 
 /// For whom a request is made, and by whom.
@@ -143,6 +144,7 @@ mod tests {
         let named =
             [("psu-id", CORPORATE_PSU), ("psu-corporate-id", CORPORATE_ID), ("psu-context", "CORPORATE")];
         assert_eq!(answer(&named), Ok(Some(Context::Corporate)));
+        assert_eq!(answer(&named[..2]), Ok(Some(Context::Corporate)), "a corporate PSU");
     }
 
     #[test]

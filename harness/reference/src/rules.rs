@@ -65,6 +65,8 @@ pub(crate) enum Breach {
     ShownToAnyone,
     /// An account without funds makes the bank fail.
     FundsFail,
+    /// An account without funds pays all the same.
+    FundsIgnored,
     /// So many calls a day without PSU-IP-Address are allowed.
     UnattendedCalls(u32),
     /// What the Digest header says is checked in another way.
@@ -113,6 +115,8 @@ pub(crate) enum MonthsBreach {
     Dropped,
     /// Only in lists of two.
     OnlyPairs,
+    /// All of them, and each month that is not greater than the one before it.
+    Ascending,
 }
 
 /// Another idea of which payments may not be in a basket.
@@ -208,6 +212,10 @@ pub(crate) enum SignatureBreach {
     AnyKnownKey,
     /// A parameter that the draft does not know is refused.
     NoUnknown,
+    /// Of parameters with the same name the first one counts.
+    FirstParameter,
+    /// A parameter that comes twice is refused.
+    NoDuplicate,
     /// The serial number may be written in decimal.
     DecimalSerial,
 }
@@ -229,8 +237,6 @@ pub(crate) enum Variance {
     OneIdentity,
     /// A signature that is wrapped by itself is read.
     WrappedSignature,
-    /// Of parameters with the same name the first one counts.
-    FirstParameter,
     /// A signature may be written in the URL-safe alphabet of base64.
     UrlSafeSignature,
     /// What follows the base64 of a certificate is passed over.
@@ -277,6 +283,10 @@ pub(crate) enum Variance {
     IssuerAsShown,
     /// Payments show to anyone who knows their id.
     ShownToAnyone,
+    /// A payment from an account without funds is refused, and not created.
+    FundsRefused,
+    /// A header of which the document says no more than that it is a string may be empty.
+    EmptyStrings,
 }
 
 /// What a bank keeps to: the whole document, in its own way or another, or all but one clause.

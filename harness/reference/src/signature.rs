@@ -51,6 +51,12 @@ pub(crate) fn knows_all(text: &str) -> bool {
     pairs(text).all(|(name, _)| matches!(name, "keyId" | "algorithm" | "headers" | "signature"))
 }
 
+/// Whether a parameter comes twice.
+pub(crate) fn has_duplicates(text: &str) -> bool {
+    let names: Vec<&str> = pairs(text).map(|(name, _)| name).collect();
+    names.iter().enumerate().any(|(at, name)| names[..at].contains(name))
+}
+
 /// The parameters with the first of those that have one name.
 pub(crate) fn first_of_each(text: &str) -> String {
     let mut kept = Vec::<(&str, &str)>::new();

@@ -280,13 +280,6 @@ impl State {
         self.memory().accounts.iter().find(|account| account.resource_id == resource_id).cloned()
     }
 
-    /// Whether the account belongs to a corporate customer.
-    pub(crate) fn is_corporate(&self, account: &Account) -> bool {
-        let memory = self.memory();
-        let owner = memory.customers.iter().find(|customer| customer.id == account.owner);
-        owner.is_some_and(|owner| owner.kind == CustomerType::Corporate)
-    }
-
     /// How many days ago the PSU consented, with SCA, to reading the account.
     pub(crate) fn consent_age(&self, account: &Account, today: NaiveDate) -> i64 {
         (today - self.opened).num_days() + i64::from(account.consent_days)

@@ -106,7 +106,9 @@ impl Filler<'_> {
         }
         // The client behind the plain path adds an Accept header where there is none.
         // It also gives up a body that the server will not read to its end; the other path reads the answer all the same.
-        let exact = spec.exact || spec.header("accept").is_none() || body.len() > MOST_POOLED;
+        // A Host of its own goes out as it is given.
+        let is_own = spec.header("accept").is_none() || spec.header("host").is_some();
+        let exact = spec.exact || is_own || body.len() > MOST_POOLED;
         Ok(Filled { method: spec.method.clone(), url, headers, body, exact })
     }
 
@@ -203,6 +205,9 @@ impl Filler<'_> {
             }
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
+            "host" => Value::String(
+                self.host(rest).ok_or_else(|| defect("known are host.capitals and host.with-port"))?,
+            ),
             "certificate" => {
                 let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer and .pem of both";
                 let (party, part) = match rest.strip_prefix("other") {
@@ -223,6 +228,18 @@ impl Filler<'_> {
             _ => self.kept.get(name).cloned().ok_or_else(|| defect("nothing was kept under this name"))?,
         };
         Ok(Some(value))
+    }
+
+    /// The authority of the target in another form that means the same (RFC 9110 section 4.2.3).
+    fn host(&self, form: &str) -> Option<String> {
+        let url = reqwest::Url::parse(&self.profile.base_url).ok()?;
+        let host = url.host_str()?;
+        let port = |port: Option<u16>| port.map(|port| format!(":{port}")).unwrap_or_default();
+        match form {
+            "capitals" => Some(format!("{}{}", host.to_ascii_uppercase(), port(url.port()))),
+            "with-port" => Some(format!("{host}{}", port(url.port_or_known_default()))),
+            _ => None,
+        }
     }
 
     /// A UUID that no other case, step or run with another seed has.

@@ -1,13 +1,17 @@
 //! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status RJCT where the
 //! profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is about; all findings come together.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use serde_json::Value;
 use xs2aspec_record::{Finding, Verdict};
 use xs2aspec_suite::{Expectation, Refusal};
 
 use crate::{
+    codes::{self, Codes},
     exchange::Answer,
     profile::Profile,
     response::{Checked, Operation, ResponseRules},
@@ -106,7 +110,7 @@ pub fn examine(
     if let (200..=299, Some(status)) = (answer.status, status) {
         _ = write!(words, " with transactionStatus {}", shortened(status));
     }
-    let codes = codes(checked.document.as_ref());
+    let codes = codes::of_messages(checked.document.as_ref());
     if answer.status >= 400 && !codes.is_empty() {
         _ = write!(words, " with code {}", shortened(&codes.join(", ")));
     }
@@ -175,17 +179,13 @@ pub fn judge(
                 checks += success_status(operation, answer, profile, &mut findings, &mut observations);
             }
         }
+        Expectation::Shows(values) => {
+            checks += shows(clause, values, outcome, document.as_ref(), &words, &mut findings);
+        }
         Expectation::Refused(refusal) => {
-            checks += refused(
-                clause,
-                refusal,
-                outcome,
-                answer.status,
-                document.as_ref(),
-                profile,
-                &mut findings,
-                &words,
-            );
+            let codes = Codes::of_answer(operation, document.as_ref(), &answer.body);
+            let seen = (outcome, answer.status, words.as_str());
+            checks += refused(clause, refusal, seen, &codes, profile, &mut findings);
             observations.push(format!("{clause}: refused with {words}"));
         }
         Expectation::Answered => {
@@ -200,7 +200,9 @@ pub fn judge(
     let verdict = match expect {
         _ if !findings.is_empty() => Verdict::Fail,
         Expectation::Observed | Expectation::Choice(_) => Verdict::Observed,
-        Expectation::Accepted | Expectation::Refused(_) | Expectation::Answered => Verdict::Pass,
+        Expectation::Accepted | Expectation::Shows(_) | Expectation::Refused(_) | Expectation::Answered => {
+            Verdict::Pass
+        }
     };
     if verdict == Verdict::Fail {
         observations.retain(|seen| !seen.contains(": refused with "));
@@ -223,16 +225,50 @@ fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectati
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call, and each is a different thing of the same answer")]
+/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body, or never will.
+pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
+    let Expectation::Shows(values) = expect else { return true };
+    let is_there = |(pointer, value): (&String, &Value)| {
+        examined.document.as_ref().and_then(|body| body.pointer(pointer)) == Some(value)
+    };
+    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) || values.iter().all(is_there)
+}
+
+/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
+fn shows(
+    clause: &str,
+    values: &BTreeMap<String, Value>,
+    outcome: Outcome,
+    document: Option<&Value>,
+    words: &str,
+    findings: &mut Vec<Finding>,
+) -> u32 {
+    let mut find = |expected: String, actual: String, at: String| {
+        findings.push(Finding { clause: clause.to_owned(), expected, actual, at });
+    };
+    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
+        find("an answer that shows it (2xx)".into(), words.to_owned(), "status".into());
+        return 1;
+    }
+    let mut checks = 1;
+    for (pointer, expected) in values {
+        checks += 1;
+        let found = document.and_then(|body| body.pointer(pointer));
+        if found != Some(expected) {
+            let found = found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
+            find(expected.to_string(), found, format!("body{pointer}"));
+        }
+    }
+    checks
+}
+
 fn refused(
     clause: &str,
     refusal: &Refusal,
-    outcome: Outcome,
-    status: u16,
-    document: Option<&Value>,
+    (outcome, status, words): (Outcome, u16, &str),
+    codes: &Codes,
     profile: &Profile,
     findings: &mut Vec<Finding>,
-    words: &str,
 ) -> u32 {
     let mut checks = 1;
     let mut find = |expected: String, actual: String, at: &str| {
@@ -252,10 +288,8 @@ fn refused(
     }
     if let Some(expected) = &refusal.code {
         checks += 1;
-        let codes = codes(document);
-        if !codes.iter().any(|code| code == expected) {
-            let actual = if codes.is_empty() { "no code".to_owned() } else { shortened(&codes.join(", ")) };
-            find(format!("code {expected}"), actual, "body/tppMessages");
+        if !codes.have(expected) {
+            find(format!("code {expected}"), words.to_owned(), codes.place());
         }
     }
     checks
@@ -292,13 +326,6 @@ fn success_status(
         });
     }
     1
-}
-
-/// Codes of the `tppMessages` of an answer.
-fn codes(document: Option<&Value>) -> Vec<String> {
-    let messages = document.and_then(|body| body.get("tppMessages")).and_then(Value::as_array);
-    let codes = messages.into_iter().flatten().filter_map(|message| message.get("code")?.as_str());
-    codes.map(str::to_owned).collect()
 }
 
 fn shortened(text: &str) -> String {
@@ -376,6 +403,31 @@ mod tests {
             [(201, RJCT, Verdict::Pass), (409, "", Verdict::Pass), (201, RCVD, Verdict::Fail)]
         {
             assert_eq!(judged(&or_rejected, &profile, None, &answer(status, body)).verdict, verdict);
+        }
+    }
+
+    #[test]
+    fn a_body_has_the_values_that_are_demanded_of_it() {
+        let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let expect = Expectation::parse(&serde_json::json!({
+            "body": {"/transactionStatus": "RJCT", "/fundsAvailable": false}
+        }))
+        .unwrap();
+        for (status, body, verdict, settled) in [
+            (200, r#"{"transactionStatus":"RJCT","fundsAvailable":false}"#, Verdict::Pass, true),
+            (200, r#"{"transactionStatus":"RJCT","fundsAvailable":true}"#, Verdict::Fail, false),
+            (200, r#"{"transactionStatus":"RJCT"}"#, Verdict::Fail, false),
+            (200, r#"{"transactionStatus":"RCVD","fundsAvailable":false}"#, Verdict::Fail, false),
+            (200, "no JSON", Verdict::Fail, false),
+            (404, "{}", Verdict::Fail, true),
+            (500, "{}", Verdict::Fail, true),
+        ] {
+            let answer = answer(status, body);
+            let examined = examine(None, &answer, &ResponseRules::new(), &BTreeSet::new());
+            assert_eq!(is_settled(&expect, &examined), settled, "{status} {body}");
+            let judged = judge(("error.funds", None), &expect, None, &answer, examined, &profile);
+            assert_eq!(judged.verdict, verdict, "{status} {body}");
+            assert!(judged.checks > 1);
         }
     }
 

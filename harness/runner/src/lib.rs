@@ -10,6 +10,7 @@
 //! - [`resume`]: the rest of a run that was killed; [`rejudge`](mod@rejudge): recorded answers judged again.
 
 mod answer_checks;
+mod codes;
 pub mod exchange;
 pub mod fill;
 pub mod fit;

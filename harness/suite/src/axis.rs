@@ -12,6 +12,15 @@ use crate::{
     yaml::At,
 };
 
+/// What to do about a text that cannot be part of an id.
+pub(crate) const NAMES: &str =
+    "give it a name of the letters a to z and A to Z, digits, `-`, `_`, `.` and `+`";
+
+/// Whether a text can be part of an id, between two of its slashes.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.+".contains(letter))
+}
+
 /// One row of an axis.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
@@ -193,12 +202,9 @@ fn rows(file: &str, name: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>
         return Err(axis.problem(file, format!("axis `{name}` has no rows")));
     }
     for (index, row) in rows.iter().enumerate() {
-        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_.+".contains(letter);
-        if row.name.is_empty() || !row.name.chars().all(legal) {
+        if !is_name(&row.name) {
             let message = format!("axis `{name}`: `{}` cannot be part of an id", row.name);
-            return Err(axis
-                .problem(file, message)
-                .help("give it a name of letters, digits, `-`, `_`, `.` and `+` in `rows`"));
+            return Err(axis.problem(file, message).help(format!("{NAMES}, in `rows`")));
         }
         if rows[..index].iter().any(|earlier| earlier.name == row.name) {
             return Err(axis.problem(file, format!("axis `{name}` has two rows named `{}`", row.name)));

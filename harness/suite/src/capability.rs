@@ -80,7 +80,7 @@ pub const VALUES: [Offer; 30] = [
     only_with(
         "quota",
         "transaction.quota-account-id",
-        "[transaction] quota-account-id = \"..\" (a second consented account, of whose daily calls without PSU-IP-Address the run may use up all)",
+        "[transaction] quota-account-id = \"..\" (a second consented account of the private PSU, of whose daily calls without PSU-IP-Address the run may use up all)",
     ),
     only_with(
         "quota",
@@ -90,7 +90,7 @@ pub const VALUES: [Offer; 30] = [
     only_with(
         "batch",
         "transaction.batch-account-id",
-        "[transaction] batch-account-id = \"..\" (a consented account with a batch)",
+        "[transaction] batch-account-id = \"..\" (a consented account of [psu.corporate] with a batch)",
     ),
     only_with(
         "batch",

@@ -147,6 +147,10 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         }
         None => row.name(),
     };
+    if let Some(part) = name.split('/').find(|part| !axis::is_name(part)) {
+        let message = format!("the name `{name}` cannot be part of an id: `{part}` is none");
+        return Err(group.problem(path, message).help(axis::NAMES));
+    }
     let baseline_name = expander.text(&definition.baseline)?;
     let baseline = expander.baseline(&baseline_name)?;
     let mut changes = Vec::new();

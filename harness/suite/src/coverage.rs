@@ -83,7 +83,7 @@ impl Coverage {
         let mut by_clause = BTreeMap::<&str, [usize; 5]>::new();
         for case in suite.cases() {
             let slot = match case.expect {
-                Expectation::Accepted => 0,
+                Expectation::Accepted | Expectation::Shows(_) => 0,
                 Expectation::Refused(_) => 1,
                 Expectation::Choice(_) => 2,
                 Expectation::Answered => 3,

@@ -225,7 +225,7 @@ pub struct Step {
     pub keep: IndexMap<String, String>,
     /// How often to send it; with `times` every kept value is a list.
     pub times: Option<Value>,
-    /// What must come back: `accepted`, or `any` where a refusal is as good.
+    /// What must come back: `accepted`, `any` where a refusal is as good, or `refusal-passes`.
     #[serde(default)]
     pub expect: StepExpect,
 }
@@ -239,6 +239,8 @@ pub enum StepExpect {
     Accepted,
     /// Acceptance or a refusal: the request has done its work either way, such as using up a quota that may be used up already.
     Any,
+    /// Acceptance; or a refusal, which is itself what the clause demands: the case then passes, and its own request is not sent.
+    RefusalPasses,
 }
 
 /// How much of the suite a run has. Each depth holds the one before it.
@@ -325,6 +327,9 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                     "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." },
                     "quota": { "type": "boolean", "description": "A 429 with Retry-After is the refusal here, and not a busy target." }
                 } } } },
+            { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {
+                "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^/" },
+                "description": "What the body of a 2xx answer has: JSON pointer and value. Asked for again, for some seconds, while it has not." } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
                 "additionalProperties": { "enum": ["accepted", "refused", "answered", "observed"] }

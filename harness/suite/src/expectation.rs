@@ -10,6 +10,8 @@ use serde_json::Value;
 pub enum Expectation {
     /// A 2xx answer that is not a rejection.
     Accepted,
+    /// A 2xx answer, be it of a rejection, whose body has these values, by JSON pointer. It is asked for again where they may still come.
+    Shows(BTreeMap<String, Value>),
     /// A refusal.
     Refused(Refusal),
     /// Any answer below 500, because the clause itself says that the server does not fail.
@@ -39,8 +41,7 @@ pub struct Refusal {
 impl Expectation {
     /// Reads the value of `expect`. The error says what was expected.
     pub fn parse(value: &Value) -> Result<Self, String> {
-        const WANTED: &str =
-            "expected `accepted`, `refused`, `answered`, `observed`, `refused: {..}` or `choice: {..}`";
+        const WANTED: &str = "expected `accepted`, `refused`, `answered`, `observed`, `refused: {..}`, `body: {..}` or `choice: {..}`";
         match value {
             Value::String(word) => match word.as_str() {
                 "accepted" => Ok(Self::Accepted),
@@ -53,6 +54,7 @@ impl Expectation {
                 Some((key, Value::Object(conditions))) if key == "refused" => {
                     refusal(conditions).map(Self::Refused)
                 }
+                Some((key, Value::Object(values))) if key == "body" => shows(values),
                 Some((key, Value::Object(values))) if key == "choice" => values
                     .iter()
                     .map(|(choice, expectation)| Ok((choice.clone(), Self::parse(expectation)?)))
@@ -67,6 +69,18 @@ impl Expectation {
     /// Whether a case with this expectation can serve as a control.
     pub fn is_accepted(&self) -> bool {
         *self == Self::Accepted
+    }
+}
+
+fn shows(values: &serde_json::Map<String, Value>) -> Result<Expectation, String> {
+    if values.is_empty() {
+        return Err("`body` wants at least one JSON pointer with its value".to_owned());
+    }
+    match values.keys().find(|pointer| !pointer.starts_with('/')) {
+        Some(pointer) => Err(format!("`body` wants JSON pointers (`/transactionStatus`), found `{pointer}`")),
+        None => Ok(Expectation::Shows(
+            values.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect(),
+        )),
     }
 }
 
@@ -100,6 +114,10 @@ impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Accepted => f.write_str("accepted"),
+            Self::Shows(values) => {
+                let values = values.iter().map(|(pointer, value)| format!("body{pointer} = {value}"));
+                write!(f, "answered with {}", values.collect::<Vec<_>>().join(" and "))
+            }
             Self::Answered => f.write_str("answered below 500"),
             Self::Observed => f.write_str("observed"),
             Self::Choice(_) => f.write_str("as the target profile chooses"),
@@ -147,6 +165,10 @@ mod tests {
             shown(json!({"refused": {"quota": true}})).unwrap(),
             "refused, be it with a time to come back"
         );
+        assert_eq!(
+            shown(json!({"body": {"/a": "x", "/b/0": false}})).unwrap(),
+            r#"answered with body/a = "x" and body/b/0 = false"#
+        );
         assert_eq!(shown(json!({"choice": {"a": "refused"}})).unwrap(), "as the target profile chooses");
         for wrong in [
             json!("accept"),
@@ -155,6 +177,9 @@ mod tests {
             json!({"refused": {"stat": 400}}),
             json!({"refused": {"quota": 429}}),
             json!({"refused": "x"}),
+            json!({"body": {}}),
+            json!({"body": {"a": 1}}),
+            json!({"body": "x"}),
             json!({"choice": {"a": "b"}}),
             json!({"accepted": {}, "refused": {}}),
         ] {

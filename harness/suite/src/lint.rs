@@ -3,7 +3,7 @@
 //! - A case that expects a refusal differs from its control in exactly one thing.
 //! - Nothing is expected beyond the document: acceptance and refusal only for what it states or what follows, a status or code
 //!   only where the clause names it, a choice only for a choice.
-//! - A limit is shown on both sides.
+//! - A limit is shown on both sides, by just so much and by one more.
 //! - Every clause that can be shown has a case, and every baseline and table is used.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -183,7 +183,7 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
     let wrong = |message: String| Some(at(case, message));
     match (&case.expect, &clause.strength) {
         (
-            Expectation::Accepted | Expectation::Refused(_) | Expectation::Answered,
+            Expectation::Accepted | Expectation::Shows(_) | Expectation::Refused(_) | Expectation::Answered,
             Strength::Choice(_) | Strength::Observed(_) | Strength::Untestable(_),
         ) => wrong(format!(
             "case `{}` expects `{}` for a clause that is {}",
@@ -214,35 +214,92 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
     }
 }
 
-/// A stated limit is shown by a refused case beyond it, and by one within it that is not refused: a case of the clause itself,
-/// of one below it (`.limit.ten` below `.limit`), or of the one that it is below (`periodic.months` above `.range`).
+/// A stated limit is shown by a case of just so much that must be accepted, and by one of one more that must be refused. Where nothing of
+/// the size of the limit can be demanded, a case that is observed and says why in `about` stands for the first. The cases are those of
+/// the clause itself; what is accepted may also be of one below it (`.limit.ten` below `.limit`), or of the one that it is below
+/// (`periodic.months` above `.range`). A clause that does not say how much has any cases on both sides.
 fn bounds(suite: &Suite) -> Vec<Problem> {
     let limited = |id: &str| [".length", ".limit", ".range"].iter().any(|ending| id.ends_with(ending));
-    let refuses = |case: &&Case| matches!(case.expect, Expectation::Refused(_));
     let mut problems = Vec::new();
     for clause in
         suite.clauses().values().filter(|clause| limited(&clause.id) && clause.strength == Strength::Stated)
     {
         let below = format!("{}.", clause.id);
         let above = clause.id.rsplit_once('.').map_or("", |(above, _)| above);
-        let beyond = suite.cases().iter().filter(refuses).any(|case| case.clause == clause.id);
-        let within =
-            suite.cases().iter().filter(|case| !refuses(case)).any(|case| {
-                case.clause == clause.id || case.clause == above || case.clause.starts_with(&below)
-            });
-        let missing = match (beyond, within) {
-            (true, false) => "within",
-            (false, true) if suite.cases().iter().any(|case| case.clause == clause.id) => "beyond",
-            _ => continue,
-        };
-        let message = format!("clause `{}` has no case {missing} the limit", clause.id);
-        problems.push(Problem {
-            line: clause.file_line,
-            column: 5,
-            ..Problem::of_file(&clause.file, message)
+        let own = || suite.cases().iter().filter(|case| case.clause == clause.id);
+        let near = suite.cases().iter().filter(|case| {
+            case.clause == clause.id || case.clause == above || case.clause.starts_with(&below)
         });
+        if own().next().is_none() {
+            continue;
+        }
+        let limit = limit(&clause.says);
+        let is_of = |case: &Case, size: usize| limit.is_none() || sizes(suite, case).contains(&size);
+        let most = limit.unwrap_or_default();
+        let is_within = |case: &Case| match case.expect {
+            Expectation::Accepted => is_of(case, most),
+            Expectation::Observed => limit.is_some() && case.about.is_some() && is_of(case, most),
+            _ => false,
+        };
+        let is_beyond = |case: &Case| matches!(case.expect, Expectation::Refused(_)) && is_of(case, most + 1);
+        let mut missing = |message: String| {
+            problems.push(Problem {
+                line: clause.file_line,
+                column: 5,
+                ..Problem::of_file(&clause.file, message)
+            });
+        };
+        if !near.into_iter().any(is_within) {
+            let size = limit.map_or_else(String::new, |limit| format!(" of just {limit}"));
+            missing(format!("clause `{}` has no case{size} that must be accepted", clause.id));
+        }
+        if !own().any(is_beyond) {
+            let size = limit.map_or_else(String::new, |limit| format!(" of {}", limit + 1));
+            missing(format!("clause `{}` has no case{size} that must be refused", clause.id));
+        }
     }
     problems
+}
+
+/// The limit that a clause speaks of: `at most 70 characters`, `more than 10 payments`.
+fn limit(says: &str) -> Option<usize> {
+    let after = ["at most ", "more than "].iter().find_map(|words| Some(says.split_once(words)?.1))?;
+    after.split(' ').next()?.parse().ok()
+}
+
+/// How much there is where a case differs from its control: characters of texts, entries of lists.
+fn sizes(suite: &Suite, case: &Case) -> BTreeSet<usize> {
+    let mut sizes = BTreeSet::new();
+    let control = case.control.as_deref().and_then(|id| suite.case(id));
+    let (Some(control), BodySpec::Json(body, _)) = (control, &case.request.body) else { return sizes };
+    for place in differences(case, control) {
+        if place == "before" {
+            // Lists of what preparing requests leave, which is no difference of its own.
+            let kept = body.as_object().into_iter().flat_map(|members| members.values());
+            kept.filter(|value| self::kept(value)).for_each(|value| size(case, value, &mut sizes));
+        } else if let Some(value) = place.strip_prefix("body").and_then(|pointer| body.pointer(pointer)) {
+            size(case, value, &mut sizes);
+        }
+    }
+    sizes
+}
+
+fn size(case: &Case, value: &Value, sizes: &mut BTreeSet<usize>) {
+    match value {
+        Value::String(text) => {
+            let times = text
+                .strip_prefix("${")
+                .map(template::head)
+                .and_then(|name| case.before.iter().find(|step| step.name == name)?.times);
+            sizes.insert(times.unwrap_or_else(|| text.chars().count()));
+        }
+        Value::Array(items) => {
+            sizes.insert(items.len());
+            items.iter().for_each(|item| size(case, item, sizes));
+        }
+        Value::Object(members) => members.values().for_each(|member| size(case, member, sizes)),
+        _ => {}
+    }
 }
 
 /// Baselines and tables that nothing uses.

@@ -11,11 +11,12 @@ use serde_json::{Map, Value};
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
 ///
 /// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N digits, much the
-/// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `digest`, `certificate`,
+/// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `host.capitals`
+/// and `host.with-port`: the target's authority, as Host may have it. `digest`, `certificate`,
 /// `signature`: what signing makes; `certificate.other` and the parts `.serial`, `.serial-decimal`, `.issuer` and `.pem` with it;
 /// `signature.base64` is the base64 of the Signature header.
-pub const RUN_TIME: [&str; 9] =
-    ["target", "fresh", "number", "day", "workday", "now", "digest", "certificate", "signature"];
+pub const RUN_TIME: [&str; 10] =
+    ["target", "fresh", "number", "day", "workday", "now", "host", "digest", "certificate", "signature"];
 
 /// Why a value cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -167,13 +167,27 @@ impl Tree {
 /// How the document is read where it is unclear.
 const READINGS: &str = include_str!("../../../fixtures/document/readings.md");
 
-/// A row of the readings by its number: where the document is unclear, and how it is treated.
+/// A row of the readings by its number: where the document is unclear, how it is treated, and the plain reading of what that leaves
+/// open, where there is one.
 pub fn reading(row: u32) -> Option<String> {
-    let start = format!("| {row} |");
-    let line = READINGS.lines().find(|line| line.starts_with(&start))?;
-    let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-    Some(format!("{}; {}", cells.get(2)?, cells.last()?))
+    let (rows, plain) = READINGS.split_once(PLAIN).unwrap_or((READINGS, ""));
+    let cells = |line: &'static str| line.trim().trim_matches('|').split('|').map(str::trim);
+    let is_of = |numbers: &str| numbers.split(',').any(|number| number.trim().parse() == Ok(row));
+    let of_row = rows.lines().filter(|line| line.starts_with('|')).find_map(|line| {
+        let cells: Vec<&str> = cells(line).collect();
+        let is_row = cells.len() > 3 && is_of(cells[0]);
+        is_row.then(|| [cells[2], cells[cells.len() - 1]].into_iter().filter(|cell| !cell.is_empty()))
+    });
+    let of_plain = plain.lines().filter(|line| line.starts_with('|')).find_map(|line| {
+        let (numbers, text) = line.trim().trim_matches('|').split_once('|')?;
+        is_of(numbers).then(|| format!("plain reading: {}", text.trim()))
+    });
+    let parts: Vec<String> = of_row.into_iter().flatten().map(str::to_owned).chain(of_plain).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
+
+/// Where the plain readings begin, a table of two columns.
+const PLAIN: &str = "\n## 5. ";
 
 /// A line of the document, from 1.
 pub fn document_line(line: u32) -> Option<&'static str> {
@@ -250,7 +264,12 @@ mod tests {
     fn every_reading_can_be_found() {
         assert!((1..=104).all(|row| reading(row).is_some_and(|text| text.len() > 10)));
         assert!(reading(43).is_some_and(|text| text.contains("duplicates: STATED refusal")));
-        assert_eq!(reading(105), None);
+        // A row without a third column leaves no bar behind, and one of two rows that are read together is found.
+        assert_eq!(reading(59).unwrap(), "Host listed optional; HTTP/1.1 requires it; always sent");
+        assert!(reading(6).unwrap().contains("; plain reading: each published name"));
+        assert!(reading(106).unwrap().starts_with("plain reading: an unknown PSU-ID"));
+        assert_eq!(reading(0), None);
+        assert_eq!(reading(1000), None);
         assert_eq!(document_line(0), None);
     }
 

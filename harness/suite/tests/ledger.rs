@@ -16,7 +16,7 @@ const BASELINE: &str =
 const GOOD: &str = "title: t
 cases:
   - {clause: a.root, name: plain, baseline: base, expect: accepted}
-  - {clause: a.name.length, name: two, baseline: base, change: [{set: body/m, to: xx}], control: a.root/plain, expect: accepted}
+  - {clause: a.name.length, name: three, baseline: base, change: [{set: body/m, to: xxx}], control: a.root/plain, expect: accepted}
   - {clause: a.name.length, name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: refused}
   - {clause: a.mix, name: m, baseline: base, change: [{remove: header/C}], control: a.root/plain,
      expect: {refused: {status: 400, code: MIX}}}
@@ -72,14 +72,22 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
         ),
         ("expect: observed", "expect: {choice: {x: refused}}", "leaves a choice that its clause does not"),
         (
-            "name: two, baseline: base, change: [{set: body/m, to: xx}], control: a.root/plain, expect: accepted",
-            "name: two, baseline: base, change: [{set: body/m, to: xxxxx}], control: a.root/plain, expect: refused",
-            "clause `a.name.length` has no case within the limit",
+            "name: three, baseline: base, change: [{set: body/m, to: xxx}], control: a.root/plain, expect: accepted",
+            "name: three, baseline: base, change: [{set: body/m, to: xxxxx}], control: a.root/plain, expect: refused",
+            "clause `a.name.length` has no case of just 3 that must be accepted",
         ),
+        // One that is near the limit, or only observed, shows nothing.
+        ("to: xxx}]", "to: xx}]", "no case of just 3 that must be accepted"),
+        (
+            "to: xxx}], control: a.root/plain, expect: accepted",
+            "to: xxx}], control: a.root/plain, expect: observed",
+            "no case of just 3 that must be accepted",
+        ),
+        ("to: xxxx}]", "to: xxxxx}]", "no case of 4 that must be refused"),
         (
             "name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: refused",
             "name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: accepted",
-            "clause `a.name.length` has no case beyond the limit",
+            "clause `a.name.length` has no case of 4 that must be refused",
         ),
     ];
     for (from, to, expected) in table {
@@ -87,6 +95,9 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
         assert_eq!(found.matches("cases/").count(), 1, "{found}");
         assert!(found.contains(expected), "{expected}\n{found}");
     }
+    // Where nothing of that size can be demanded, the case says why.
+    let near = "to: xxx}], control: a.root/plain, expect: accepted";
+    assert_eq!(with(near, "to: xxx}], control: a.root/plain, expect: observed, about: why"), "");
     let without_mix = GOOD.split("  - {clause: a.mix").next().unwrap();
     assert!(breaches(without_mix, &[]).contains("cases/clauses/a.yaml:4:5: clause `a.mix` has no case"));
     assert!(

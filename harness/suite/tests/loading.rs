@@ -52,6 +52,16 @@ fn each_mistake_is_placed_and_named() {
             "cases/root/a.yaml:3",
         ),
         (
+            "{clause: a.root, name: a b/ä, baseline: base, expect: accepted}",
+            "3:5: the name `a b/ä` cannot be part of an id: `a b` is none",
+            "give it a name of the letters",
+        ),
+        (
+            "{clause: a.root, name: a//b, baseline: base, expect: accepted}",
+            "3:5: the name `a//b` cannot be part of an id",
+            "",
+        ),
+        (
             "{clause: a.root, name: x, baseline: base, expect: refused}",
             "3:5: case `a.root/x` has no `control`",
             "",

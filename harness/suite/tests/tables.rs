@@ -1,6 +1,6 @@
 //! The tables that are derived from others agree with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The lines of a table, each by column.
 fn table(name: &str) -> Vec<BTreeMap<String, String>> {
@@ -75,4 +75,32 @@ fn headers_are_those_of_the_document_with_their_presence() {
         assert_eq!(line["id"], format!("{}.{}", line["operation"], line["name"]));
         assert_eq!(line["group"] == "required", line["presence"] == "R", "{line:?}");
     }
+}
+
+#[test]
+fn the_readme_of_target_profiles_offers_what_a_profile_knows() {
+    let readme = include_str!("../../../fixtures/targets/README.md");
+    let known: BTreeSet<&str> = xs2aspec_suite::capability::VALUES.iter().map(|offer| offer.name).collect();
+    // Tables of values: `[accounts.debtor]` | `iban`, `bban` of ..
+    let tables: BTreeSet<&str> = known.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
+    let mut offered = BTreeSet::new();
+    for line in readme.lines().filter(|line| line.starts_with("| `[")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
+        let words = |cell: &'static str| cell.split('`').skip(1).step_by(2).collect::<Vec<_>>();
+        for table in words(cells[0]) {
+            let table = table.trim_matches(['[', ']']);
+            if tables.contains(table) {
+                let keys = words(cells[1])
+                    .into_iter()
+                    .filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
+                offered.extend(keys.map(|key| format!("{table}.{key}")));
+            }
+        }
+    }
+    let known: BTreeSet<String> = known
+        .into_iter()
+        .filter(|name| name.contains('.') && !name.starts_with("x-accept-fix."))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(offered, known);
 }

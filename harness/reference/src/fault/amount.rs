@@ -57,6 +57,14 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("Amounts in {code} may have {digits} fraction digits and no more."),
         ));
     }
+    // Currencies without minor units of their own, and of old ones, in which the scale is the limit.
+    for (code, digits) in [("XDR", 6), ("BYR", 6), ("ZWD", 9)] {
+        faults.push(Entry::breach(
+            format!("amount.scale/{}-{digits}", code.to_lowercase()),
+            Breach::FractionDigits(Some(code), digits),
+            format!("Amounts in {code} may have {digits} fraction digits."),
+        ));
+    }
     for operation in [Operation::Ncbct, Operation::Periodic] {
         faults.extend(texts(operation));
     }

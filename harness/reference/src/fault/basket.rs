@@ -4,7 +4,7 @@
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
 use crate::refusal::Code;
 use crate::rules::{Breach, Effect, Entry, MixBreach, Place, Then, Treatment, When};
 
@@ -100,8 +100,20 @@ pub(super) fn faults() -> Vec<Entry> {
             "The items of paymentIds may be of any JSON type.",
         ),
     ]);
+    faults.push(no_status());
     faults.extend(queries());
     faults
+}
+
+fn no_status() -> Entry {
+    let treatment = Treatment {
+        operation: Operation::Status(Product::Ncbct),
+        place: Place::Header("x-request-id"),
+        when: When::Present,
+        then: Then::Refuse,
+    };
+    let says = "The status of a payment is not to be had at its path.";
+    Entry::treats("basket.payment-status/not-there", treatment, says)
 }
 
 fn queries() -> Vec<Entry> {
@@ -119,9 +131,6 @@ fn queries() -> Vec<Entry> {
             format!("The value {value} of {name} is refused."),
         )
     };
-    // What allowLogicalDuplicate=false comes to is open.
-    let values =
-        |name: &str| if name == "allowLogicalDuplicate" { &["true"][..] } else { &["true", "false"] };
-    let each = parameters.into_iter().flat_map(|one| values(one.1).iter().map(move |value| (one, *value)));
+    let each = parameters.into_iter().flat_map(|one| ["true", "false"].map(move |value| (one, value)));
     each.map(|(parameter, value)| entry(parameter, value)).collect()
 }

@@ -2,8 +2,30 @@
 
 use serde_json::Value;
 
-use crate::operation::Operation;
-use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
+use crate::operation::{Operation, Product};
+use crate::rules::{Alteration, Breach, Change, Effect, Entry, Place, Then, Treatment, When};
+
+/// What the status of a payment without funds says instead: name, member, and a sentence.
+const STATUSES: [(&str, &str, Change, &str); 3] = [
+    (
+        "error.funds/unmarked",
+        "/fundsAvailable",
+        Change::Remove,
+        "The status of a payment has no fundsAvailable.",
+    ),
+    (
+        "error.funds/marked-available",
+        "/fundsAvailable",
+        Change::Set("true"),
+        "The status of a payment always says that there are funds.",
+    ),
+    (
+        "error.funds/stays-received",
+        "/transactionStatus",
+        Change::Set("\"RCVD\""),
+        "The status of a payment stays RCVD whatever becomes of it.",
+    ),
+];
 
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults = vec![
@@ -17,7 +39,16 @@ pub(super) fn faults() -> Vec<Entry> {
             Breach::FundsFail,
             "The bank fails on an account without funds.",
         ),
+        Entry::breach(
+            "error.funds/paid",
+            Breach::FundsIgnored,
+            "A payment from an account without funds is received like any other.",
+        ),
     ];
+    faults.extend(STATUSES.map(|(name, pointer, change, says)| {
+        let operation = Operation::Status(Product::Ncbct);
+        Entry::new(name, vec![Effect::Alters(Alteration { operation, pointer, change })], says)
+    }));
     for operation in [Operation::Ncbct, Operation::Periodic] {
         let on = |name: &str, pointer, when, says: &str| {
             let treatment = Treatment { operation, place: Place::Body(pointer), when, then: Then::Fail };

@@ -74,6 +74,8 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("{} demands {name}, which is no header of it.", title(operation)),
         ));
     }
+    faults.extend(hosts());
+    faults.extend(beside());
     faults.extend(values());
     faults.push(Entry::breach(
         "http.field-names/no-capitals",
@@ -114,6 +116,63 @@ fn optional(name: &'static str, operation: Operation) -> [Entry; 2] {
     [entry("demanded", When::Absent, "without"), entry("refused", When::Present, "with")]
 }
 
+/// Banks that hold Host against one way of writing their address (RFC 9110 sections 4.2.3 and 7.2).
+fn hosts() -> Vec<Entry> {
+    let entry = |operation: Operation, fault: &str, says: fn(&str) -> bool, which: &str| {
+        treats(
+            format!("header.host.{operation}/{fault}"),
+            (operation, "host", When::Text(says)),
+            format!("{} refuses a Host {which}.", title(operation)),
+        )
+    };
+    let each = |operation| {
+        [
+            entry(
+                operation,
+                "no-capitals",
+                |host| host.bytes().any(|b| b.is_ascii_uppercase()),
+                "in capitals",
+            ),
+            entry(operation, "no-port", |host| host.ends_with(":80"), "that names the default port"),
+        ]
+    };
+    Operation::SPECIFIED.into_iter().flat_map(each).collect()
+}
+
+/// Optional headers that some banks want where another one is, and that plain requests have no say in.
+fn beside() -> Vec<Entry> {
+    let demanded = |clause: &str, operation, header, other, says: &str| {
+        treats(format!("{clause}/demanded"), (operation, header, When::Without(other)), says)
+    };
+    let mut faults = vec![
+        demanded(
+            "header.psu-corporate-id.transaction",
+            T,
+            "psu-id",
+            "psu-corporate-id",
+            "Reading transaction details refuses a request of a named PSU without psu-corporate-id.",
+        ),
+        treats(
+            "header.psu-corporate-id.transaction/refused",
+            (T, "psu-corporate-id", When::Present),
+            "Reading transaction details refuses a request with psu-corporate-id.",
+        ),
+    ];
+    for operation in [N, P] {
+        faults.push(demanded(
+            &format!("header.x-psu-authmethod-preferred.{operation}"),
+            operation,
+            "tpp-redirect-preferred",
+            "x-psu-authmethod-preferred",
+            &format!(
+                "{} refuses a request with tpp-redirect-preferred and without x-psu-authmethod-preferred.",
+                title(operation)
+            ),
+        ));
+    }
+    faults
+}
+
 /// Faults of what header values may say.
 fn values() -> Vec<Entry> {
     let mut faults = Vec::new();
@@ -150,6 +209,11 @@ fn values() -> Vec<Entry> {
         "header.x-accept-fix.basket.value/not-known",
         (B, "x-accept-fix", When::Is("amount-as-string")),
         "Basket creation refuses amount-as-string in X-Accept-Fix.",
+    ));
+    faults.push(Entry::breach(
+        "header.x-accept-fix.basket.other/any",
+        Breach::HeaderForm(Header::XAcceptFix),
+        "Any value of X-Accept-Fix is accepted.",
     ));
     faults.push(Entry::breach(
         "error.corporate-id/not-asked",

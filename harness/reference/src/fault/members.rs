@@ -1,6 +1,8 @@
 //! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints > Create NCBCT payment,
 //! Create periodic NDCT payment, and Resources > Shared types).
 
+use serde_json::{Map, Value};
+
 use super::title;
 use crate::operation::Operation;
 use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
@@ -82,6 +84,11 @@ const LIMITS: [(&str, &str, usize, &[Operation]); 11] = [
     ("country.length", "/creditorAddress/country", 2, &[P]),
 ];
 
+/// A body whose first member is not the first one of the document's table.
+fn begins_otherwise(members: &Map<String, Value>) -> bool {
+    members.keys().next().is_some_and(|first| first != "instructedAmount")
+}
+
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults = Vec::new();
     for member in &MEMBERS {
@@ -95,6 +102,19 @@ pub(super) fn faults() -> Vec<Entry> {
         }
     }
     faults.extend(conditions());
+    for operation in [N, P] {
+        let treatment = Treatment {
+            operation,
+            place: Place::Body(""),
+            when: When::Together(begins_otherwise),
+            then: Then::Refuse,
+        };
+        faults.push(Entry::treats(
+            format!("json.order/amount-first-{operation}"),
+            treatment,
+            format!("{} wants instructedAmount to be the first member.", title(operation)),
+        ));
+    }
     for operation in [Operation::Basket, N, P] {
         faults.push(Entry::breach(
             format!("{operation}.body.required/not-read"),
@@ -269,10 +289,10 @@ fn shared(operation: Operation) -> Vec<Entry> {
         let treatment = Treatment { operation, place: Place::Body(pointer), when, then };
         Entry::treats(format!("{name}-{operation}"), treatment, format!("{} {says}.", title(operation)))
     };
-    let neither: fn(&serde_json::Value) -> bool =
+    let neither: fn(&Value) -> bool =
         |account| account.is_object() && account.get("iban").is_none() && account.get("bban").is_none();
     let take = Then::TakeFor(ACCOUNT);
-    let by_bban: fn(&serde_json::Value) -> bool = |account| account.get("bban").is_some();
+    let by_bban: fn(&Value) -> bool = |account| account.get("bban").is_some();
     let mut faults = vec![
         entry(
             "account.identifier/no-bban-debtor",

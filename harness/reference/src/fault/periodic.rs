@@ -12,6 +12,11 @@ pub(super) fn faults() -> Vec<Entry> {
             Entry::breach(format!("periodic.months.duplicate/{name}"), Breach::Months(*breach), *says)
         })
         .collect();
+    faults.push(Entry::breach(
+        "periodic.months/ascending",
+        Breach::Months(M::Ascending),
+        "Months have to ascend.",
+    ));
     let on = |pointer, name: &str, when, then, says: &str| {
         let treatment = Treatment { operation: Operation::Periodic, place: Place::Body(pointer), when, then };
         Entry::treats(name, treatment, says)

@@ -53,7 +53,7 @@ const DIGEST: [(&str, D, &str); 10] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 24] = [
+const SIGNATURE: [(&str, S, &str); 26] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -98,6 +98,16 @@ const SIGNATURE: [(&str, S, &str); 24] = [
         "signature.parameters.unknown/refused",
         S::NoUnknown,
         "A Signature header may have no parameter that the draft does not know.",
+    ),
+    (
+        "signature.parameters.duplicate/first",
+        S::FirstParameter,
+        "Of parameters of the Signature header with one name the first counts.",
+    ),
+    (
+        "signature.parameters.duplicate/refused",
+        S::NoDuplicate,
+        "A Signature header may have no parameter twice.",
     ),
     (
         "signature.key-id.foreign/decimal-serial",

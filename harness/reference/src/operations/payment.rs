@@ -26,6 +26,11 @@ pub(super) fn create(
 ) -> Result<Value, Refusal> {
     let Context { state, rules, clock, .. } = context;
     let (funds_available, takes) = funds(state, due, &members);
+    let funds_available = funds_available || rules.broken_by(Breach::FundsIgnored);
+    if !funds_available && rules.varied_by(Variance::FundsRefused) {
+        let says = "expected an account with funds, found one without";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, Code::PaymentFailed, "payment.funds", says));
+    }
     if !funds_available && rules.broken_by(Breach::FundsFail) {
         let (status, says) =
             (StatusCode::INTERNAL_SERVER_ERROR, "the bank failed on an account without funds");

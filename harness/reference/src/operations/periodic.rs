@@ -80,6 +80,12 @@ fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
             let says = format!("expected each month once, found {month} again");
             return Err(Refusal::format("periodic.months.duplicate", says).at(item.path()));
         }
+        if earlier.last().is_some_and(|last| *last > month)
+            && rules.broken_by(Breach::Months(MonthsBreach::Ascending))
+        {
+            let says = format!("expected months that ascend, found {month}");
+            return Err(Refusal::format("periodic.months.order", says).at(item.path()));
+        }
         earlier.push(month);
     }
     Ok(())

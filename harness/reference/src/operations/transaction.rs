@@ -32,7 +32,7 @@ const CORPORATE_MEMBERS: [&str; 4] =
 /// Members of a transaction that the list shows too.
 const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmount", "endToEndId"];
 
-/// Reads one booked transaction. Without a PSU-Context the account's owner decides which members are shown.
+/// Reads one booked transaction. Batches exist in corporate context only, which is that of the request.
 pub(super) fn details(
     context: &Context,
     path_parameters: &[String],
@@ -43,7 +43,7 @@ pub(super) fn details(
     let transaction_id = path_parameters.get(1).ok_or_else(unknown_transaction)?;
     let booked = context.state.transaction(&account.resource_id, transaction_id);
     let mut details = booked.ok_or_else(unknown_transaction)?.details.clone();
-    if !is_corporate(context, &account, psu_context) {
+    if psu_context != Some(psu::Context::Corporate) {
         details.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
     }
     Ok(json!({ "transactionsDetails": details }))
@@ -57,7 +57,7 @@ pub(super) fn list(
     psu_context: Option<psu::Context>,
 ) -> Result<Value, Refusal> {
     let account = account(context, path_parameters, fields)?;
-    let is_corporate = is_corporate(context, &account, psu_context);
+    let is_corporate = psu_context == Some(psu::Context::Corporate);
     let today = context.clock.today();
     let is_shown = |details: &Map<String, Value>| {
         let booked_on = details.get("bookingDate").and_then(Value::as_str);
@@ -116,11 +116,6 @@ fn account(
         }
     }
     Ok(account)
-}
-
-/// In which context an account is shown: the one that is asked for, otherwise that of its owner.
-fn is_corporate(context: &Context, account: &Account, psu_context: Option<psu::Context>) -> bool {
-    psu_context.map_or_else(|| context.state.is_corporate(account), |asked| asked == psu::Context::Corporate)
 }
 
 fn unknown_transaction() -> Refusal {
@@ -230,14 +225,16 @@ mod tests {
     fn the_list_holds_the_ids_that_the_details_are_read_by() {
         let bank = bank(noon());
         let account = CORPORATE_ACCOUNT;
-        let shown = list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).unwrap();
+        let listed = |asked| list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), asked).unwrap();
+        let shown = listed(Some(Asked::Corporate));
         let booked = shown["transactions"]["booked"].as_array().unwrap();
         assert!(booked.iter().any(|entry| entry["batchIndicator"] == true));
+        assert!(!listed(None).to_string().contains("batchIndicator"), "only in corporate context");
         for entry in booked {
             let id = entry["transactionId"].as_str().unwrap();
             assert!(read(&bank, account, id, true, None).is_ok(), "{id}");
         }
-        for _ in 0..3 {
+        for _ in 0..2 {
             assert!(list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).is_ok());
         }
         let refusal = list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).unwrap_err();
@@ -251,15 +248,15 @@ mod tests {
             read(&bank, CORPORATE_ACCOUNT, "20250213-0000003", true, asked).unwrap()["transactionsDetails"]
                 .clone()
         };
-        for asked in [None, Some(Asked::Corporate)] {
-            let shown = batch(asked);
-            assert_eq!(shown["batchIndicator"], true);
-            assert_eq!(shown["batchNumberOfTransactions"], shown["entryDetails"].as_array().unwrap().len());
+        let shown = batch(Some(Asked::Corporate));
+        assert_eq!(shown["batchIndicator"], true);
+        assert_eq!(shown["batchNumberOfTransactions"], shown["entryDetails"].as_array().unwrap().len());
+        for asked in [None, Some(Asked::Private)] {
+            let hidden = batch(asked);
+            for name in CORPORATE_MEMBERS {
+                assert!(hidden.get(name).is_none(), "{name}");
+            }
+            assert_eq!(hidden["transactionId"], "20250213-0000003");
         }
-        let hidden = batch(Some(Asked::Private));
-        for name in CORPORATE_MEMBERS {
-            assert!(hidden.get(name).is_none(), "{name}");
-        }
-        assert_eq!(hidden["transactionId"], "20250213-0000003");
     }
 }

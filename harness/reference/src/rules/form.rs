@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 
-/// Rules to whose refusals the document gives status or code (section Errors).
+/// Rules to whose refusals the document gives the status, and to one the code (section Errors). Where a code stands, outside payment
+/// creation, it does not show.
 const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
 
 /// Another form of answers.
@@ -83,6 +84,8 @@ pub(crate) enum ErrorBody {
     OtherCodes,
     /// A message without path and text.
     Bare,
+    /// A JSON string with code and text.
+    Sentence,
 }
 
 /// A content coding (RFC 9110 section 8.4.1).
@@ -126,12 +129,11 @@ impl Form {
 
     /// Gives a refusal another status or body.
     pub(crate) fn refuse(self, operation: Option<Operation>, refusal: &Refusal, answer: &mut Plain) {
-        if GIVEN.contains(&refusal.rule.as_str()) {
-            return;
-        }
+        let is_given = GIVEN.contains(&refusal.rule.as_str());
         match self {
+            Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
+            _ if is_given => {}
             Self::Refuses(status) => answer.status = code(status),
-            Self::Errors(form) => form.write(answer),
             Self::Rejects
                 if operation.is_some_and(Operation::creates_payment) && refusal.is_about_a_member() =>
             {
@@ -229,6 +231,11 @@ impl Form {
 }
 
 impl ErrorBody {
+    /// Whether the code of the refusal is in it.
+    fn keeps_code(self) -> bool {
+        matches!(self, Self::Problem | Self::Nested | Self::List | Self::More | Self::Bare | Self::Sentence)
+    }
+
     fn write(self, answer: &mut Plain) {
         let messages = answer.body["tppMessages"].clone();
         match self {
@@ -238,7 +245,8 @@ impl ErrorBody {
                     "type": "about:blank",
                     "title": "Bad request",
                     "status": answer.status.as_u16(),
-                    "detail": messages[0]["text"]
+                    "detail": messages[0]["text"],
+                    "errorCode": messages[0]["code"]
                 });
                 answer.content_type = "application/problem+json";
             }
@@ -261,6 +269,10 @@ impl ErrorBody {
                 });
             }
             Self::OtherCodes => answer.body["tppMessages"][0]["code"] = "SYNTHETIC_CODE".into(),
+            Self::Sentence => {
+                let part = |name: &str| messages[0][name].as_str().unwrap_or_default().to_owned();
+                answer.body = format!("{}: {}", part("code"), part("text")).into();
+            }
             Self::Bare => {
                 let code = messages[0]["code"].clone();
                 answer.body = json!({ "tppMessages": [{ "category": "ERROR", "code": code }] });
@@ -361,7 +373,14 @@ mod tests {
             "application/problem+json"
         );
         assert!(refused(Form::Errors(ErrorBody::List), "a.b", "/a").body.is_array());
-        assert!(refused(Form::Errors(ErrorBody::List), "basket.mix", "/a").body.is_object());
+        // Where the document gives the code, its place is free, and the code is kept.
+        for form in [ErrorBody::List, ErrorBody::Problem, ErrorBody::Nested, ErrorBody::Sentence] {
+            let answer = refused(Form::Errors(form), "basket.mix", "/a");
+            assert!(answer.body.to_string().contains("FORMAT_ERROR"), "{form:?}");
+            assert!(answer.body["tppMessages"].is_null(), "{form:?}");
+        }
+        assert_eq!(refused(Form::Errors(ErrorBody::Empty), "basket.mix", "/a").text, None);
+        assert!(refused(Form::Errors(ErrorBody::OtherCodes), "basket.mix", "/a").body.is_object());
     }
 
     #[test]

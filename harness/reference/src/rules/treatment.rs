@@ -59,6 +59,8 @@ pub(crate) enum When {
     Together(fn(&Map<String, Value>) -> bool),
     /// There is one, and this other header field.
     Beside(&'static str),
+    /// There is one, and not this other header field.
+    Without(&'static str),
 }
 
 /// What is done with a value.
@@ -86,7 +88,11 @@ impl Treatment {
             Place::Body(_) => return Ok(()),
         };
         let found = found.map(Value::from);
-        let other = matches!(self.when, When::Beside(other) if fields.bytes(other).is_some());
+        let other = match self.when {
+            When::Beside(other) => fields.bytes(other).is_some(),
+            When::Without(other) => fields.bytes(other).is_none(),
+            _ => false,
+        };
         if self.is_meant(found.as_ref(), other) { self.refuse() } else { Ok(()) }
     }
 
@@ -130,7 +136,7 @@ impl Treatment {
             When::Absent => found.is_none(),
             When::AbsentWith(_) => found.is_none() && other,
             When::Together(_) => other,
-            When::Beside(_) => found.is_some() && other,
+            When::Beside(_) | When::Without(_) => found.is_some() && other,
             When::Present => found.is_some(),
             When::Null => found.is_some_and(Value::is_null),
             When::NotType(letter) => found.is_some_and(|value| !is_type(value, letter)),

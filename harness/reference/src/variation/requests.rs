@@ -27,12 +27,6 @@ pub(super) fn variations() -> Vec<Entry> {
     for (name, variance, says) in VARIANCES {
         all.push(Entry::new(name, vec![Effect::Variance(variance)], says));
     }
-    let no_flag = treats(&[N], Place::Query("allowLogicalDuplicate"), When::Is("false"), Then::Refuse);
-    all.push(Entry::new(
-        "ncbct.allow-logical-duplicate.meaning/no-false",
-        no_flag,
-        "A payment whose duplicate is not allowed is refused.",
-    ));
     all.extend(declared());
     all
 }
@@ -59,7 +53,7 @@ fn headers() -> Vec<Headers> {
         ("header.not-part.sent/digest-refused", &[S, T], "digest", When::Present, "A Digest on what is read is refused."),
         ("header.not-part.sent/context-refused", &[B, S], "psu-context", When::Present, "PSU-Context on baskets and customers is refused."),
         ("digest.basket/refused", &[B], "digest", When::Present, "A Digest on the basket is refused."),
-        ("header.psu-corporate-id.transaction/refused", &[T], "psu-corporate-id", When::Present, "PSU-Corporate-ID on the transactions of a private PSU is refused."),
+        ("header.psu-corporate-id.transaction/refused", &[T], "psu-corporate-id", When::Without("psu-context"), "PSU-Corporate-ID on the transactions of a private PSU is refused."),
         ("header.x-psu-authmethod-preferred.ncbct/unknown", PAYMENTS, "x-psu-authmethod-preferred", When::Present, "The bank offers no authentication method by name."),
         ("signature.algorithm.rsa-sha512/refused", &[N, P], "signature", When::Text(|value| value.contains("rsa-sha512")), "Signatures with rsa-sha512 are refused."),
         ("signature.headers.request-target/refused", &[B, N, P, S, T], "signature", When::Text(|value| value.contains("(request-target)")), "Signatures over the request target are refused."),
@@ -117,7 +111,12 @@ fn bodies() -> Vec<Bodies> {
     ]
 }
 
-const VARIANCES: [(&str, Variance, &str); 13] = [
+const VARIANCES: [(&str, Variance, &str); 14] = [
+    (
+        "header.tpp-redirect-uri.format/empty",
+        Variance::EmptyStrings,
+        "A required header may be empty where the document says no more than that it is a string.",
+    ),
     ("json.duplicate-keys/last", Variance::LastOfDuplicates, "Of members with one name the last counts."),
     ("json.null/absent", Variance::NullIsAbsent, "What is null counts as absent."),
     (

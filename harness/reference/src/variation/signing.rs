@@ -3,7 +3,7 @@
 use crate::rules::{Breach, DigestBreach, Effect, Entry, Variance as V};
 
 #[rustfmt::skip]
-const VARIATIONS: [(&str, V, &str); 20] = [
+const VARIATIONS: [(&str, V, &str); 19] = [
     ("certificate.form/only-der", V::OnlyDer, "A certificate is base64 of DER, never of PEM."),
     ("digest.basket/not-read", V::NoBasketDigest, "A Digest on the basket is not looked at."),
     ("digest.padding/unpadded", V::UnpaddedDigest, "Digests need no padding."),
@@ -19,7 +19,6 @@ const VARIATIONS: [(&str, V, &str); 20] = [
     ("header.x-request-id.reuse/refused", V::RequestIdOnce, "A request id that was seen before is refused."),
     ("signature.wrap.case/as-shown", V::WordAsShown, "Charset and encoding of encoded words are in the letters of the document."),
     ("signature.key-id.serial/as-shown", V::SerialAsShown, "The serial number in keyId has capital letters and no leading zeros."),
-    ("signature.parameters.duplicate/first", V::FirstParameter, "Of parameters with one name the first counts."),
     ("signature.value.url-safe/read", V::UrlSafeSignature, "A signature in the URL-safe alphabet is read as well."),
     ("certificate.trailing/passed-over", V::TrailingText, "What follows the base64 of a certificate is passed over."),
     ("signature.wrap.unknown/any-charset", V::AnyCharset, "Every charset of an encoded word is taken for UTF-8."),

@@ -112,7 +112,7 @@ fn authorization(proxy: &Intercept) -> String {
     value.map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default()
 }
 
-/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2); the connection is not used again.
+/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), unless the request has one; the connection is not used again.
 /// A proxy is told the whole URL (RFC 9112 section 3.2.2).
 fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
     let target = match proxy {
@@ -120,11 +120,11 @@ fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec
         None => url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
     };
     let host = url.host_str().unwrap_or_default();
-    let mut head = format!("{} {target} HTTP/1.1\r\nHost: {host}", request.method);
-    if let Some(port) = url.port() {
-        _ = write!(head, ":{port}");
+    let mut head = format!("{} {target} HTTP/1.1\r\n", request.method);
+    if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        _ = write!(head, "Host: {host}{port}\r\n");
     }
-    head.push_str("\r\n");
     head.push_str(&proxy.map(authorization).unwrap_or_default());
     for (name, value) in &request.headers {
         _ = write!(head, "{name}: {value}\r\n");
@@ -168,6 +168,20 @@ mod tests {
         };
         let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap(), None);
         let expected = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:81\r\npSu-iD: x\r\npSu-iD: y\r\nConnection: close\r\n\r\n";
+        assert_eq!(String::from_utf8(sent).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_host_that_is_given_is_the_only_one() {
+        let request = Filled {
+            method: "GET".into(),
+            url: "http://bank.example/a".into(),
+            headers: vec![("Host".into(), "BANK.EXAMPLE".into())],
+            body: vec![],
+            exact: true,
+        };
+        let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap(), None);
+        let expected = "GET /a HTTP/1.1\r\nHost: BANK.EXAMPLE\r\nConnection: close\r\n\r\n";
         assert_eq!(String::from_utf8(sent).unwrap(), expected);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, RequestSpec};
 
-use super::{Session, Stop, Trail, gate::Held, offer::not_offered, operation_of};
+use super::{Prepared, Session, Stop, Trail, gate::Held, offer::not_offered, operation_of};
 use crate::{
     exchange::{Answer, Exchanged},
     fill::{FillError, Filled, Filler},
@@ -68,7 +68,12 @@ impl Session {
     /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent.
     pub async fn ready(&self, case: &Case) -> Result<Filled, NotReady> {
         self.offered(case).await?;
-        let (kept, ..) = self.set_up(case, &mut Trail::default()).await?;
+        let Prepared { kept, refused, .. } = self.set_up(case, &mut Trail::default()).await?;
+        if let Some(words) = refused {
+            return Err(NotReady::Target(format!(
+                "a request that prepares it was refused ({words}), which is all it asks for"
+            )));
+        }
         self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
             FillError::NotOffered(name) => NotReady::Profile(not_offered(&name).reason),
             other => NotReady::Profile(other.to_string()),
@@ -102,7 +107,9 @@ impl Session {
         kept: &BTreeMap<String, Value>,
     ) -> Result<Filled, FillError> {
         let fill = || self.filler(&case.id, step, kept).fill(request);
-        let Some(requests) = self.beside.as_ref().filter(|_| kept.is_empty()) else { return fill() };
+        // Host is that of the target, and each of those that share their requests has another.
+        let is_shared = kept.is_empty() && request.header("host").is_none();
+        let Some(requests) = self.beside.as_ref().filter(|_| is_shared) else { return fill() };
         let key = (case.id.clone(), step.to_owned());
         if let Some(known) = requests.known().get(&key) {
             let mut filled = known.clone();

@@ -15,7 +15,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use chrono::{DateTime, Utc};
@@ -40,7 +40,7 @@ use crate::{
     exchange::{Answer, ExchangeError},
     fill::Filled,
     fit::Misfit,
-    judge::{self, Outcome},
+    judge::{self, Examined, Outcome},
     mask::{Masker, Pairs},
     pace::Pace,
     profile::Profile,
@@ -240,8 +240,16 @@ impl Session {
     ) -> Result<(Outcome, String), Stop> {
         self.offered(case).await?;
         let refused_control = self.control(case, verdict).await?;
-        let (kept, checks, findings) = self.set_up(case, trail).await?;
-        let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, trail).await?;
+        let Prepared { kept, checks, findings, refused } = self.set_up(case, trail).await?;
+        if let Some(words) = refused {
+            verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
+            verdict.verdict = if findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
+            verdict.checks = checks + 1;
+            verdict.findings = merged(findings);
+            verdict.observations.push(format!("{}: refused with {words}", case.clause));
+            return Ok((Outcome::Refused, words));
+        }
+        let (answer, mut examined) = self.settled(case, &kept, trail).await?;
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
@@ -263,12 +271,34 @@ impl Session {
         Ok(seen)
     }
 
-    /// Sends the requests that prepare a case. What they leave, how many checks were evaluated on their answers, and what those break.
-    async fn set_up(
+    /// Sends the judged request; again, for some seconds, while the answer may still become what the case demands.
+    async fn settled(
         &self,
         case: &Case,
+        kept: &BTreeMap<String, Value>,
         trail: &mut Trail,
-    ) -> Result<(BTreeMap<String, Value>, u32, Vec<Finding>), Stop> {
+    ) -> Result<(Answer, Examined), Stop> {
+        let mut asked = self.exchange(case, "request", &case.request, kept, trail).await?;
+        for (again, pause) in PAUSES.into_iter().enumerate() {
+            let step = format!("request/{}", again + 2);
+            if judge::is_settled(&case.expect, &asked.1) || !self.can_ask(&case.id, &step) {
+                break;
+            }
+            if self.recorded.is_none() {
+                tokio::time::sleep(pause).await;
+            }
+            asked = self.exchange(case, &step, &case.request, kept, trail).await?;
+        }
+        Ok(asked)
+    }
+
+    /// Whether a step of a case can be asked: a record may not have it.
+    fn can_ask(&self, case: &str, step: &str) -> bool {
+        self.recorded.as_ref().is_none_or(|recorded| recorded.has(case, step))
+    }
+
+    /// Sends the requests that prepare a case.
+    async fn set_up(&self, case: &Case, trail: &mut Trail) -> Result<Prepared, Stop> {
         let mut kept = BTreeMap::new();
         let (mut checks, mut findings) = (0, Vec::new());
         for step in &case.before {
@@ -280,6 +310,11 @@ impl Session {
                     step.name.clone()
                 };
                 let (answer, examined) = self.exchange(case, &name, &step.request, &kept, trail).await?;
+                if step.expect == StepExpect::RefusalPasses && examined.outcome == Outcome::Refused {
+                    checks += examined.checks;
+                    findings.extend(examined.findings);
+                    return Ok(Prepared { kept, checks, findings, refused: Some(examined.words) });
+                }
                 if !prepares(step.expect, examined.outcome, answer.status) {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
                 }
@@ -299,7 +334,7 @@ impl Session {
                 kept.insert(key, value);
             }
         }
-        Ok((kept, checks, findings))
+        Ok(Prepared { kept, checks, findings, refused: None })
     }
 
     /// What the profile declares for a clause that is a choice.
@@ -354,6 +389,27 @@ impl Session {
         }
     }
 }
+
+/// What the requests that prepare a case leave.
+struct Prepared {
+    /// Values by `STEP.KEY`.
+    kept: BTreeMap<String, Value>,
+    /// How many checks were evaluated on their answers.
+    checks: u32,
+    /// What those break.
+    findings: Vec<Finding>,
+    /// The answer in words of the one whose refusal is all that the case demands.
+    refused: Option<String>,
+}
+
+/// Pauses before a request is asked again whose answer may still become what a case demands: a bank may reject a payment a moment after
+/// it was created.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(250),
+    Duration::from_millis(500),
+    Duration::from_millis(1000),
+    Duration::from_millis(2000),
+];
 
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
@@ -440,7 +496,8 @@ pub(crate) fn left_in_doubt(case: &Case) -> CaseVerdict {
 fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
     match outcome {
         Outcome::Accepted => true,
-        Outcome::Refused | Outcome::Rejected => expect == StepExpect::Any,
+        Outcome::Refused => expect == StepExpect::Any,
+        Outcome::Rejected => expect != StepExpect::Accepted,
         Outcome::Busy => expect == StepExpect::Any && status == 429,
         Outcome::ServerError | Outcome::Neither => false,
     }
@@ -483,6 +540,9 @@ mod tests {
         for (outcome, status, accepted, any) in table {
             assert_eq!(prepares(StepExpect::Accepted, outcome, status), accepted, "{outcome:?} {status}");
             assert_eq!(prepares(StepExpect::Any, outcome, status), any, "{outcome:?} {status}");
+            // What is created and rejected can be asked for; a refusal ends the case before this is asked.
+            let goes_on = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
+            assert_eq!(prepares(StepExpect::RefusalPasses, outcome, status), goes_on, "{outcome:?} {status}");
         }
     }
 }

@@ -61,6 +61,11 @@ impl Recorded {
         }
     }
 
+    /// Whether a step was recorded.
+    pub(super) fn has(&self, case: &str, step: &str) -> bool {
+        self.exchanges.contains_key(&(case.to_owned(), step.to_owned()))
+    }
+
     /// The answer to a step.
     pub(super) fn answer(&self, case: &str, step: &str, trail: &mut Trail) -> Result<Answer, Stop> {
         let Some(exchange) = self.exchanges.get(&(case.to_owned(), step.to_owned())) else {

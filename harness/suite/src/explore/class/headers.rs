@@ -111,10 +111,8 @@ impl Collector<'_> {
                 ]),
             ),
             "x-accept-fix" if operation == "basket" => {
-                (vec![], broken(&["", "amount-as-number", "no-such-change", "amount-as"]))
+                (vec![], broken(&["amount-as-number", "no-such-change", "amount-as"]))
             }
-            "x-accept-fix" | "TPP-Redirect-URI" => (vec![], broken(&[""])),
-            "PSU-IP-Address" if is_sent && field.presence == "R" => (vec![], broken(&[""])),
             _ => (vec![], vec![]),
         }
     }
@@ -160,8 +158,10 @@ impl Collector<'_> {
             "PSU-Context" if is_sent => &["private", ""],
             "TPP-Redirect-Preferred" => &["TRUE", "1", "perhaps", ""],
             "PSU-Geo-Location" | "PSU-Accept" => &["words", ""],
-            "TPP-Redirect-URI" if is_sent => &["/return", "not an address"],
-            "X-Request-ID" | "TPP-Session-ID" if is_sent => &["not-a-uuid-${fresh.words}"],
+            "TPP-Redirect-URI" if is_sent => &["/return", "not an address", ""],
+            "X-Request-ID" | "TPP-Session-ID" if is_sent => &["not-a-uuid-${fresh.words}", ""],
+            "x-accept-fix" if is_sent => &[""],
+            "PSU-IP-Address" if is_sent && field.presence == "R" => &[""],
             _ => &[],
         };
         for value in free {

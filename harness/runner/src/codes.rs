@@ -1,0 +1,109 @@
+//! Where the code of a refusal stands: in `tppMessages` where the document shows that, elsewhere anywhere in the body.
+
+use serde_json::Value;
+
+use crate::response::Operation;
+
+/// What of an answer may be a code.
+pub(crate) enum Codes {
+    /// The codes of its `tppMessages`, where the document shows that they stand there.
+    Messages(Vec<String>),
+    /// Every text of its body, where the document shows no shape.
+    Anywhere(Vec<String>),
+}
+
+impl Codes {
+    /// Those of the answer of an operation. The document shows the shape of payment creation alone (the clauses `error.body` and
+    /// `error.tpp-messages.absent`).
+    pub(crate) fn of_answer(operation: Option<Operation>, document: Option<&Value>, body: &[u8]) -> Self {
+        match operation {
+            Some(Operation::Ncbct | Operation::Periodic) => Self::Messages(of_messages(document)),
+            _ => Self::Anywhere(texts(document, body)),
+        }
+    }
+
+    /// Whether a code is among them.
+    pub(crate) fn have(&self, code: &str) -> bool {
+        match self {
+            Self::Messages(codes) => codes.iter().any(|found| found == code),
+            Self::Anywhere(texts) => texts.iter().any(|text| has_word(text, code)),
+        }
+    }
+
+    /// Where they are looked for.
+    pub(crate) fn place(&self) -> &'static str {
+        match self {
+            Self::Messages(_) => "body/tppMessages",
+            Self::Anywhere(_) => "body",
+        }
+    }
+}
+
+/// Codes of the `tppMessages` of an answer.
+pub(crate) fn of_messages(document: Option<&Value>) -> Vec<String> {
+    let messages = document.and_then(|body| body.get("tppMessages")).and_then(Value::as_array);
+    let codes = messages.into_iter().flatten().filter_map(|message| message.get("code")?.as_str());
+    codes.map(str::to_owned).collect()
+}
+
+/// Whether a text has a code as a word of its own.
+fn has_word(text: &str, code: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(code).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(is_part)
+            && !text[at + code.len()..].chars().next().is_some_and(is_part)
+    })
+}
+
+/// The texts of a body: values and names of its members, or all of it where it is no JSON.
+fn texts(document: Option<&Value>, body: &[u8]) -> Vec<String> {
+    fn collect(value: &Value, texts: &mut Vec<String>) {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+            Value::Object(members) => members.iter().for_each(|(name, member)| {
+                collect(member, texts);
+                texts.push(name.clone());
+            }),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    match document {
+        Some(document) => collect(document, &mut found),
+        None if body.is_empty() => {}
+        None => found.push(String::from_utf8_lossy(body).into_owned()),
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_stands_where_the_document_shows_it_and_elsewhere_anywhere() {
+        let mix = r#"{"tppMessages":[{"category":"ERROR","code":"REFERENCE_MIX_INVALID"}]}"#;
+        let has = |operation: Operation, body: &str| {
+            let document = serde_json::from_str(body).ok();
+            let codes = Codes::of_answer(Some(operation), document.as_ref(), body.as_bytes());
+            codes.have("REFERENCE_MIX_INVALID")
+        };
+        for (body, is_said) in [
+            (mix, true),
+            (r#"{"code":"REFERENCE_MIX_INVALID"}"#, true),
+            (r#"{"errors":[{"detail":"REFERENCE_MIX_INVALID: a periodic payment"}]}"#, true),
+            (r#"[{"REFERENCE_MIX_INVALID":"a periodic payment"}]"#, true),
+            ("REFERENCE_MIX_INVALID", true),
+            ("<p>Error (REFERENCE_MIX_INVALID)</p>", true),
+            (r#"{"code":"reference_mix_invalid"}"#, false),
+            (r#"{"code":"NO_REFERENCE_MIX_INVALID"}"#, false),
+            (r#"{"code":"REFERENCE_MIX_INVALID2"}"#, false),
+            ("{}", false),
+            ("", false),
+        ] {
+            assert_eq!(has(Operation::Basket, body), is_said, "{body}");
+            assert_eq!(has(Operation::Ncbct, body), body == mix, "{body}");
+        }
+    }
+}
