@@ -397,8 +397,8 @@ pub(crate) struct Prove {
     /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
-    /// Hold the matrix, or the part that is asked for, against this file, and fail where it differs
-    #[arg(long, value_name = "FILE", conflicts_with = "skip")]
+    /// Hold the matrix against this file, and fail where it differs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip"])]
     pub(crate) matrix: Option<PathBuf>,
     /// Write the file in place of comparing
     #[arg(long, requires = "matrix", conflicts_with = "only")]

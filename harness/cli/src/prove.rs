@@ -56,15 +56,14 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         outputs::may_write(path, &[]).map_err(Failure::input)?;
     }
     let kept = matrix.filter(|_| !args.update);
-    let kept = kept.map(|path| self::kept(path, &banks, args.only.is_empty())).transpose()?;
+    let kept = kept.map(self::kept).transpose()?;
     let rows = rows(args, &suite, banks).await?;
     let whole = args.only.is_empty() && args.skip.is_empty();
     let matrix = KillMatrix::new(rows, testable(&suite));
     let mut flaws = matrix.flaws(whole);
     match (&args.matrix, kept) {
         (Some(path), Some(kept)) => {
-            let now = lines(&matrix.snapshot(), whole);
-            flaws.extend(differences(path, &kept, &now));
+            flaws.extend(differences(path, &kept, &lines(&matrix.snapshot())));
         }
         (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
         (None, _) => {}
@@ -235,21 +234,16 @@ fn testable(suite: &Suite) -> BTreeSet<String> {
     coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
-/// The lines of the matrix that was kept: all, or those of these banks.
-fn kept(path: &Path, banks: &[Special], is_whole: bool) -> Result<BTreeSet<String>, Failure> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
-    let mut lines = lines(&text, is_whole);
-    if !is_whole {
-        let names: BTreeSet<&str> = banks.iter().map(|bank| bank.name()).collect();
-        lines.retain(|line| line.split('\t').nth(1).is_some_and(|name| names.contains(name)));
-    }
-    Ok(lines)
+/// The lines of the matrix that was kept.
+fn kept(path: &Path) -> Result<BTreeSet<String>, Failure> {
+    let text = fs::read_to_string(path);
+    let text =
+        text.map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
+    Ok(lines(&text))
 }
 
-/// The lines of a matrix; of a part of it without those that speak of the whole.
-fn lines(text: &str, is_whole: bool) -> BTreeSet<String> {
-    text.lines().filter(|line| is_whole || !line.starts_with('#')).map(str::to_owned).collect()
+fn lines(text: &str) -> BTreeSet<String> {
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Where the matrix is not the one that was kept.
@@ -266,20 +260,18 @@ mod tests {
     #[test]
     fn a_matrix_that_differs_is_shown_line_by_line() {
         let path = std::env::temp_dir().join(format!("xs2aspec-matrix-{}.tsv", std::process::id()));
-        fs::write(&path, "# all\nclean\tclean\t0\nfault\ta\t1\n").unwrap();
-        let flaws = |now: &str, is_whole| -> Vec<String> {
-            let kept = kept(&path, &[Special::Clean], is_whole).unwrap_or_else(|_| panic!("no file"));
-            let flaws = differences(&path, &kept, &lines(now, is_whole));
+        fs::write(&path, "a\nb\n").unwrap();
+        let flaws = |now: &str| -> Vec<String> {
+            let kept = kept(&path).unwrap_or_else(|_| panic!("no file"));
+            let flaws = differences(&path, &kept, &lines(now));
             flaws
                 .into_iter()
                 .map(|Flaw(flaw)| flaw.rsplit(": ").next().unwrap_or_default().to_owned())
                 .collect()
         };
-        assert!(flaws("# all\nclean\tclean\t0\nfault\ta\t1\n", true).is_empty());
-        assert_eq!(flaws("# all\nclean\tclean\t0\n", true), ["fault\ta\t1"]);
-        assert!(flaws("# some\nclean\tclean\t0\n", false).is_empty(), "the others were not asked for");
-        assert_eq!(flaws("clean\tclean\t1\n", false), ["clean\tclean\t0", "clean\tclean\t1"]);
+        assert!(flaws("a\nb\n").is_empty());
+        assert_eq!(flaws("a\nc\n"), ["b", "c"]);
         fs::remove_file(&path).unwrap();
-        assert!(kept(&path, &[], false).is_err(), "no file to compare with");
+        assert!(kept(&path).is_err(), "no file to compare with");
     }
 }

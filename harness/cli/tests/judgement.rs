@@ -136,7 +136,8 @@ fn an_unknown_field_in_a_case_file_is_exit_2_with_its_place_and_the_near_name() 
     let output = xs2aspec(&["--cases", folder.path().to_str().unwrap()], folder.path());
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("cases/area/a.yaml:6:5: unknown field `exepct`"), "{said}");
+    let place = format!("{}/area/a.yaml:6:5: unknown field `exepct`", folder.path().display());
+    assert!(said.contains(&place), "{said}");
     assert!(said.contains("did you mean `expect`?"), "{said}");
 }
 

@@ -65,11 +65,12 @@ pub fn noted(folder: &Path) -> io::Result<Vec<String>> {
 /// How many cases of the run in this folder may have made a payment, and nobody knows: they were noted, and have no verdict. None if the run has
 /// come to its end.
 pub fn in_doubt(folder: &Path) -> usize {
+    if !folder.join(FILE).exists() {
+        return 0;
+    }
     // A file that cannot be read says nothing against it.
-    let noted: BTreeSet<String> = match noted(folder) {
-        Ok(cases) => cases.into_iter().collect(),
-        Err(_) => return 1,
-    };
+    let Ok(noted) = noted(folder) else { return 1 };
+    let noted: BTreeSet<String> = noted.into_iter().collect();
     if noted.is_empty() {
         return 0;
     }
