@@ -62,11 +62,13 @@ pub struct Ledger {
     counts: Counts,
     by_operation: BTreeMap<String, Counts>,
     by_strength: BTreeMap<Strength, Counts>,
+    broken_controls: usize,
 }
 
 impl Ledger {
-    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted.
+    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted, but for what they break.
     pub fn add(&mut self, verdict: &CaseVerdict, strength: Strength) {
+        self.broken_controls += usize::from(verdict.is_broken_control());
         if verdict.role == Role::Control {
             return;
         }
@@ -78,6 +80,11 @@ impl Ledger {
     /// All selected cases.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Controls that nobody selected and that break something themselves.
+    pub fn broken_controls(&self) -> usize {
+        self.broken_controls
     }
 
     /// By operation of the judged request, in alphabetical order.

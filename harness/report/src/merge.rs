@@ -69,8 +69,9 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
     if verdicts.len() != planned {
         return Err(MergeError::Missing { planned, found: verdicts.len() });
     }
+    let said_by_name = verdicts.iter().filter(|verdict| verdict.same_as.is_some()).count();
     let mut ledger = Ledger::default();
-    for verdict in &verdicts {
+    for verdict in merged.verdicts.values() {
         let strength = merged.strengths.get(&verdict.clause).copied().unwrap_or(Strength::Untestable);
         ledger.add(verdict, strength);
     }
@@ -84,7 +85,8 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
         waivers: merged.waivers,
     };
     let now = starts.iter().map(|start| start.now.clone()).min().unwrap_or_default();
-    let started = RunStarted { cases: planned, planned: None, shard: None, now, ..first.clone() };
+    let started =
+        RunStarted { cases: planned, said_by_name, planned: None, shard: None, now, ..first.clone() };
     let mut events = vec![Event::RunStarted(started)];
     events.extend(merged.texts.into_values());
     events.extend(merged.sent);

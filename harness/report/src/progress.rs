@@ -96,6 +96,7 @@ impl Progress {
         }
         let (cases, target, url) =
             (text::count(start.cases, "case"), short(&start.target), short(&start.base_url));
+        let cases = cases + &terminal::by_name(start.said_by_name);
         self.say(&format!("{}: {cases} against {target} ({url})", short(&start.tool)));
     }
 

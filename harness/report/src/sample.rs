@@ -92,6 +92,8 @@ impl Sample {
             },
             control: None,
             changes: vec![],
+            same_as: None,
+            unconfirmed: false,
             exchange: sent.then_some(number),
             micros: 12_345,
         });

@@ -391,7 +391,7 @@ mod tests {
         --
         ctrf.json: line 2 is not what the record says
         --
-        junit.xml: line 167 is not what the record says
+        junit.xml: line 182 is not what the record says
         --
         summary.md: line 1 is not what the record says
         ");

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{case::Case, definition::IfControlRefused, expectation::Expectation, problem::Problem};
+use crate::{
+    case::Case, definition::IfControlRefused, expectation::Expectation, problem::Problem,
+    request::RequestSpec,
+};
 
 /// What a case file writes as the control of the plain request of an operation.
 pub(crate) const NONE: &str = "none";
@@ -70,8 +73,6 @@ fn is_again(case: &Case, plain: &Case) -> bool {
 /// Every case that expects a refusal or changes its baseline has a control; the control exists, expects acceptance of the same
 /// operation, and following controls ends.
 pub(crate) fn check(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
-    let plain: BTreeSet<&str> =
-        cases.iter().filter(|case| case.is_plain).map(|case| case.request.operation.as_str()).collect();
     for case in cases.iter().filter(|case| !case.is_plain) {
         let Some(control) = &case.control else {
             if matches!(case.expect, Expectation::Refused(_)) {
@@ -97,8 +98,9 @@ pub(crate) fn check(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &
             let message = format!("case `{}`: its control `{control}` does not expect acceptance", case.id);
             problems.push(case.problem(message));
         }
-        let operation = &case.request.operation;
-        if found.request.operation != *operation && plain.contains(operation.as_str()) {
+        let leads = |request: &RequestSpec| request.operation == found.request.operation;
+        let is_led_there = found.is_plain && case.before.iter().any(|step| leads(&step.request));
+        if !leads(&case.request) && !is_led_there {
             let message = format!("case `{}`: its control `{control}` is of another operation", case.id);
             problems.push(case.problem(message));
         }

@@ -56,6 +56,11 @@ impl Session {
             None => Exchanger::new(&profile)?,
         };
         let (suite, rules) = (Arc::clone(&self.suite), Arc::clone(&self.rules));
+        let mut profile = profile;
+        if exchanger.is_inside() {
+            // In this process nobody is ever too busy: who says so says it by rule.
+            profile.limits.retries = 0;
+        }
         let session = Self::of(suite, profile, (self.seed, self.now), seal, exchanger, rules);
         Ok(Self { beside: Some(requests), ..session })
     }
@@ -85,6 +90,7 @@ impl Session {
             retries: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
+            accepted: Mutex::default(),
             suite,
             profile,
             seed,

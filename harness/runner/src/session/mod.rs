@@ -1,8 +1,10 @@
 //! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict. What is asked stands in `ask`,
 //! what the target offers in `offer`; in place of a target there can be the record of a run (`recorded`).
 
+mod again;
 mod ask;
 mod build;
+mod control;
 mod offer;
 mod recorded;
 mod sequence;
@@ -21,10 +23,11 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Sending, TargetProfile, Verdict,
+    CaseVerdict, Exchange, Finding, Place, Request, Role, Sending, TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
+use xs2aspec_suite::{Case, Location, RequestSpec, StepExpect, Strength, Suite};
 
+pub(crate) use self::again::Again;
 pub(crate) use self::ask::micros;
 use self::recorded::Recorded;
 pub use self::{ask::Requests, sequence::Told};
@@ -38,6 +41,7 @@ use crate::{
     profile::Profile,
     response::{Operation, ResponseRules},
     seal::{Seal, SealError},
+    window::unconfirm,
 };
 
 /// Why a session cannot begin. Exit code 2.
@@ -102,6 +106,8 @@ pub struct Session {
     retries: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
+    /// At how many exchanges each valid request that was asked again was accepted last.
+    accepted: Mutex<HashMap<String, u64>>,
 }
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -174,17 +180,17 @@ impl Session {
         let start = Instant::now();
         let mut trail = Trail::default();
         let mut verdict = blank(case);
-        let mut answered = None;
-        match self.attempt(case, &mut verdict, &mut trail).await {
-            Ok(seen) => answered = Some(seen),
-            Err(Stop { verdict: word, reason }) => {
+        let answered = match self.attempt(case, &mut verdict, &mut trail).await {
+            Ok(seen) => Some(seen),
+            Err(Stop { verdict: word, reason, seen }) => {
                 verdict.verdict = word;
                 verdict.reason = Some(reason);
                 // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no `fail` has no findings.
                 verdict.findings.clear();
+                seen
             }
-        }
-        let Trail { exchanges, learned } = trail;
+        };
+        let Trail { exchanges, learned, .. } = trail;
         // What is asked beside another session is compared, and never shown.
         if self.beside.is_none() {
             let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
@@ -206,17 +212,36 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Outcome, String), Stop> {
         self.offered(case).await?;
+        if let Some(plain) = &case.same_as {
+            return self.by_name(case, plain, verdict).await;
+        }
         let refused_control = self.control(case, verdict).await?;
-        let (kept, checks, findings) = self.set_up(case, trail).await?;
+        let set_up = self.set_up(case, trail).await;
+        let (kept, checks, findings) = set_up.map_err(|stop| match stop.verdict {
+            Verdict::Inconclusive if case.is_plain => {
+                Stop::inconclusive(self.not_accepted(&case.id, &stop.reason))
+            }
+            _ => stop,
+        })?;
         let (answer, mut examined) = self.exchange(case, "request", &case.request, &kept, trail).await?;
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
         let seen = (examined.outcome, examined.words.clone());
-        if let Some(words) = refused_control.filter(|_| examined.outcome != Outcome::Accepted) {
-            let control = case.control.as_deref().unwrap_or_default();
-            let reason = format!("it was refused ({}), as its control {control} was: {words}", seen.1);
+        if examined.outcome != Outcome::Accepted
+            && let Some(reason) = refused_control
+        {
             return Err(Stop::inconclusive(reason));
+        }
+        if case.is_plain && !self.profile.own_key && examined.outcome.is_refusal() {
+            let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+        }
+        // Only what leaves something out uses up the quota.
+        let uses_quota = !case.changes.is_empty() && case.needs.iter().any(|need| need == ask::QUOTA);
+        if uses_quota && case.expect.is_accepted() && (answer.status == 429 || judge::is_quota(&answer)) {
+            let reason = format!("the quota of the day is used up: it got {}", seen.1);
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         let choice = self.choice(&case.clause);
         let operation = operation_of(&case.request);
@@ -226,7 +251,21 @@ impl Session {
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
         verdict.observations.extend(judged.observations);
-        verdict.reason = judged.reason;
+        let plain = self.plain(&case.id);
+        if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
+            let again = self.ask_again(&plain, &format!("again-after/{}", case.id)).await;
+            if let Some(words) = again.refused {
+                trail.exchanges.extend(again.exchanges);
+                let why = "the target accepts nothing any more, so that its refusal says nothing";
+                unconfirm(
+                    verdict,
+                    &format!("{why}: the plain request {plain} {words} when it was asked again"),
+                );
+                return Ok(seen);
+            }
+        }
+        verdict.reason =
+            judged.reason.map(|why| if case.is_plain { self.not_accepted(&case.id, &why) } else { why });
         Ok(seen)
     }
 
@@ -276,48 +315,6 @@ impl Session {
             _ => None,
         }
     }
-
-    /// Runs the control, and stops where it was refused. A case that must be accepted goes on, with the control's answer in words:
-    /// its acceptance is one all the same, and only its refusal says nothing then.
-    async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<Option<String>, Stop> {
-        let Some(id) = &case.control else { return Ok(None) };
-        let control =
-            self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))?;
-        let accepted = matches!(control.answered, Some((Outcome::Accepted, _)));
-        verdict.control = Some(ControlSeen { case: id.clone(), accepted });
-        if accepted {
-            return Ok(None);
-        }
-        let words = control.answered.as_ref().map_or_else(
-            || control.verdict.reason.clone().unwrap_or_else(|| "no answer".to_owned()),
-            |(_, words)| format!("got {words}"),
-        );
-        match (control.verdict.verdict, case.if_control_refused) {
-            // A control that could not be sent says nothing about the target; neither does its case.
-            (word @ (Verdict::NotApplicable | Verdict::Error), _) => {
-                Err(Stop { verdict: word, reason: words })
-            }
-            (_, IfControlRefused::Inconclusive)
-                if case.expect.is_accepted()
-                    && matches!(control.answered, Some((Outcome::Refused | Outcome::Rejected, _))) =>
-            {
-                Ok(Some(words))
-            }
-            (_, IfControlRefused::Inconclusive) => {
-                Err(Stop::inconclusive(format!("its control {id} was not accepted: {words}")))
-            }
-            (_, IfControlRefused::Observed) => {
-                verdict
-                    .observations
-                    .push(format!("{}: the target need not accept the control {id}: {words}", case.clause));
-                verdict.checks = 1;
-                Err(Stop {
-                    verdict: Verdict::Observed,
-                    reason: format!("its control {id} was not accepted: {words}"),
-                })
-            }
-        }
-    }
 }
 
 /// What is left behind on the way of a case.
@@ -327,25 +324,33 @@ struct Trail {
     exchanges: Vec<Exchange>,
     /// What their answers told of persons and accounts.
     learned: Pairs,
+    /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
+    is_again: bool,
 }
 
 /// Where the way of a case ends before its request is judged.
 struct Stop {
     verdict: Verdict,
     reason: String,
+    /// The answer to the judged request, if it got that far.
+    seen: Option<(Outcome, String)>,
 }
 
 impl Stop {
+    fn new(verdict: Verdict, reason: String) -> Self {
+        Self { verdict, reason, seen: None }
+    }
+
     fn inconclusive(reason: String) -> Self {
-        Self { verdict: Verdict::Inconclusive, reason }
+        Self::new(Verdict::Inconclusive, reason)
     }
 
     fn not_applicable(reason: String) -> Self {
-        Self { verdict: Verdict::NotApplicable, reason }
+        Self::new(Verdict::NotApplicable, reason)
     }
 
     fn error(reason: String) -> Self {
-        Self { verdict: Verdict::Error, reason }
+        Self::new(Verdict::Error, reason)
     }
 }
 
@@ -370,6 +375,8 @@ fn blank(case: &Case) -> CaseVerdict {
         reason: None,
         control: None,
         changes: case.changes.clone(),
+        same_as: case.same_as.clone(),
+        unconfirmed: false,
         exchange: None,
         micros: 0,
     }
@@ -388,7 +395,7 @@ fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
         Outcome::Accepted => true,
         Outcome::Refused | Outcome::Rejected => expect == StepExpect::Any,
         Outcome::Busy => expect == StepExpect::Any && status == 429,
-        Outcome::ServerError | Outcome::Neither => false,
+        Outcome::Foreign | Outcome::ServerError | Outcome::Neither => false,
     }
 }
 
