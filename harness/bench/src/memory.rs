@@ -51,6 +51,8 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
         }
         let one = CaseVerdict {
             case: id,
+            same_as: None,
+            unconfirmed: false,
             exchange: None,
             role: xs2aspec_record::Role::Selected,
             ..verdict.clone()

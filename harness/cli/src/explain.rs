@@ -91,8 +91,17 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
             say!("           {choice}: {expectation}; observed unless declared");
         }
     }
-    if let Some(control) = &case.control {
-        say!("control    {control}, which must be accepted in the same run");
+    match (&case.control, &case.same_as) {
+        (Some(control), Some(plain)) if control != plain => {
+            say!(
+                "same as    {plain}: nothing is sent for it; if that is refused, and {control} is accepted, the clause is broken"
+            );
+        }
+        (_, Some(plain)) => {
+            say!("same as    {plain}: nothing is sent for it, that answer is judged for this clause")
+        }
+        (Some(control), None) => say!("control    {control}, which must be accepted in the same run"),
+        (None, None) => {}
     }
     let about = suite.baselines().get(&case.baseline).map_or("", |baseline| baseline.about.as_str());
     say!("baseline   {}: {about}", case.baseline);

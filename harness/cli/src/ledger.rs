@@ -45,7 +45,13 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
             }
         }
     }
-    say!("{} cases at depth {}, {} left out", plan.selected.len(), args.depth.word(), plan.left_out.len());
+    say!(
+        "{} cases at depth {}, {} of them are the plain request, said by name; {} left out",
+        plan.selected.len(),
+        args.depth.word(),
+        plan.said_by_name(),
+        plan.left_out.len()
+    );
     Ok(Exit::Conforms)
 }
 
@@ -60,6 +66,7 @@ fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
         "baseline": case.baseline,
         "changes": case.changes,
         "control": case.control,
+        "sameAs": case.same_as,
         "expect": case.expect.to_string(),
         "needs": case.needs,
         "leftOut": left_out,
@@ -150,8 +157,9 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     if problems.is_empty() {
         let [quick, standard, exhaustive] = [Depth::Quick, Depth::Standard, Depth::Exhaustive]
             .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));
+        let by_name = suite.cases().iter().filter(|case| case.same_as.is_some()).count();
         say!(
-            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive: no breach of the authoring rules",
+            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive, {by_name} of them the plain request, said by name: no breach of the authoring rules",
             suite.clauses().len()
         );
         return Ok(Exit::Conforms);

@@ -70,7 +70,7 @@ async fn a_server_that_accepts_everything_passes_no_negative_case() {
 #[tokio::test]
 async fn a_server_that_refuses_everything_passes_nothing() {
     let (exit, verdicts) = against(ResponseTemplate::new(400)).await;
-    assert!(matches!(exit, Some(1 | 3)), "{exit:?}");
+    assert_eq!(exit, Some(3), "the server need not know the key of the suite");
     let negative = refusals();
     let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
     assert!(judged.len() > 500);
@@ -81,6 +81,96 @@ async fn a_server_that_refuses_everything_passes_nothing() {
         );
     }
     assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass));
+}
+
+/// A profile that names a key of its own, with this address.
+fn full_profile(folder: &Path, url: &str) -> String {
+    let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys");
+    let reference = include_str!("../../../fixtures/targets/reference.toml");
+    let text = reference.replace("\"http://127.0.0.1\"", &format!("{url:?}"))
+        + &format!("\n[signing]\nkey = \"{keys}/other.key.pem\"\ncertificate = \"{keys}/other.cert.pem\"\n");
+    let file = folder.join("bank.toml");
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_conforms() {
+    let html = "<html>log in</html>";
+    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone.
+    for (status, body, full, bare) in [
+        (401, "", 1, 3),
+        (404, "", 1, 3),
+        (403, html, 1, 3),
+        (500, "", 1, 1),
+        (200, "{}", 1, 1),
+        (200, "null", 1, 1),
+        (200, html, 1, 1),
+    ] {
+        let server = MockServer::start().await;
+        let media = if body == html { "text/html" } else { "application/json" };
+        let answer = ResponseTemplate::new(status).set_body_raw(body, media);
+        Mock::given(any()).respond_with(answer).mount(&server).await;
+        let folder = TempDir::new().unwrap();
+        for (target, expected) in [(full_profile(folder.path(), &server.uri()), full), (server.uri(), bare)] {
+            let out = folder.path().join("out");
+            let arguments = ["--target", &target, "--depth", "quick"];
+            let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
+            let said = String::from_utf8(output.stdout).unwrap();
+            let verdicts = verdicts(&out);
+            let what = format!("{status} {body} {target}\n{said}");
+            assert_eq!(output.status.code(), Some(expected), "{what}");
+            let failing: Vec<&CaseVerdict> =
+                verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).collect();
+            assert!(failing.len() <= 5, "{} {what}", failing.len());
+            assert!(
+                failing.iter().all(|verdict| verdict.control.is_none()),
+                "only plain requests fail: {what}"
+            );
+            assert_eq!(failing.is_empty(), expected == 3, "{what}");
+            assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass), "{what}");
+            // What rests on a plain request has the reason in common.
+            let reasons: BTreeSet<&str> = verdicts
+                .iter()
+                .filter(|verdict| verdict.verdict == Verdict::Inconclusive)
+                .filter_map(|verdict| verdict.reason.as_deref())
+                .collect();
+            assert!(reasons.len() <= 5, "{reasons:#?}");
+            assert!(reasons.iter().all(|reason| reason.starts_with("the plain request ")), "{reasons:#?}");
+            let has_hint = |reason: &&str| reason.contains("need not know the suite's test key");
+            assert_eq!(reasons.iter().all(has_hint), target == server.uri(), "{reasons:#?}");
+            let last: Vec<&str> = said.lines().rev().take(3).collect();
+            assert!(
+                last.iter().any(|line| line.starts_with("no valid request was accepted: ")
+                    && line.contains(&status.to_string())
+                    && line.ends_with(&format!("try `xs2aspec doctor --target {target}`"))),
+                "{last:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_control_that_nobody_selected_shows_what_is_wrong_with_it() {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(500)).mount(&server).await;
+    let folder = TempDir::new().unwrap();
+    for target in [full_profile(folder.path(), &server.uri()), server.uri()] {
+        let out = folder.path().join("out");
+        let only = ["--target", &target, "--only", "ncbct.creditor-name.length"];
+        let output = tokio::task::block_in_place(|| xs2aspec(&only, &out));
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("FAIL  ncbct.path / plain") && said.contains("[http.no-server-error]"),
+            "{said}"
+        );
+        assert!(!said.contains("FAIL  ncbct.creditor-name"), "{said}");
+        let reports =
+            ["summary.md", "junit.xml"].map(|name| std::fs::read_to_string(out.join(name)).unwrap());
+        assert!(reports[0].contains("does not conform"), "{}", reports[0]);
+        assert!(reports[1].contains("<error"), "{}", reports[1]);
+    }
 }
 
 #[tokio::test]

@@ -102,7 +102,7 @@ async fn no_more_is_asked_in_a_second_than_the_profile_says() {
     let (_, said, _) = run(&server, "{ per-second = 50 }", &["ncbct.purpose-code"]);
     let took = start.elapsed();
     let asked = server.received_requests().await.unwrap().len();
-    assert!(asked > 10, "{said}");
+    assert!(asked >= 10, "{asked}: {said}");
     let least = Duration::from_millis(20) * u32::try_from(asked - 1).unwrap();
     assert!(took >= least, "{took:?} for {asked} requests");
 }

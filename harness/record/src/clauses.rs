@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::verdict::{Absence, CaseVerdict, Verdict};
+use crate::verdict::{Absence, CaseVerdict, Role, Verdict};
 
 /// How often the check of a clause looked at answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,6 +163,8 @@ impl DemandedClauses {
     pub fn add(&mut self, verdict: &CaseVerdict) {
         match verdict.verdict {
             Verdict::Pass => self.of(&verdict.clause).kept += 1,
+            // Of a control that nobody selected only what its status says counts.
+            Verdict::Fail if verdict.role == Role::Control && !verdict.is_broken_control() => {}
             Verdict::Fail | Verdict::Waived => {
                 let broken: BTreeSet<&str> =
                     verdict.findings.iter().map(|finding| finding.clause.as_str()).collect();
@@ -289,7 +291,7 @@ impl DemandedClauses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Finding, Place, Role};
+    use crate::verdict::{Finding, Place};
 
     fn verdict(clause: &str, word: Verdict) -> CaseVerdict {
         let finding = |clause: &str| Finding {
@@ -314,6 +316,8 @@ mod tests {
             absence: None,
             control: None,
             changes: vec![],
+            same_as: None,
+            unconfirmed: false,
             exchange: None,
             micros: 0,
         }

@@ -85,6 +85,9 @@ pub struct RunStarted {
     pub depth: String,
     /// Number of selected cases.
     pub cases: usize,
+    /// How many of them are the plain request of their operation once more, said by name: nothing is sent again for them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub said_by_name: usize,
     /// Which part of the plan, where it is run in several: `2/3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
@@ -135,6 +138,9 @@ pub struct TargetProfile {
     /// Whether a created resource with status RJCT is a refusal.
     #[serde(default)]
     pub rejected_is_refusal: bool,
+    /// Whether requests were signed with the test key that everybody knows, and that the target need not know.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub test_key: bool,
     /// Paths that differ from the document's, by operation.
     #[serde(default)]
     pub paths: BTreeMap<String, String>,
@@ -214,6 +220,11 @@ pub struct Exchange {
     pub at: u64,
     /// Time from the first byte sent to the last byte read, in microseconds.
     pub micros: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 fn first() -> u32 {

@@ -28,7 +28,7 @@ impl Exit {
     /// The code of a run with this ledger: a violation outweighs what could not be told, which outweighs silence.
     pub fn of(ledger: &Ledger) -> Self {
         let counts = ledger.counts();
-        if counts.fail > 0 {
+        if counts.fail + ledger.broken_controls() > 0 {
             Self::Violation
         } else if counts.error > 0 || ledger.demanded_inconclusive() > 0 {
             Self::CouldNotTell
@@ -87,6 +87,8 @@ mod tests {
             absence: None,
             control: None,
             changes: vec![],
+            same_as: None,
+            unconfirmed: false,
             exchange: None,
             micros: 0,
         }
@@ -100,6 +102,31 @@ mod tests {
             ledger.add(&CaseVerdict { role: Role::Control, verdict: Verdict::Fail, ..case }, *strength);
         }
         Exit::of(&ledger)
+    }
+
+    #[test]
+    fn a_control_that_is_refused_by_itself_is_a_violation_and_another_mismatch_of_it_is_none() {
+        let exit = |at: &str, role: Role| {
+            let text = format!(
+                r#"{{"case":"a/b","clause":"a","area":"x","operation":"c","role":"control","place":{{"file":"d","line":1,"column":1}},
+                    "verdict":"fail","expected":"accepted","checks":1,"micros":1,
+                    "findings":[{{"clause":"a","expected":"an answer below 500","actual":"500","at":"{at}"}}]}}"#
+            );
+            let control = CaseVerdict { role, ..serde_json::from_str(&text).unwrap() };
+            let mut ledger = Ledger::default();
+            let selected = CaseVerdict {
+                role: Role::Selected,
+                verdict: Verdict::Pass,
+                findings: vec![],
+                ..control.clone()
+            };
+            ledger.add(&selected, Strength::Stated);
+            ledger.add(&control, Strength::Stated);
+            Exit::of(&ledger)
+        };
+        assert_eq!(exit("status", Role::Control), Exit::Violation);
+        assert_eq!(exit("body/links", Role::Control), Exit::Conforms);
+        assert_eq!(exit("body/links", Role::Selected), Exit::Violation);
     }
 
     #[test]

@@ -67,6 +67,7 @@ pub struct Ledger {
     by_operation: BTreeMap<String, Counts>,
     by_strength: BTreeMap<Strength, Counts>,
     clauses: DemandedClauses,
+    broken_controls: usize,
 }
 
 impl Ledger {
@@ -90,6 +91,7 @@ impl Ledger {
     /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted, but what they say of clauses is.
     pub fn add(&mut self, verdict: &CaseVerdict, strength: Strength) {
         self.clauses.add(verdict);
+        self.broken_controls += usize::from(verdict.is_broken_control());
         if verdict.role == Role::Control {
             return;
         }
@@ -101,6 +103,11 @@ impl Ledger {
     /// All selected cases.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Controls that nobody selected and that break something themselves.
+    pub fn broken_controls(&self) -> usize {
+        self.broken_controls
     }
 
     /// By operation of the judged request, in alphabetical order.

@@ -121,7 +121,8 @@ pub struct Finding {
 pub enum Role {
     /// Asked for: it counts.
     Selected,
-    /// Runs only as the control of a selected case; its verdict is recorded but not counted.
+    /// Runs only as the control of a selected case; its verdict is recorded but not counted. One that is refused by itself is a violation
+    /// all the same.
     Control,
 }
 
@@ -186,6 +187,12 @@ pub struct CaseVerdict {
     /// What the case changes in its baseline, in words, for the failure text (`body/monthsOfExecution = [3, 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// The plain case whose request this is once more, said by name: nothing was sent again, and its answer is judged for this clause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
+    /// Whether the target no longer accepted valid requests when it was asked again after this case, so that its refusal says nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfirmed: bool,
     /// Sequence number of the judged exchange, if one took place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<u64>,
@@ -205,5 +212,13 @@ impl CaseVerdict {
             findings => format!("beside {findings} findings"),
         };
         Some(format!("the verdict of `{}` is `{}` {found}", self.case, self.verdict.word()))
+    }
+
+    /// Whether it is a control that nobody selected and whose answer breaks something by its status alone: a valid request that is
+    /// refused, or a server that fails. That is a violation, whoever asked.
+    pub fn is_broken_control(&self) -> bool {
+        self.role == Role::Control
+            && self.verdict == Verdict::Fail
+            && self.findings.iter().any(|finding| finding.at == "status")
     }
 }

@@ -35,6 +35,9 @@ pub(crate) fn of(head: &Head, told: &Told<'_>) -> String {
         line(&mut block, "   | ", &said);
     }
     clauses(&mut block, head, verdict);
+    if let Some(plain) = &verdict.same_as {
+        line(&mut block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
+    }
     if let Some(control) = &verdict.control {
         let word = if control.accepted { "accepted" } else { "not accepted" };
         line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));

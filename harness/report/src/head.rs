@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{
-    CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Event, Exit, Ledger, Resumed, Role,
-    RunFinished, RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
+    CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Event, Exchange, Exit, Ledger, Resumed,
+    Role, RunFinished, RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
 };
 
 use crate::run::words;
@@ -25,7 +25,16 @@ pub struct Head {
     exchanges: u64,
     /// Whether the checks on answers were told.
     has_checks: bool,
+    /// Kinds of answers, up to a few.
+    answers: BTreeSet<String>,
+    /// Cases whose control was not accepted, and those whose control was.
+    refused: usize,
+    accepted: usize,
+    said_by_name: usize,
 }
+
+/// Kinds of answers that are told apart.
+const KINDS: usize = 4;
 
 /// Why events are no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +99,10 @@ impl Head {
             events: 1,
             exchanges: 0,
             has_checks: false,
+            answers: BTreeSet::new(),
+            refused: 0,
+            accepted: 0,
+            said_by_name: 0,
         })
     }
 
@@ -117,7 +130,12 @@ impl Head {
                     return Err(RunError::Twice { what: "clause", id: entry.key().clone() });
                 }
             },
-            Event::Exchange(_) => self.exchanges += 1,
+            Event::Exchange(exchange) => {
+                self.exchanges += 1;
+                if self.answers.len() < KINDS {
+                    self.answers.insert(kind_of(exchange));
+                }
+            }
             Event::Profile(profile) => self.profile = Some(profile.clone()),
             Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
             Event::AnswerChecks(checks) => {
@@ -137,6 +155,12 @@ impl Head {
             case: verdict.case.clone(),
         })?;
         self.ledger.add(verdict, clause.strength);
+        match &verdict.control {
+            Some(control) if control.accepted => self.accepted += 1,
+            Some(_) => self.refused += 1,
+            None => {}
+        }
+        self.said_by_name += usize::from(verdict.role == Role::Selected && verdict.same_as.is_some());
         if verdict.role == Role::Selected
             && verdict.verdict == Verdict::Fail
             && !self.broken.contains(&verdict.clause)
@@ -211,6 +235,23 @@ impl Head {
     /// How many exchanges took place: as `run-finished` says it, else as many as were written.
     pub fn exchanges(&self) -> u64 {
         self.finish.as_ref().map_or(self.exchanges, |finish| finish.exchanges)
+    }
+
+    /// How many of the selected cases are the plain request once more.
+    pub fn said_by_name(&self) -> usize {
+        self.said_by_name
+    }
+
+    /// What the answers were of a target that accepted no valid request; `None` if it accepted one, or nothing rests on any.
+    pub fn refused_everything(&self) -> Option<String> {
+        let kinds: Vec<&str> = self.answers.iter().map(String::as_str).collect();
+        let said = match kinds.as_slice() {
+            [] => return None,
+            [one] => format!("every answer is {one}"),
+            more if more.len() < KINDS => format!("the answers are {}", more.join(", ")),
+            more => format!("the answers are {} and others", more[..KINDS - 1].join(", ")),
+        };
+        (self.accepted == 0 && self.refused > 0).then_some(said)
     }
 
     /// The one count of verdicts, controls apart.
@@ -296,6 +337,18 @@ impl Head {
             if exit == Exit::Conforms { "the others could not be told" } else { self.exit().sentence() };
         let done = self.ledger.counts().total();
         format!("{how}, {done} of {} selected cases have a verdict; {rest}", self.start.cases)
+    }
+}
+
+/// Status of an answer, with its media type where that is not JSON.
+fn kind_of(exchange: &Exchange) -> String {
+    let Some(response) = &exchange.response else { return "none".to_owned() };
+    let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
+    let media = header.map_or("", |header| header.1.split(';').next().unwrap_or_default().trim());
+    match media {
+        "" => response.status.to_string(),
+        json if json.ends_with("json") => response.status.to_string(),
+        other => format!("{} {other}", response.status),
     }
 }
 

@@ -273,7 +273,8 @@ fn unmarked(text: &str) -> String {
 
 /// Why a run is no whole run, if so.
 fn unfinished(head: &Head) -> Option<String> {
-    (!head.complete() || head.exit() == Exit::NothingRan).then(|| head.conclusion())
+    let broken = head.ledger().broken_controls() > 0;
+    (broken || !head.complete() || head.exit() == Exit::NothingRan).then(|| head.conclusion())
 }
 
 fn unfinished_suite(writer: &mut Writer<impl Write>, head: &Head, why: &str) -> io::Result<()> {

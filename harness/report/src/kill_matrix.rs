@@ -43,6 +43,9 @@ pub struct Row {
     pub cases: usize,
     /// Cases that failed, by id: each with its clause and the clauses of its findings.
     pub fired: BTreeMap<String, BTreeSet<String>>,
+    /// Cases that are a plain request once more, said by name, where that request failed: each with its clause. They are not told apart
+    /// from it, and the request is theirs as well.
+    pub by_name: BTreeMap<String, String>,
     /// Cases that could not be judged, by id, with the reason.
     pub unjudged: BTreeMap<String, String>,
 }
@@ -59,9 +62,11 @@ impl Row {
             clause: clause.to_owned(),
             cases: 0,
             fired: BTreeMap::new(),
+            by_name: BTreeMap::new(),
             unjudged: BTreeMap::new(),
         };
-        for verdict in verdicts {
+        let verdicts: Vec<&CaseVerdict> = verdicts.into_iter().collect();
+        for verdict in &verdicts {
             row.cases += 1;
             match verdict.verdict {
                 Verdict::Fail => {
@@ -75,13 +80,19 @@ impl Row {
                 Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
             }
         }
+        for verdict in verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Inconclusive) {
+            if verdict.same_as.as_ref().is_some_and(|plain| row.fired.contains_key(plain)) {
+                row.by_name.insert(verdict.case.clone(), verdict.clause.clone());
+            }
+        }
         row
     }
 
-    /// Cases that fired for the clause of the fault itself.
+    /// Cases that fired for the clause of the fault itself, by themselves or as the plain request that they are.
     pub fn own(&self) -> impl Iterator<Item = &str> {
         let fired = self.fired.iter().filter(|(_, clauses)| clauses.contains(&self.clause));
-        fired.map(|(case, _)| case.as_str())
+        let by_name = self.by_name.iter().filter(|(_, clause)| **clause == self.clause);
+        fired.map(|(case, _)| case.as_str()).chain(by_name.map(|(case, _)| case.as_str()))
     }
 
     /// Firing cases by clause, most first: what the bank is accused of.
@@ -290,6 +301,8 @@ mod tests {
             absence: None,
             control: None,
             changes: vec![],
+            same_as: None,
+            unconfirmed: false,
             exchange: None,
             micros: 1,
         }
@@ -311,6 +324,18 @@ mod tests {
             [""; 0]
         );
         assert_eq!(flaws(vec![fault(&[verdict("c/x", "c", Verdict::Fail, &["a.b"])])], &["a.b"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_fault_is_caught_by_the_plain_request_that_its_case_is_by_name() {
+        let by_name = CaseVerdict {
+            same_as: Some("c/plain".to_owned()),
+            ..verdict("a.b/left-out", "a.b", Verdict::Inconclusive, &[])
+        };
+        let plain = |word, names: &[&str]| verdict("c/plain", "c", word, names);
+        assert_eq!(flaws(vec![fault(&[by_name.clone(), plain(Verdict::Fail, &["c"])])], &["a.b"]), [""; 0]);
+        let survives = ["fault a.b/off-by-one survives: no case fails"];
+        assert_eq!(flaws(vec![fault(&[by_name, plain(Verdict::Inconclusive, &[])])], &["a.b"]), survives);
     }
 
     #[test]

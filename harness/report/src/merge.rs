@@ -69,6 +69,7 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
     if verdicts.len() != planned {
         return Err(MergeError::Missing { planned, found: verdicts.len() });
     }
+    let said_by_name = verdicts.iter().filter(|verdict| verdict.same_as.is_some()).count();
     let mut ledger = Ledger::default();
     for text in merged.texts.values() {
         if let Event::Clause(clause) = text {
@@ -91,7 +92,8 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
         waivers: merged.waivers,
     };
     let now = starts.iter().map(|start| start.now.clone()).min().unwrap_or_default();
-    let started = RunStarted { cases: planned, planned: None, shard: None, now, ..first.clone() };
+    let started =
+        RunStarted { cases: planned, said_by_name, planned: None, shard: None, now, ..first.clone() };
     let mut events = vec![Event::RunStarted(started)];
     events.extend(merged.texts.into_values());
     events.extend(merged.sent);

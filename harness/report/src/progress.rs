@@ -95,7 +95,8 @@ impl Progress {
             bar.set_message(run::words(&self.counts));
             bar.tick();
         }
-        let (cases, target) = (text::count(start.cases, "case"), short(&start.target));
+        let cases = text::count(start.cases, "case") + &terminal::by_name(start.said_by_name);
+        let target = short(&start.target);
         let at = start.address().map(|address| format!(" ({})", short(address))).unwrap_or_default();
         self.say(&format!("{}: {cases} against {target}{at}", short(&start.tool)));
     }

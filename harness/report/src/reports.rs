@@ -67,7 +67,7 @@ impl Default for Teller {
 }
 
 impl Teller {
-    /// Tells the next event, and shows a selected case when its verdict is told. After an event that does not belong there nothing more is
+    /// Tells the next event, and shows a selected case, or a control that is a violation, when its verdict is told. After an event that does not belong there nothing more is
     /// shown, and [`Self::finish`] says why.
     fn tell(&mut self, event: Event, mut show: impl FnMut(&Head, &Told<'_>)) {
         let Ok(head) = &mut self.head else { return };
@@ -89,7 +89,7 @@ impl Teller {
                 let exchanges =
                     self.exchanges.iter().filter(|exchange| exchange.case == verdict.case).collect();
                 let told = Told { verdict: &verdict, exchanges };
-                if verdict.role == Role::Selected {
+                if verdict.role == Role::Selected || verdict.is_broken_control() {
                     show(head, &told);
                 }
                 self.exchanges.clear();
@@ -127,7 +127,7 @@ pub fn open(path: &Path) -> Result<Spool, ReportsError> {
 pub fn draw(record: Spool, sheet: &mut dyn Sheet, out: &mut dyn Write) -> Result<(), ReportsError> {
     let mut teller = Teller::default();
     let told = record.settle(|event| {
-        teller.tell(event, |head, told| sheet.case(head, told));
+        teller.tell(event, |head, told| sheet.tell(head, told));
         Ok(())
     });
     told.map_err(ReportsError::Read)?;
@@ -185,10 +185,10 @@ pub fn write(
         go_on(&mut archive, |archive| archive.tell(&event).map_err(ReportsError::write(&har)));
         teller.tell(event, |head, told| {
             for (_, sheet) in &mut reports {
-                sheet.case(head, told);
+                sheet.tell(head, told);
             }
             for sheet in more.iter_mut() {
-                sheet.case(head, told);
+                sheet.tell(head, told);
             }
         });
     });

@@ -62,12 +62,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Shows reports every selected case, in the order of their ids.
+    /// Shows reports every selected case, and controls that are a violation, in the order of their ids.
     pub fn show(&self, sheets: &mut [&mut dyn Sheet]) {
-        for verdict in self.selected() {
+        for verdict in self.verdicts() {
+            if verdict.role == Role::Control && !verdict.is_broken_control() {
+                continue;
+            }
             let told = self.told(verdict);
             for sheet in sheets.iter_mut() {
-                sheet.case(&self.head, &told);
+                sheet.tell(&self.head, &told);
             }
         }
     }

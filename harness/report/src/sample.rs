@@ -93,6 +93,8 @@ impl Sample {
             absence: None,
             control: None,
             changes: vec![],
+            same_as: None,
+            unconfirmed: false,
             exchange: sent.then_some(number),
             micros: 12_345,
         });

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tempfile::SpooledTempFile;
-use xs2aspec_record::{CaseVerdict, Exchange};
+use xs2aspec_record::{CaseVerdict, Exchange, Role};
 
 use crate::head::Head;
 
@@ -33,6 +33,17 @@ pub trait Sheet {
     /// Draws a selected case. They come in the order of their ids, and of the head only the clauses and the start are known by then. What
     /// cannot be kept is said by [`Self::write`].
     fn case(&mut self, head: &Head, told: &Told<'_>);
+
+    /// Draws a control that nobody selected and that is a violation by itself ([`CaseVerdict::is_broken_control`]).
+    fn control(&mut self, _head: &Head, _told: &Told<'_>) {}
+
+    /// Draws a case that a report shows, be it selected or a control.
+    fn tell(&mut self, head: &Head, told: &Told<'_>) {
+        match told.verdict.role {
+            Role::Selected => self.case(head, told),
+            Role::Control => self.control(head, told),
+        }
+    }
 
     /// Writes the report of the cases that were drawn, when all of the head is known.
     fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()>;

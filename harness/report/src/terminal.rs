@@ -98,6 +98,11 @@ impl Sheet for Terminal {
         }
     }
 
+    fn control(&mut self, head: &Head, told: &Told<'_>) {
+        self.failing.push_str(&block::of(head, told));
+        self.failing.push_str("   = nobody selected it: other cases rest on it\n\n");
+    }
+
     fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
         let cases = head.of_other_cases(short);
         if !cases.is_empty() {
@@ -149,8 +154,23 @@ pub fn closing(head: &Head) -> String {
     if let Some(changes) = head.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
     }
+    if let Some(hopeless) = hopeless(head) {
+        let _ = writeln!(shown, "{hopeless}");
+    }
     let _ = writeln!(shown, "{}{conclusion} (exit {})", head.of_other_cases(short), head.exit().code());
     shown
+}
+
+/// What to say where no valid request was accepted.
+fn hopeless(head: &Head) -> Option<String> {
+    let answers = head.refused_everything()?;
+    let start = head.start();
+    let target = match start.arguments.split_first() {
+        Some((option, [target, ..])) if option == "--target" => target,
+        _ => &start.base_url,
+    };
+    let doctor = format!("xs2aspec doctor --target {}", crate::shell::quoted(target));
+    Some(format!("no valid request was accepted: {}; try `{}`", short(&answers), short(&doctor)))
 }
 
 /// Name, version, kind and address of the target, and who answers for it.
@@ -198,7 +218,9 @@ fn waivers(head: &Head) -> String {
 pub(crate) fn amounts(head: &Head) -> String {
     let cases = head.ledger().counts().total();
     let exchanges = usize::try_from(head.exchanges()).unwrap_or(usize::MAX);
-    let mut words = format!("{}, {}", text::count(cases, "case"), text::count(exchanges, "exchange"));
+    let by_name = by_name(head.said_by_name());
+    let mut words =
+        format!("{}{by_name}, {}", text::count(cases, "case"), text::count(exchanges, "exchange"));
     if let Some(finish) = head.finish() {
         if finish.retries > 0 {
             let _ = write!(words, " ({} of them once more)", finish.retries);
@@ -218,6 +240,15 @@ pub(crate) fn amounts(head: &Head) -> String {
         );
     }
     words
+}
+
+/// How many of some cases are the plain request once more.
+pub(crate) fn by_name(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " (1 of them is the plain request, said by name)".to_owned(),
+        _ => format!(" ({count} of them are the plain request, said by name)"),
+    }
 }
 
 fn reasons(head: &Head, word: Verdict, groups: &Groups) -> String {
@@ -354,6 +385,8 @@ mod tests {
             heads,
             [
                 "FAIL  periodic.months.duplicate / adjacent",
+                // A control that nobody selected, and that was refused by itself.
+                "FAIL  periodic.months / two",
                 "INCONCLUSIVE  periodic.months.duplicate / spread",
                 "ERROR  ncbct.path / plain"
             ]

@@ -35,18 +35,28 @@ pub fn every_answer(rules: &ResponseRules) -> BTreeSet<&str> {
 /// What an answer says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// 2xx, and no rejection.
+    /// 2xx with a body of the operation, and no rejection.
     Accepted,
+    /// 2xx with a body that is none of the operation: of another kind, or without members that it must have.
+    Foreign,
     /// 2xx with transactionStatus RJCT: created, and rejected.
     Rejected,
     /// 4xx.
     Refused,
     /// 5xx.
     ServerError,
-    /// 429 or 503 that names a time to come back (RFC 9110 section 10.2.3).
+    /// 429 or 503: the target has no time for the request (RFC 6585 section 4, RFC 9110 section 15.6.4), whether it names a time to come
+    /// back or not.
     Busy,
     /// 1xx or 3xx: neither accepted nor refused.
     Neither,
+}
+
+impl Outcome {
+    /// Whether the target refuses: it understood, and does not want to.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Refused | Self::Rejected)
+    }
 }
 
 /// An answer, parsed and held against the rules for responses.
@@ -97,9 +107,10 @@ pub fn examine(
     };
     let status =
         checked.document.as_ref().and_then(|body| body.get("transactionStatus")).and_then(Value::as_str);
-    let busy = matches!(answer.status, 429 | 503) && answer.header("retry-after").is_some();
+    let is_foreign = operation.is_some_and(|operation| !rules.is_of(operation, checked.document.as_ref()));
     let outcome = match answer.status {
-        _ if busy => Outcome::Busy,
+        429 | 503 => Outcome::Busy,
+        200..=299 if is_foreign => Outcome::Foreign,
         200..=299 if status == Some("RJCT") => Outcome::Rejected,
         200..=299 => Outcome::Accepted,
         400..=499 => Outcome::Refused,
@@ -109,6 +120,9 @@ pub fn examine(
     let mut words = answer.status.to_string();
     if let (200..=299, Some(status)) = (answer.status, status) {
         _ = write!(words, " with transactionStatus {}", shortened(status));
+    }
+    if outcome == Outcome::Foreign {
+        words.push_str(" with a body that is not the operation's");
     }
     let codes = codes::of_messages(checked.document.as_ref());
     if answer.status >= 400 && !codes.is_empty() {
@@ -150,7 +164,7 @@ pub fn judge(
         outcome = Outcome::Refused;
     }
     if outcome == Outcome::Busy {
-        let reason = format!("the target asked to come back later ({})", answer.status);
+        let reason = format!("it got {words}: the target had no time for it");
         return Judged {
             verdict: Verdict::Inconclusive,
             checks,
@@ -172,7 +186,8 @@ pub fn judge(
     match expect {
         Expectation::Accepted => {
             checks += 1;
-            if outcome != Outcome::Accepted {
+            // What a body lacks is a finding already.
+            if !matches!(outcome, Outcome::Accepted | Outcome::Foreign) {
                 findings.push(finding(clause, "acceptance (2xx)".into()));
             }
             if let Some(operation) = operation {
@@ -208,6 +223,17 @@ pub fn judge(
         observations.retain(|seen| !seen.contains(": refused with "));
     }
     Judged { verdict, checks, findings, observations, reason: None }
+}
+
+/// The code for a quota that is used up (the document's list of codes).
+const QUOTA_CODE: &str = "ACCESS_EXCEEDED";
+
+/// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.
+pub(crate) fn is_quota(answer: &Answer) -> bool {
+    let document = || serde_json::from_slice(&answer.body).ok();
+    // The quota is that of an operation for whose refusals the document shows no shape.
+    let says = || Codes::of_answer(None, document().as_ref(), &answer.body).have(QUOTA_CODE);
+    (400..500).contains(&answer.status) && says()
 }
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.
@@ -370,7 +396,8 @@ mod tests {
             (&json!("accepted"), 201, r#"{"transactionStatus":"RCVD"}"#, Verdict::Fail),
             (&json!("refused"), 400, "", Verdict::Pass),
             (&json!("refused"), 422, "<html>", Verdict::Pass),
-            (&json!("refused"), 429, "", Verdict::Pass),
+            (&json!("accepted"), 200, "{}", Verdict::Fail),
+            (&json!("refused"), 200, "<html>", Verdict::Fail),
             (&json!("refused"), 201, RJCT, Verdict::Pass),
             (&json!("refused"), 201, RCVD, Verdict::Fail),
             (&json!("refused"), 500, "", Verdict::Fail),
@@ -432,10 +459,14 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_asks_to_come_back_later_is_neither_right_nor_wrong() {
-        for (status, expect) in [(429, "refused"), (429, "accepted"), (503, "refused"), (503, "observed")] {
+    fn a_target_that_has_no_time_is_neither_right_nor_wrong() {
+        let table =
+            [(429, "refused"), (429, "accepted"), (503, "refused"), (503, "accepted"), (503, "observed")];
+        for ((status, expect), says_when) in table.into_iter().flat_map(|row| [(row, true), (row, false)]) {
             let mut answer = answer(status, "");
-            answer.headers.push(("Retry-After".into(), "30".into()));
+            if says_when {
+                answer.headers.push(("Retry-After".into(), "30".into()));
+            }
             let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
             let judged = judged(&Value::from(expect), &profile, None, &answer);
             assert_eq!(judged.verdict, Verdict::Inconclusive);

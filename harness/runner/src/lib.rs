@@ -25,6 +25,7 @@ pub mod run;
 pub mod seal;
 pub mod session;
 pub mod waiver;
+mod window;
 
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};

@@ -1,10 +1,10 @@
 //! How fast a target is asked, and when again: the limits of its profile, and what the target itself asks for (`Retry-After`,
-//! RFC 9110 section 10.2.3).
+//! RFC 9110 section 10.2.3). A target that has no time (429) is asked half as often from then on, and a little more often with each answer.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
@@ -23,6 +23,17 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// After so many connections in a row that failed a target is gone, and nobody waits for it any more.
 const GONE: u32 = 32;
 
+/// First pause of a target that has no time and does not say how long; each further one for the same request is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// After so many answers in a row that the target has no time, nobody waits for it any more.
+const ALWAYS_BUSY: u32 = 32;
+/// Fewest requests in a second that a busy target slows the run down to.
+const SLOWEST: f64 = 2.0;
+/// How many more requests in a second there are each second while the target has time.
+const RECOVERY: f64 = 10.0;
+/// The second that is looked back to see how fast the target was asked.
+const LOOK_BACK: Duration = Duration::from_secs(1);
+
 /// Keeps the limits of one target over all cases that are in flight.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -30,6 +41,8 @@ pub(crate) struct Pace {
     slots: Mutex<Slots>,
     /// Connections that failed since the last one that did not.
     failed: AtomicU32,
+    /// Answers since the last one for which the target had time.
+    busy: AtomicU32,
 }
 
 /// From when on something may be sent.
@@ -39,15 +52,31 @@ struct Slots {
     operations: HashMap<String, Instant>,
     /// As the target asked.
     held: Option<Instant>,
+    /// When the requests of the last second were sent.
+    sent: VecDeque<Instant>,
+    /// Requests in a second that the target seems to have time for, and since when; nothing as long as it has time for all.
+    rate: Option<(f64, Instant)>,
+}
+
+impl Slots {
+    fn note(&mut self, now: Instant) {
+        while self.sent.front().is_some_and(|sent| now - *sent >= LOOK_BACK) {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(now);
+    }
 }
 
 impl Pace {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, slots: Mutex::default(), failed: AtomicU32::new(0) }
+        Self { limits, slots: Mutex::default(), failed: AtomicU32::new(0), busy: AtomicU32::new(0) }
     }
 
-    /// Waits until a request of this operation may be sent.
-    pub(crate) async fn wait(&self, operation: &str) {
+    /// Waits until a request of this operation may be sent. When that was.
+    pub(crate) async fn wait(&self, operation: &str) -> Instant {
+        while let Some(held) = self.held() {
+            sleep_until(held).await;
+        }
         let slot = self.slot(operation);
         if let Some(slot) = slot {
             sleep_until(slot).await;
@@ -55,18 +84,28 @@ impl Pace {
         while let Some(held) = self.held() {
             sleep_until(held).await;
         }
+        let now = Instant::now();
+        self.slots().note(now);
+        now
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the next free slot of an operation; none where nothing limits it.
     fn slot(&self, operation: &str) -> Option<Instant> {
         let own = self.limits.intervals.get(operation).copied();
-        if self.limits.interval.is_none() && own.is_none() {
+        let mut slots = self.slots();
+        let asked = slots.rate.filter(|_| !self.is_always_busy());
+        let asked = asked.map(|(rate, _)| Duration::from_secs_f64(1.0 / rate));
+        let interval = [self.limits.interval, asked].into_iter().flatten().max();
+        if interval.is_none() && own.is_none() {
             return None;
         }
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = [slots.all, slots.operations.get(operation).copied()].into_iter().flatten().max();
         let slot = slot.map_or_else(Instant::now, |slot| slot.max(Instant::now()));
-        if let Some(interval) = self.limits.interval {
+        if let Some(interval) = interval {
             slots.all = Some(slot + interval);
         }
         if let Some(interval) = own {
@@ -76,12 +115,12 @@ impl Pace {
     }
 
     fn held(&self) -> Option<Instant> {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots = self.slots();
         slots.held.filter(|held| *held > Instant::now())
     }
 
     /// Waits where a request may be sent again, and says whether it may: nothing can have been made by it, the target does not ask
-    /// for more patience than there is, and it was not sent too often already. `attempt` counts from 1.
+    /// for more patience than there is, and it was not sent too often already. `attempt` counts from 1; `sent` is when it was sent.
     ///
     /// Nothing was made where there was no connection, or where the target had no time for the request (429, RFC 6585 section 4).
     /// A 503 or a connection that broke says that only of a method that makes nothing (RFC 9110 section 9.2.1).
@@ -90,6 +129,7 @@ impl Pace {
         method: &str,
         answer: &Result<Answer, ExchangeError>,
         attempt: u32,
+        sent: Instant,
     ) -> bool {
         let only_reads = matches!(method, "GET" | "HEAD");
         let may = attempt <= self.limits.retries;
@@ -98,12 +138,15 @@ impl Pace {
         }
         match answer {
             Ok(answer) if matches!(answer.status, 429 | 503) => {
-                let Some(wait) = retry_after(answer).filter(|wait| *wait <= self.limits.longest_wait) else {
+                let wait = retry_after(answer).unwrap_or(FIRST_PAUSE * 2u32.saturating_pow(attempt - 1));
+                self.busy.fetch_add(1, Ordering::Relaxed);
+                if wait > self.limits.longest_wait || self.limits.retries == 0 || self.is_always_busy() {
                     return false;
-                };
-                if self.limits.retries > 0 {
-                    self.hold(wait);
                 }
+                if answer.status == 429 {
+                    self.slow_down(sent);
+                }
+                self.hold(wait);
                 may && (only_reads || answer.status == 429)
             }
             Err(ExchangeError::Unreachable(_)) => {
@@ -115,13 +158,43 @@ impl Pace {
                 false
             }
             Err(ExchangeError::Broken(_)) => may && only_reads,
-            _ => false,
+            Ok(_) => {
+                self.speed_up();
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Whether the target had no time for so long that nobody waits for it.
+    fn is_always_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) >= ALWAYS_BUSY
+    }
+
+    /// Asks half as often as in the last second. What was sent before the last time that happened says nothing new.
+    fn slow_down(&self, sent: Instant) {
+        let now = Instant::now();
+        let mut slots = self.slots();
+        if slots.rate.is_some_and(|(_, since)| sent <= since) {
+            return;
+        }
+        let seen = slots.sent.iter().filter(|sent| now - **sent < LOOK_BACK).count();
+        let seen = f64::from(u32::try_from(seen).unwrap_or(u32::MAX));
+        let rate = slots.rate.map_or(seen, |(rate, _)| rate.min(seen));
+        slots.rate = Some(((rate / 2.0).max(SLOWEST), now));
+    }
+
+    /// Asks a little more often: the target has time.
+    fn speed_up(&self) {
+        self.busy.store(0, Ordering::Relaxed);
+        if let Some((rate, _)) = &mut self.slots().rate {
+            *rate += RECOVERY / *rate;
         }
     }
 
     /// Holds back everything for a while.
     fn hold(&self, wait: Duration) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots();
         let until = Instant::now() + wait;
         slots.held = Some(slots.held.map_or(until, |held| held.max(until)));
     }
@@ -179,7 +252,7 @@ mod tests {
     async fn what_a_target_asks_for_holds_everything_back() {
         let pace = pace(|_| {});
         let start = Instant::now();
-        assert!(pace.again("POST", &busy(429, "7"), 1).await);
+        assert!(pace.again("POST", &busy(429, "7"), 1, Instant::now()).await);
         assert_eq!(start.elapsed().as_secs(), 0, "it is the next request that waits");
         pace.wait("basket").await;
         assert_eq!(start.elapsed().as_secs(), 7);
@@ -195,7 +268,10 @@ mod tests {
             ("POST", busy(429, "1"), 2, true),
             ("POST", busy(429, "1"), 3, false),
             ("POST", busy(429, "31"), 1, false),
-            ("POST", busy(429, "soon"), 1, false),
+            ("POST", busy(429, "soon"), 1, true),
+            ("POST", busy(429, "soon"), 3, false),
+            ("POST", busy(503, "soon"), 1, false),
+            ("GET", busy(503, "soon"), 1, true),
             ("POST", busy(503, "1"), 1, false),
             ("GET", busy(503, "1"), 1, true),
             ("GET", busy(500, "1"), 1, false),
@@ -205,10 +281,14 @@ mod tests {
             ("GET", broken(), 1, true),
             ("GET", late(), 1, false),
         ] {
-            assert_eq!(pace(|_| {}).again(method, &answer, attempt).await, again, "{method} {answer:?}");
+            assert_eq!(
+                pace(|_| {}).again(method, &answer, attempt, Instant::now()).await,
+                again,
+                "{method} {answer:?}"
+            );
         }
         let never = pace(|limits| limits.retries = 0);
-        assert!(!never.again("GET", &busy(429, "1"), 1).await && never.held().is_none());
+        assert!(!never.again("GET", &busy(429, "1"), 1, Instant::now()).await && never.held().is_none());
     }
 
     #[tokio::test(start_paused = true)]
@@ -216,11 +296,50 @@ mod tests {
         let pace = pace(|_| {});
         let gone = Err(ExchangeError::Unreachable(String::new()));
         for _ in 0..GONE {
-            assert!(pace.again("POST", &gone, 1).await);
+            assert!(pace.again("POST", &gone, 1, Instant::now()).await);
         }
-        assert!(!pace.again("POST", &gone, 1).await);
-        assert!(!pace.again("POST", &busy(200, ""), 1).await);
-        assert!(pace.again("POST", &gone, 1).await, "it is back");
+        assert!(!pace.again("POST", &gone, 1, Instant::now()).await);
+        assert!(!pace.again("POST", &busy(200, ""), 1, Instant::now()).await);
+        assert!(pace.again("POST", &gone, 1, Instant::now()).await, "it is back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_target_without_time_is_asked_less_often_and_then_more_often_again() {
+        let pace = pace(|_| {});
+        let mut sent = Vec::new();
+        for _ in 0..20 {
+            sent.push(pace.wait("ncbct").await);
+        }
+        // All of them find no time: that is one thing, and not twenty.
+        for sent in &sent {
+            pace.again("POST", &busy(429, "soon"), 1, *sent).await;
+        }
+        let interval = |pace: &Pace| Duration::from_secs_f64(1.0 / pace.slots().rate.unwrap().0);
+        assert_eq!(interval(&pace), Duration::from_millis(100));
+        let start = Instant::now();
+        for _ in 0..3 {
+            pace.wait("ncbct").await;
+        }
+        let took = start.elapsed();
+        assert!(
+            (FIRST_PAUSE + Duration::from_millis(200)..Duration::from_millis(410)).contains(&took),
+            "{took:?}"
+        );
+        for _ in 0..20 {
+            assert!(!pace.again("POST", &busy(201, ""), 1, start).await);
+        }
+        assert!(interval(&pace) < Duration::from_millis(50), "{:?}", interval(&pace));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_a_target_that_never_has_time() {
+        let pace = pace(|_| {});
+        for _ in 1..ALWAYS_BUSY {
+            assert!(pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await);
+        }
+        assert!(!pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await);
+        assert!(!pace.again("POST", &busy(200, ""), 1, Instant::now()).await);
+        assert!(pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await, "it has time again");
     }
 
     #[test]

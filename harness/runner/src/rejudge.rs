@@ -73,6 +73,11 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
             rejudged.not_told.push((before.case.clone(), why));
             continue;
         }
+        if before.unconfirmed {
+            // What decided it are the answers to another request.
+            rejudged.unchanged += 1;
+            continue;
+        }
         let Some(done) = session.case(&before.case).await else { continue };
         let now = &done.verdict;
         // What is waived was judged a violation.
@@ -118,7 +123,9 @@ fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String> {
     let control = before.control.as_ref().map(|control| control.case.as_str());
     // A case that stopped before its control has not recorded it.
     match (control, case.control.as_deref()) {
-        (Some(before), now) if now != Some(before) => differs("control", before, now.unwrap_or("none")),
+        (Some(before), now) if now != Some(before) && case.same_as.as_deref() != Some(before) => {
+            differs("control", before, now.unwrap_or("none"))
+        }
         _ => None,
     }
 }

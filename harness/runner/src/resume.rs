@@ -15,7 +15,7 @@ use crate::{
 pub struct Earlier {
     start: RunStarted,
     exchanges: Vec<Exchange>,
-    /// Verdicts that stay, by case; one that says that the target was not there does not.
+    /// Verdicts that stay, by case; one that says that the target was not there, or had begun to refuse everything, does not.
     kept: BTreeMap<String, CaseVerdict>,
     resumed: Vec<Resumed>,
     /// How often each case without a verdict had begun to send something that could make a payment, in all earlier parts.
@@ -56,7 +56,7 @@ impl Earlier {
         for event in events {
             match event {
                 Event::Exchange(exchange) => earlier.exchanges.push(exchange),
-                Event::Verdict(verdict) if verdict.verdict != Verdict::Error => {
+                Event::Verdict(verdict) if verdict.verdict != Verdict::Error && !verdict.unconfirmed => {
                     drop(earlier.kept.insert(verdict.case.clone(), verdict));
                 }
                 Event::Resumed(resumed) => earlier.resumed.push(resumed),

@@ -1,6 +1,10 @@
 //! A whole run: many cases in flight, events as they happen, one ledger.
 
-use std::{collections::HashSet, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+    time::Instant,
+};
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
@@ -14,6 +18,7 @@ use crate::{
     resume::Earlier,
     session::{Done, Session, micros},
     waiver::{Waivers, WaiversFile},
+    window::{Answers, Window},
 };
 
 /// How a run goes about its work.
@@ -95,22 +100,28 @@ pub async fn run(
     let selected = plan.selected.iter().filter(|case| is_left(case)).map(|case| (case, Role::Selected));
     let mut waiting = controls.chain(selected);
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
-    let rested_on: HashSet<&str> =
-        plan.controls.iter().chain(&plan.selected).filter_map(|case| case.control.as_deref()).collect();
+    let rested_on: HashSet<&str> = plan
+        .controls
+        .iter()
+        .chain(&plan.selected)
+        .flat_map(|case| [&case.control, &case.same_as])
+        .flatten()
+        .map(String::as_str)
+        .collect();
     let mut flying = JoinSet::new();
+    let mut window = Window::default();
     loop {
         while flying.len() < options.jobs.max(1)
+            && !window.is_full()
             && let Some((case, role)) = waiting.next()
         {
             let (session, id) = (Arc::clone(&session), case.id.clone());
             let is_kept = rested_on.contains(case.id.as_str());
-            flying.spawn(async move {
-                if is_kept {
-                    return Some((session.case(&id).await?, role));
-                }
-                let case = session.suite().case(&id)?;
-                Some((Arc::new(session.run(case).await), role))
-            });
+            flying.spawn(async move { Landed::Case(asked(&session, &id, is_kept).await, role) });
+        }
+        if let Some((time, plain)) = window.due(&session, flying.is_empty()) {
+            let session = Arc::clone(&session);
+            flying.spawn(async move { Landed::Again(ask_again(&session, time, plain).await) });
         }
         let landed = tokio::select! {
             landed = flying.join_next() => landed,
@@ -123,9 +134,27 @@ pub async fn run(
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let Some((done, role)) = landed else { continue };
-        let verdict = report(&session, &done, role, &mut ledger, &mut waivers, &mut sink);
-        if options.fail_fast && role == Role::Selected && verdict == Verdict::Fail {
+        let settled = match landed {
+            Landed::Case(None, _) => continue,
+            Landed::Case(Some(done), role) => {
+                let done = window.take(&session, done, role).into_iter();
+                done.map(|(done, role)| (Arc::clone(&done), CaseVerdict { role, ..done.verdict.clone() }))
+                    .collect()
+            }
+            Landed::Again(answers) => {
+                let (exchanges, settled) = window.settle(&session, answers);
+                exchanges.into_iter().for_each(|exchange| sink(&Event::Exchange(exchange)));
+                settled
+            }
+        };
+        let mut failed = false;
+        for (done, verdict) in settled {
+            let role = verdict.role;
+            done.take_exchanges().into_iter().for_each(|exchange| sink(&Event::Exchange(exchange)));
+            let word = settle(&session, verdict, &mut ledger, &mut waivers, &mut sink);
+            failed |= role == Role::Selected && word == Verdict::Fail;
+        }
+        if options.fail_fast && failed {
             stopped_early = waiting.next().is_some() || !flying.is_empty();
             flying.abort_all();
             break;
@@ -152,18 +181,32 @@ pub async fn run(
     finished
 }
 
-fn report(
-    session: &Session,
-    done: &Done,
-    role: Role,
-    ledger: &mut Ledger,
-    waivers: &mut Waivers,
-    sink: &mut impl FnMut(&Event),
-) -> Verdict {
-    for exchange in done.take_exchanges() {
-        sink(&Event::Exchange(exchange));
+/// What a task of a run came back with.
+enum Landed {
+    /// A case.
+    Case(Option<Arc<Done>>, Role),
+    /// Plain requests that were asked again.
+    Again(Answers),
+}
+
+async fn asked(session: &Session, id: &str, is_kept: bool) -> Option<Arc<Done>> {
+    if is_kept {
+        return session.case(id).await;
     }
-    settle(session, CaseVerdict { role, ..done.verdict.clone() }, ledger, waivers, sink)
+    let case = session.suite().case(id)?;
+    Some(Arc::new(session.run(case).await))
+}
+
+async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Answers {
+    let mut answers = Vec::new();
+    for id in plain {
+        let before = session.exchanges();
+        let again = session.ask_again(&id, &format!("again-{time}")).await;
+        // Others are under way: this much was certainly asked before it was accepted, or had been when it was refused.
+        let number = if again.refused.is_none() { before } else { session.exchanges() };
+        answers.push((id, number, again));
+    }
+    answers
 }
 
 /// Applies waivers to a verdict, and counts it.
@@ -207,6 +250,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         now: session.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         depth: options.depth.word().to_owned(),
         cases: plan.selected.len(),
+        said_by_name: plan.said_by_name(),
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),
         profile_sha256: session.profile().sha256(),

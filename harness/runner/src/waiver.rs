@@ -112,7 +112,7 @@ impl Waivers {
 
     /// Turns the failure of a waived case into that, and keeps a case that no longer fails in mind.
     pub(crate) fn apply(&mut self, suite: &Suite, verdict: &mut CaseVerdict) {
-        if verdict.role != Role::Selected {
+        if verdict.role != Role::Selected && !verdict.is_broken_control() {
             return;
         }
         let Some(case) = suite.case(&verdict.case) else { return };

@@ -9,6 +9,7 @@ use crate::{
     baseline::Baseline,
     capability,
     clause::Clause,
+    control,
     definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
@@ -50,8 +51,12 @@ pub struct Case {
     pub request: RequestSpec,
     /// What must come back.
     pub expect: Expectation,
-    /// Id of the case that is its control.
+    /// Id of the case that is its control; every case has one but the plain one of each operation.
     pub control: Option<String>,
+    /// Whether it is the plain request of its operation, which all others lean on.
+    pub is_plain: bool,
+    /// Id of the plain case whose request this is once more, said by name: nothing is sent again for it.
+    pub same_as: Option<String>,
     /// What it comes to when the control is refused.
     pub if_control_refused: IfControlRefused,
     /// Capabilities without which it does not apply.
@@ -77,9 +82,16 @@ impl Case {
             request,
             expect: Expectation::Observed,
             control: None,
+            is_plain: false,
+            same_as: None,
             if_control_refused: IfControlRefused::Inconclusive,
             needs: Vec::new(),
         }
+    }
+
+    /// A mistake in it, at its place.
+    pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
+        Problem { line: self.line, column: self.column, ..Problem::of_file(&self.file, message) }
     }
 
     /// Whether it sends nothing that could make anything: its only request is a GET.
@@ -89,7 +101,7 @@ impl Case {
 }
 
 /// A request that prepares the judged one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
     /// Name, for `${NAME.KEY}` in later requests.
     pub name: String,
@@ -167,6 +179,8 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     let expect = Expectation::parse(&expect).map_err(|message| definition.expect.problem(path, message))?;
     let needs = expander.needs(baseline)?;
     let control = definition.control.as_deref().map(|control| expander.text(control)).transpose()?;
+    let is_plain = control.as_deref() == Some(control::NONE);
+    let control = control.filter(|_| !is_plain);
     let (line, column) = row.place().unwrap_or((group.line, group.column));
     Ok(Case {
         id: format!("{}/{name}", clause.id),
@@ -184,6 +198,8 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         request,
         expect,
         control,
+        is_plain,
+        same_as: None,
         if_control_refused: definition.if_control_refused,
         needs,
     })

@@ -44,8 +44,8 @@ pub struct Group {
     /// How the request is signed, where not as the document says.
     #[serde(default)]
     pub signing: Signing,
-    /// Id of the accepted case whose request is the valid twin of this one. Needed by every case that expects a refusal or changes its
-    /// baseline.
+    /// Id of the accepted case whose request is the valid twin of this one; the plain request of its operation where nothing is said, and
+    /// `none` for that plain request itself.
     pub control: Option<String>,
     /// What the case comes to when its control is refused: `inconclusive`, or `observed` where the control itself is the bank's choice.
     #[serde(default)]
@@ -325,7 +325,7 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                     "code": { "type": "string", "description": "Code of a tppMessage, only where the document gives one." },
                     "or-rejected": { "type": "boolean", "description": "A created resource with status RJCT is a refusal here, whatever the profile says." },
                     "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." },
-                    "quota": { "type": "boolean", "description": "A 429 with Retry-After is the refusal here, and not a busy target." }
+                    "quota": { "type": "boolean", "description": "A 429 is the refusal here, and not a busy target." }
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {
                 "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^/" },

@@ -34,7 +34,7 @@ pub struct Refusal {
     /// Whether a created resource with status RJCT is the refusal whatever the profile says of rejections, since the document
     /// says so.
     pub or_rejected: bool,
-    /// Whether a 429 that names a time to come back is the refusal itself, and not a target that is only busy.
+    /// Whether a 429 is the refusal itself, and not a target that is only busy.
     pub quota: bool,
 }
 
@@ -136,7 +136,7 @@ impl fmt::Display for Expectation {
                 if refusal.or_rejected {
                     f.write_str(", or created with status RJCT")?;
                 }
-                if refusal.quota { f.write_str(", be it with a time to come back") } else { Ok(()) }
+                if refusal.quota { f.write_str(", be it with status 429") } else { Ok(()) }
             }
         }
     }
@@ -161,10 +161,7 @@ mod tests {
             shown(json!({"refused": {"or-rejected": true}})).unwrap(),
             "refused, or created with status RJCT"
         );
-        assert_eq!(
-            shown(json!({"refused": {"quota": true}})).unwrap(),
-            "refused, be it with a time to come back"
-        );
+        assert_eq!(shown(json!({"refused": {"quota": true}})).unwrap(), "refused, be it with status 429");
         assert_eq!(
             shown(json!({"body": {"/a": "x", "/b/0": false}})).unwrap(),
             r#"answered with body/a = "x" and body/b/0 = false"#

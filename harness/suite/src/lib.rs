@@ -9,6 +9,7 @@ pub mod blend;
 pub mod capability;
 pub mod case;
 pub mod clause;
+mod control;
 pub mod coverage;
 pub mod definition;
 pub mod expectation;

@@ -1,5 +1,6 @@
 //! The authoring rules that loading does not enforce.
 //!
+//! - Every case but the plain request of an operation has a control.
 //! - A case that expects a refusal differs from its control in exactly one thing.
 //! - Nothing is expected beyond the document: acceptance and refusal only for what it states or what follows, a status or code
 //!   only where the clause names it, a choice only for a choice.
@@ -25,6 +26,7 @@ use crate::{
 pub fn lint(suite: &Suite, every_answer: &BTreeSet<&str>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for case in suite.cases() {
+        problems.extend(no_control(case));
         problems.extend(one_fault(suite, case));
         if let Some(clause) = suite.clauses().get(&case.clause) {
             problems.extend(beyond(case, clause));
@@ -57,8 +59,11 @@ pub fn lint(suite: &Suite, every_answer: &BTreeSet<&str>) -> Vec<Problem> {
     problems
 }
 
-fn at(case: &Case, message: String) -> Problem {
-    Problem { line: case.line, column: case.column, ..Problem::of_file(&case.file, message) }
+fn no_control(case: &Case) -> Option<Problem> {
+    let message = format!("case `{}` leans on nothing: its operation has no plain request", case.id);
+    (case.control.is_none() && !case.is_plain).then(|| {
+        case.problem(message).help("give it a `control`, or its operation a case with `control: none`")
+    })
 }
 
 fn one_fault(suite: &Suite, case: &Case) -> Option<Problem> {
@@ -70,7 +75,7 @@ fn one_fault(suite: &Suite, case: &Case) -> Option<Problem> {
     (found.len() != 1).then(|| {
         let message =
             format!("case `{}` differs from its control in {} things: {found:?}", case.id, found.len());
-        at(case, message)
+        case.problem(message)
             .help(format!("a refused case is its control ({}) and exactly one fault", control.id))
     })
 }
@@ -180,7 +185,7 @@ fn kept(value: &Value) -> bool {
 }
 
 fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
-    let wrong = |message: String| Some(at(case, message));
+    let wrong = |message: String| Some(case.problem(message));
     match (&case.expect, &clause.strength) {
         (
             Expectation::Accepted | Expectation::Shows(_) | Expectation::Refused(_) | Expectation::Answered,

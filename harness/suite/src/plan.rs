@@ -17,6 +17,13 @@ pub struct Plan<'a> {
     pub left_out: Vec<(&'a Case, String)>,
 }
 
+impl Plan<'_> {
+    /// How many of the selected cases are the plain request of their operation once more, so that nothing is sent for them.
+    pub fn said_by_name(&self) -> usize {
+        self.selected.iter().filter(|case| case.same_as.is_some()).count()
+    }
+}
+
 /// One of several parts of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
@@ -137,6 +144,7 @@ impl Suite {
         let chosen: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
         let mut needed = BTreeSet::new();
         for case in &selected {
+            needed.extend(case.same_as.as_deref().filter(|id| !chosen.contains(id)));
             let mut next = case.control.as_deref();
             while let Some(id) = next {
                 if !chosen.contains(id) && !needed.insert(id) {

@@ -1,7 +1,7 @@
 //! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     num::NonZero,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -11,8 +11,8 @@ use crate::{
     baseline::{self, Baseline},
     case::{self, Case, Parts},
     clause::{self, Clause},
-    definition::{CaseFile, IfControlRefused},
-    expectation::Expectation,
+    control,
+    definition::CaseFile,
     problem::{Problem, Problems},
     tree::Tree,
     yaml,
@@ -44,7 +44,8 @@ impl Suite {
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
-        let cases = expanded(&files, &parts, &mut problems);
+        let mut cases = expanded(&files, &parts, &mut problems);
+        control::give(&mut cases, &mut problems);
         if files.is_empty() {
             problems.push(
                 Problem::of_file("cases", "has no case files")
@@ -54,7 +55,7 @@ impl Suite {
         let by_id = index(&cases, &mut problems);
         if problems.is_empty() {
             // Only where every case could be read does a missing control mean anything.
-            check_controls(&cases, &by_id, &mut problems);
+            control::check(&cases, &by_id, &mut problems);
         }
         if problems.is_empty() {
             return Ok(Self { parts, cases, by_id });
@@ -141,62 +142,9 @@ fn index(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize>
             Some(earlier) => {
                 let earlier = &cases[*earlier];
                 let help = format!("the other one is at {}:{}", earlier.file, earlier.line);
-                problems.push(at(case, format!("duplicate case id `{}`", case.id)).help(help));
+                problems.push(case.problem(format!("duplicate case id `{}`", case.id)).help(help));
             }
         }
     }
     by_id
-}
-
-/// Every case that expects a refusal or changes its baseline has a control; the control exists, expects acceptance of the same operation, and following
-/// controls ends.
-fn check_controls(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
-    // A whole group may name the same wrong control, and looking for the nearest of thousands takes time.
-    let mut advice = BTreeMap::<&str, Option<String>>::new();
-    for case in cases {
-        let Some(control) = &case.control else {
-            if matches!(case.expect, Expectation::Refused(_)) {
-                let message =
-                    format!("case `{}` has no `control`, so that its answer would prove nothing", case.id);
-                problems.push(at(case, message));
-            } else if !case.changes.is_empty() {
-                let message = format!("case `{}` changes its baseline and has no `control`", case.id);
-                problems
-                    .push(at(case, message).help("only the plain baseline's own case stands without one"));
-            }
-            continue;
-        };
-        let Some(found) = by_id.get(control).map(|index| &cases[*index]) else {
-            let problem =
-                at(case, format!("case `{}`: there is no case `{control}` to be its control", case.id));
-            let help = advice
-                .entry(control)
-                .or_insert_with(|| problem.clone().nearest(control, by_id.keys().map(String::as_str)).help);
-            problems.push(Problem { help: help.clone(), ..problem });
-            continue;
-        };
-        let tolerated = case.if_control_refused == IfControlRefused::Observed;
-        if !found.expect.is_accepted() && !tolerated {
-            let message = format!("case `{}`: its control `{control}` does not expect acceptance", case.id);
-            problems.push(at(case, message));
-        }
-        if found.request.operation != case.request.operation {
-            let message = format!("case `{}`: its control `{control}` is of another operation", case.id);
-            problems.push(at(case, message));
-        }
-        let mut seen = BTreeSet::from([case.id.as_str()]);
-        let mut next = Some(found);
-        while let Some(step) = next {
-            if !seen.insert(&step.id) {
-                problems
-                    .push(at(case, format!("case `{}` is, by its controls, a control of itself", case.id)));
-                break;
-            }
-            next = step.control.as_ref().and_then(|id| by_id.get(id)).map(|index| &cases[*index]);
-        }
-    }
-}
-
-fn at(case: &Case, message: String) -> Problem {
-    Problem { line: case.line, column: case.column, ..Problem::of_file(&case.file, message) }
 }

@@ -17,6 +17,23 @@ fn the_embedded_suite_is_free_of_mistakes() {
 }
 
 #[test]
+fn only_the_plain_request_of_each_operation_has_no_control() {
+    let suite = embedded();
+    let without = suite.cases().iter().filter(|case| case.control.is_none());
+    let without: Vec<(&str, bool)> = without.map(|case| (case.id.as_str(), case.is_plain)).collect();
+    let plain = [
+        "ncbct.path/plain",
+        "periodic.path/plain",
+        "basket.body/plain",
+        "customers.path/plain",
+        "transaction.path/plain",
+    ];
+    assert_eq!(without, plain.map(|id| (id, true)));
+    let again = suite.cases().iter().filter(|case| case.same_as.is_some()).count();
+    assert!(again > 100, "{again} cases are the plain request, said by name");
+}
+
+#[test]
 fn every_case_file_fits_the_schema_that_editors_use() {
     let validator = jsonschema::draft202012::new(&case_file_schema()).unwrap();
     let tree = Tree::embedded();

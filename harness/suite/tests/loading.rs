@@ -62,12 +62,12 @@ fn each_mistake_is_placed_and_named() {
             "",
         ),
         (
-            "{clause: a.root, name: x, baseline: base, expect: refused}",
+            "{clause: a.root, name: x, baseline: other, expect: refused}",
             "3:5: case `a.root/x` has no `control`",
             "",
         ),
         (
-            "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: c}], expect: accepted}",
+            "{clause: a.root, name: x, baseline: other, change: [{set: header/B, to: c}], expect: accepted}",
             "3:5: case `a.root/x` changes its baseline and has no `control`",
             "",
         ),
@@ -117,6 +117,11 @@ fn each_mistake_is_placed_and_named() {
             "",
         ),
         ("{clause: a.root, name: x, name: y, baseline: base, expect: accepted}", "duplicate", ""),
+        (
+            "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: c}], control: none, expect: accepted}",
+            "3:5: case `a.root/x` changes something or need not be accepted: it has a control",
+            "",
+        ),
     ];
     for (text, expected, help) in cases {
         let found = group(text).map(|_| ()).unwrap_err();
@@ -126,6 +131,47 @@ fn each_mistake_is_placed_and_named() {
             "{text}\nexpected {expected} {help}\n{found}"
         );
     }
+}
+
+#[test]
+fn a_case_without_a_control_leans_on_the_plain_request_of_its_operation() {
+    let text = "title: t\ncases:\n  - {clause: a.other, name: again, baseline: base, expect: accepted}\n  \
+                - {clause: a.other, name: seen, baseline: base, expect: observed}\n  \
+                - {clause: a.other, name: wrong, baseline: base, change: [{set: header/B, to: c}], expect: refused}\n  \
+                - {clause: a.other, name: prepared, baseline: third, before: [{name: p, baseline: base}], expect: observed}\n";
+    let third = "about: a\noperation: third\nmethod: GET\npath: /v1\n";
+    let suite = |text: &str| {
+        let files = [
+            ("cases/clauses/a.yaml", CLAUSES),
+            ("fixtures/requests/base.yaml", BASELINE),
+            ("fixtures/requests/third.yaml", third),
+            ("cases/root/a.yaml", ROOT),
+            ("cases/x/b.yaml", text),
+        ];
+        Suite::load(Tree::of(&files)).map_err(|problems| problems.to_string())
+    };
+    let loaded = suite(text).unwrap();
+    let of = |id: &str| {
+        let case = loaded.case(id).unwrap();
+        (case.control.as_deref(), case.same_as.as_deref(), case.is_plain)
+    };
+    let plain = Some("a.root/plain");
+    assert_eq!(of("a.root/plain"), (None, None, true));
+    assert_eq!(of("a.other/again"), (plain, plain, false));
+    assert_eq!(of("a.other/seen"), (plain, None, false));
+    assert_eq!(of("a.other/wrong"), (plain, None, false));
+    assert_eq!(of("a.other/prepared"), (plain, None, false));
+    let plan = loaded.plan(&["a.other/again".to_owned()], &[], Depth::Standard).unwrap();
+    assert_eq!((plan.said_by_name(), plan.controls[0].id.as_str()), (1, "a.root/plain"));
+    // Which one is plain can be said, once.
+    let said = text.replace("name: again, baseline: base,", "name: again, baseline: base, control: none,");
+    let said = suite(&said).unwrap();
+    assert_eq!(said.case("a.root/plain").unwrap().same_as.as_deref(), Some("a.other/again"));
+    let twice = text
+        .replace("baseline: base, expect: accepted", "baseline: base, control: none, expect: accepted")
+        + "  - {clause: a.other, name: twice, baseline: base, control: none, expect: accepted}\n";
+    let error = suite(&twice).unwrap_err();
+    assert!(error.contains("`a.other/twice` is a second plain request of `ncbct`"), "{error}");
 }
 
 #[test]

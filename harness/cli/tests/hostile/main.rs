@@ -7,6 +7,7 @@ mod connection;
 mod http_2;
 mod server;
 mod trouble;
+mod turn;
 
 use std::{
     collections::BTreeMap,

@@ -101,7 +101,7 @@ fn converse(stream: &mut dyn Stream, which: Which, script: &Script, counter: &At
 }
 
 /// A request or an answer with a Content-Length, if it has a body.
-fn message(stream: &mut dyn Stream) -> Result<Vec<u8>> {
+pub(crate) fn message(stream: &mut dyn Stream) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
     loop {

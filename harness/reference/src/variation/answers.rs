@@ -138,7 +138,6 @@ fn forms() -> Vec<(&'static str, Form, &'static str)> {
         ("error.code-status/not-found", 404, "Refusals have status 404."),
         ("error.code-status/conflict", 409, "Refusals have status 409."),
         ("error.code-status/unprocessable", 422, "Refusals have status 422."),
-        ("error.code-status/too-many", 429, "Refusals have status 429."),
         ("error.code-status/teapot", 418, "Refusals have a status that is none of the usual ones."),
     ];
     forms.extend(refusals.map(|(name, status, says)| (name, Form::Refuses(status), says)));

@@ -99,6 +99,11 @@ impl Exchanger {
         Ok(Self { inside: Some(target), ..Self::new(profile)? })
     }
 
+    /// Whether the target is in the same process.
+    pub fn is_inside(&self) -> bool {
+        self.inside.is_some()
+    }
+
     /// An exchanger for this target.
     pub fn new(profile: &Profile) -> Result<Self, ExchangeError> {
         // No proxy is asked for a target on this machine but the one that its profile names.

@@ -203,6 +203,7 @@ impl Reader<'_> {
             choices: file.choices.clone(),
             capabilities: capabilities(name, file)?,
             rejected_is_refusal: file.rejected_is_refusal.unwrap_or(true),
+            own_key: certificate != TEST_CERTIFICATE,
             key,
             certificate,
             authorities: file.authorities.as_ref().map(|path| self.text("authorities", path)).transpose()?,

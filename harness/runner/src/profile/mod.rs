@@ -54,6 +54,8 @@ pub struct Profile {
     pub capabilities: BTreeMap<String, Offered>,
     /// Whether a created resource with status RJCT is one of the target's forms of refusal.
     pub rejected_is_refusal: bool,
+    /// Whether the target is known to know the key: the profile names it. The test key is known to the reference bank alone.
+    pub own_key: bool,
     /// What signs.
     pub key: Key,
     /// Certificate, PEM.
@@ -215,6 +217,7 @@ impl Profile {
     pub fn reference(base_url: &str) -> Result<Self, ProfileError> {
         let mut profile = file::parse("fixtures/targets/reference.toml", REFERENCE, None)?;
         base_url.clone_into(&mut profile.base_url);
+        profile.own_key = true;
         Ok(profile)
     }
 
@@ -311,6 +314,7 @@ impl Profile {
                 .map(|(name, kind)| (name.clone(), kind.word().to_owned()))
                 .collect(),
             rejected_is_refusal: self.rejected_is_refusal,
+            test_key: !self.own_key,
             paths: self.paths.clone(),
             values: said(&self.values),
             certificate_sha256: hex(&Sha256::digest(&self.certificate)),
@@ -329,6 +333,7 @@ impl Profile {
             choices: seen.choices.clone(),
             capabilities: BTreeMap::new(),
             rejected_is_refusal: seen.rejected_is_refusal,
+            own_key: !seen.test_key,
             key: Key::Pem(TEST_KEY.to_owned()),
             certificate: TEST_CERTIFICATE.to_owned(),
             authorities: None,

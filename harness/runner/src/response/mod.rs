@@ -95,6 +95,11 @@ impl ResponseRules {
         }
     }
 
+    /// Whether a body is that of the operation at all: of its kind, with every member that it must have.
+    pub fn is_of(&self, operation: Operation, document: Option<&Value>) -> bool {
+        document.is_some_and(|document| self.schemas.of(operation).has_members(document))
+    }
+
     /// Checks the answer that `operation` gave.
     ///
     /// `content_type` is the value of the answer's `Content-Type`, if it has one; `body` is the content after any

@@ -106,6 +106,15 @@ impl Schema {
         Self { validator, root, types: Arc::clone(types) }
     }
 
+    /// Whether a document is a list where one is wanted, or an object with every member that it must have.
+    pub(super) fn has_members(&self, document: &Value) -> bool {
+        if self.root["type"] == "array" {
+            return document.is_array();
+        }
+        let mut required = self.root["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        document.is_object() && required.all(|name| document.get(name).is_some())
+    }
+
     /// Notes everything in which `document` differs from the schema, one thing for each place.
     pub(super) fn check(&self, document: &Value, notes: &mut Notes) {
         notes.checked();

@@ -17,6 +17,9 @@ use crate::{
     judge::{self, Examined},
 };
 
+/// The capability of cases that use up a quota of the day.
+pub(super) const QUOTA: &str = "quota";
+
 /// Requests by case and step, with their URLs below the base URL.
 #[derive(Debug, Default)]
 pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
@@ -151,7 +154,7 @@ impl Session {
         let mut attempt = 0;
         let answer = loop {
             attempt += 1;
-            self.pace.wait(&request.operation).await;
+            let sent = self.pace.wait(&request.operation).await;
             // Made anew each time: its date may be another by now.
             let filled = self.filled(case, step, request, kept).map_err(|error| match error {
                 FillError::NotOffered(name) => not_offered(&name),
@@ -162,7 +165,8 @@ impl Session {
                 trail.is_held_back |= held == Held::UsedUp;
                 Stop::held(held)
             })?;
-            if let Some(sending) = self.sending.as_ref().filter(|_| request.method != "GET") {
+            let noting = self.sending.as_ref().filter(|_| request.method != "GET" && !trail.is_again);
+            if let Some(sending) = noting {
                 let noted = sending.note(&case.id, step);
                 noted.map_err(|error| {
                     Stop::error(format!("what is sent cannot be noted, so it was not sent: {error}"))
@@ -188,9 +192,10 @@ impl Session {
                     micros: micros(took),
                 });
             }
-            // Where a quota is used up, that is the answer.
-            let is_quota = answer.as_ref().is_ok_and(|answer| judge::used_up(&case.expect, answer.status));
-            if is_quota || !self.pace.again(&request.method, &answer, attempt).await {
+            // A quota of the day is not there again in a moment.
+            let is_quota =
+                case.needs.iter().any(|need| need == QUOTA) && answer.as_ref().is_ok_and(judge::is_quota);
+            if is_quota || !self.pace.again(&request.method, &answer, attempt, sent).await {
                 break answer;
             }
             self.retries.fetch_add(1, Ordering::Relaxed);

@@ -46,7 +46,7 @@ impl Session {
         requests: &Arc<Requests>,
         inside: Option<Inside>,
     ) -> Result<Self, SessionError> {
-        let (profile, permission) = profile.into_parts();
+        let (mut profile, permission) = profile.into_parts();
         let forms = Forms::of(&profile.choices)?;
         let (seal, requests) = if forms == *self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
@@ -58,6 +58,10 @@ impl Session {
             None => Exchanger::new(&profile)?,
         };
         let (suite, rules) = (Arc::clone(&self.suite), Arc::clone(&self.rules));
+        if exchanger.is_inside() {
+            // In this process nobody is ever too busy: who says so says it by rule.
+            profile.limits.retries = 0;
+        }
         let gate = Gate::new(exchanger, permission);
         let session = Self::of(suite, profile, (self.seed, self.now), seal, gate, rules);
         Ok(Self { beside: Some(requests), ..session })
@@ -87,6 +91,7 @@ impl Session {
             retries: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
+            accepted: Mutex::default(),
             suite,
             profile,
             seed,

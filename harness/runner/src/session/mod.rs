@@ -1,8 +1,10 @@
 //! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict. What is asked stands in `ask`,
 //! what the target offers in `offer`; in place of a target there can be the record of a run (`recorded`).
 
+mod again;
 mod ask;
 mod build;
+mod control;
 mod gate;
 mod offer;
 mod recorded;
@@ -22,11 +24,11 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    Absence, CaseVerdict, ControlSeen, Exchange, Finding, Place, Request, Role, Sending, TargetProfile,
-    Verdict,
+    Absence, CaseVerdict, Exchange, Finding, Place, Request, Role, Sending, TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Case, IfControlRefused, Location, RequestSpec, StepExpect, Strength, Suite};
+use xs2aspec_suite::{Case, Location, RequestSpec, StepExpect, Strength, Suite};
 
+pub(crate) use self::again::Again;
 pub(crate) use self::ask::micros;
 pub use self::{
     ask::{NotReady, Requests},
@@ -46,6 +48,7 @@ use crate::{
     profile::Profile,
     response::{Operation, ResponseRules},
     seal::{Seal, SealError},
+    window::unconfirm,
 };
 
 /// Why a session cannot begin. Exit code 2.
@@ -111,6 +114,8 @@ pub struct Session {
     retries: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
+    /// At how many exchanges each valid request that was asked again was accepted last.
+    accepted: Mutex<HashMap<String, u64>>,
 }
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -198,17 +203,17 @@ impl Session {
         let start = Instant::now();
         let mut trail = Trail::default();
         let mut verdict = blank(case);
-        let mut answered = None;
-        match self.attempt(case, &mut verdict, &mut trail).await {
-            Ok(seen) => answered = Some(seen),
-            Err(Stop { verdict: word, reason, absence }) => {
+        let answered = match self.attempt(case, &mut verdict, &mut trail).await {
+            Ok(seen) => Some(seen),
+            Err(Stop { verdict: word, reason, absence, seen }) => {
                 verdict.verdict = word;
                 verdict.reason = Some(reason);
                 verdict.absence = absence;
                 // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no `fail` has no findings.
                 verdict.findings.clear();
+                seen
             }
-        }
+        };
         let is_held_back = trail.is_held_back || self.is_held_back(case.control.as_deref());
         let Trail { exchanges, learned, .. } = trail;
         // What is asked beside another session is compared, and never shown.
@@ -239,8 +244,17 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Outcome, String), Stop> {
         self.offered(case).await?;
+        if let Some(plain) = &case.same_as {
+            return self.by_name(case, plain, verdict).await;
+        }
         let refused_control = self.control(case, verdict).await?;
-        let Prepared { kept, checks, findings, refused } = self.set_up(case, trail).await?;
+        let set_up = self.set_up(case, trail).await;
+        let Prepared { kept, checks, findings, refused } = set_up.map_err(|stop| match stop.verdict {
+            Verdict::Inconclusive if case.is_plain => {
+                Stop::inconclusive(self.not_accepted(&case.id, &stop.reason))
+            }
+            _ => stop,
+        })?;
         if let Some(words) = refused {
             verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
             verdict.verdict = if findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
@@ -254,10 +268,20 @@ impl Session {
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
         let seen = (examined.outcome, examined.words.clone());
-        if let Some(words) = refused_control.filter(|_| examined.outcome != Outcome::Accepted) {
-            let control = case.control.as_deref().unwrap_or_default();
-            let reason = format!("it was refused ({}), as its control {control} was: {words}", seen.1);
+        if examined.outcome != Outcome::Accepted
+            && let Some(reason) = refused_control
+        {
             return Err(Stop::inconclusive(reason));
+        }
+        if case.is_plain && !self.profile.own_key && examined.outcome.is_refusal() {
+            let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+        }
+        // Only what leaves something out uses up the quota.
+        let uses_quota = !case.changes.is_empty() && case.needs.iter().any(|need| need == ask::QUOTA);
+        if uses_quota && case.expect.is_accepted() && (answer.status == 429 || judge::is_quota(&answer)) {
+            let reason = format!("the quota of the day is used up: it got {}", seen.1);
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         let choice = self.choice(&case.clause);
         let operation = operation_of(&case.request);
@@ -267,7 +291,21 @@ impl Session {
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
         verdict.observations.extend(judged.observations);
-        verdict.reason = judged.reason;
+        let plain = self.plain(&case.id);
+        if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
+            let again = self.ask_again(&plain, &format!("again-after/{}", case.id)).await;
+            if let Some(words) = again.refused {
+                trail.exchanges.extend(again.exchanges);
+                let why = "the target accepts nothing any more, so that its refusal says nothing";
+                unconfirm(
+                    verdict,
+                    &format!("{why}: the plain request {plain} {words} when it was asked again"),
+                );
+                return Ok(seen);
+            }
+        }
+        verdict.reason =
+            judged.reason.map(|why| if case.is_plain { self.not_accepted(&case.id, &why) } else { why });
         Ok(seen)
     }
 
@@ -344,50 +382,6 @@ impl Session {
             _ => None,
         }
     }
-
-    /// Runs the control, and stops where it was refused. A case that must be accepted goes on, with the control's answer in words:
-    /// its acceptance is one all the same, and only its refusal says nothing then.
-    async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<Option<String>, Stop> {
-        let Some(id) = &case.control else { return Ok(None) };
-        let control =
-            self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))?;
-        let accepted = matches!(control.answered, Some((Outcome::Accepted, _)));
-        verdict.control = Some(ControlSeen { case: id.clone(), accepted });
-        if accepted {
-            return Ok(None);
-        }
-        let words = control.answered.as_ref().map_or_else(
-            || control.verdict.reason.clone().unwrap_or_else(|| "no answer".to_owned()),
-            |(_, words)| format!("got {words}"),
-        );
-        match (control.verdict.verdict, case.if_control_refused) {
-            // A control that could not be sent says nothing about the target; neither does its case.
-            (word @ (Verdict::NotApplicable | Verdict::Error), _) => {
-                let absence = control.verdict.absence.clone();
-                Err(Stop { verdict: word, reason: words, absence })
-            }
-            (_, IfControlRefused::Inconclusive)
-                if case.expect.is_accepted()
-                    && matches!(control.answered, Some((Outcome::Refused | Outcome::Rejected, _))) =>
-            {
-                Ok(Some(words))
-            }
-            (_, IfControlRefused::Inconclusive) => {
-                Err(Stop::inconclusive(format!("its control {id} was not accepted: {words}")))
-            }
-            (_, IfControlRefused::Observed) => {
-                verdict
-                    .observations
-                    .push(format!("{}: the target need not accept the control {id}: {words}", case.clause));
-                verdict.checks = 1;
-                Err(Stop {
-                    verdict: Verdict::Observed,
-                    reason: format!("its control {id} was not accepted: {words}"),
-                    absence: None,
-                })
-            }
-        }
-    }
 }
 
 /// What the requests that prepare a case leave.
@@ -420,6 +414,8 @@ struct Trail {
     learned: Pairs,
     /// Whether a request was held back by the limit of exchanges.
     is_held_back: bool,
+    /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
+    is_again: bool,
 }
 
 /// Where the way of a case ends before its request is judged.
@@ -428,26 +424,32 @@ struct Stop {
     reason: String,
     /// Why it does not apply, of what does not.
     absence: Option<Absence>,
+    /// The answer to the judged request, if it got that far.
+    seen: Option<(Outcome, String)>,
 }
 
 impl Stop {
+    fn new(verdict: Verdict, reason: String) -> Self {
+        Self { verdict, reason, absence: None, seen: None }
+    }
+
     fn inconclusive(reason: String) -> Self {
-        Self { verdict: Verdict::Inconclusive, reason, absence: None }
+        Self::new(Verdict::Inconclusive, reason)
     }
 
     /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
     fn declared_absent(reason: String) -> Self {
-        Self { verdict: Verdict::NotApplicable, reason, absence: Some(Absence::Declared) }
+        Self { absence: Some(Absence::Declared), ..Self::new(Verdict::NotApplicable, reason) }
     }
 
     /// The profile does not say enough; `add` is the line that would open the case.
     fn not_said(reason: String, add: &str) -> Self {
         let absence = Some(Absence::NotSaid { add: add.to_owned() });
-        Self { verdict: Verdict::NotApplicable, reason, absence }
+        Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
     }
 
     fn error(reason: String) -> Self {
-        Self { verdict: Verdict::Error, reason, absence: None }
+        Self::new(Verdict::Error, reason)
     }
 
     fn held(held: Held) -> Self {
@@ -480,6 +482,8 @@ fn blank(case: &Case) -> CaseVerdict {
         absence: None,
         control: None,
         changes: case.changes.clone(),
+        same_as: case.same_as.clone(),
+        unconfirmed: false,
         exchange: None,
         micros: 0,
     }
@@ -499,7 +503,7 @@ fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
         Outcome::Refused => expect == StepExpect::Any,
         Outcome::Rejected => expect != StepExpect::Accepted,
         Outcome::Busy => expect == StepExpect::Any && status == 429,
-        Outcome::ServerError | Outcome::Neither => false,
+        Outcome::Foreign | Outcome::ServerError | Outcome::Neither => false,
     }
 }
 

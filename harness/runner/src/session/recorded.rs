@@ -52,11 +52,11 @@ impl Recorded {
         let verdict = self.verdicts.get(case).filter(|verdict| verdict.verdict == Verdict::NotApplicable);
         let was_asked = self.exchanges.contains_key(&(case.to_owned(), "request".to_owned()));
         match verdict.filter(|_| !was_asked) {
-            Some(verdict) => Err(Stop {
-                verdict: Verdict::NotApplicable,
-                reason: verdict.reason.clone().unwrap_or_default(),
-                absence: verdict.absence.clone(),
-            }),
+            Some(verdict) => {
+                let absence = verdict.absence.clone();
+                let reason = verdict.reason.clone().unwrap_or_default();
+                Err(Stop { absence, ..Stop::new(Verdict::NotApplicable, reason) })
+            }
             None => Ok(()),
         }
     }

@@ -1,0 +1,104 @@
+//! Valid requests that are asked again: a refusal says something of a request only while they are accepted.
+
+use std::sync::PoisonError;
+
+use xs2aspec_record::{Exchange, Verdict};
+use xs2aspec_suite::{Case, Expectation, lint};
+
+use super::{Done, Prepared, Session, Trail};
+use crate::judge::Outcome;
+
+/// For so many exchanges nobody doubts what was accepted: a target may refuse everything with 401 or 403, and be right.
+const A_MOMENT: u64 = 20;
+
+/// What came of a valid request that was asked again.
+#[derive(Debug)]
+pub(crate) struct Again {
+    /// What it got in place of acceptance.
+    pub(crate) refused: Option<String>,
+    /// What was sent and came back, as steps of the valid request's case.
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+impl Done {
+    /// Whether the verdict rests on what the target did not accept, and says nothing if that has another cause.
+    pub(crate) fn rests_on_refusal(&self) -> bool {
+        let is_own = self.verdict.same_as.is_none() && self.verdict.control.is_some();
+        let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
+        is_own && !is_accepted && matches!(self.verdict.verdict, Verdict::Pass | Verdict::Fail)
+    }
+}
+
+impl Session {
+    /// Whether valid requests are asked again in this session: it has a target of its own.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.beside.is_none() && self.recorded.is_none()
+    }
+
+    /// The plain request at the end of the controls of a case.
+    pub(crate) fn plain(&self, id: &str) -> String {
+        let mut last = id;
+        while let Some(control) = self.suite.case(last).and_then(|case| case.control.as_deref()) {
+            last = control;
+        }
+        last.to_owned()
+    }
+
+    /// Asks the valid request of a case again. `mark` is what no other asking of it has. A failure that may pass is asked once more.
+    pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
+        let mut trail = Trail { is_again: true, ..Trail::default() };
+        let mut refused = None;
+        let Some(valid) = self.suite.case(id) else { return Again { refused, exchanges: Vec::new() } };
+        for attempt in ["", "b"] {
+            // Its identifiers are its own.
+            let case = Case { id: format!("{id}/{mark}{attempt}"), ..valid.clone() };
+            let (words, may_pass) = match self.asked(&case, &mut trail).await {
+                Ok((Outcome::Accepted, _)) => {
+                    refused = None;
+                    break;
+                }
+                Ok((outcome, words)) => (format!("got {words}"), outcome == Outcome::ServerError),
+                Err(stop) => (format!("could not be asked ({})", stop.reason), true),
+            };
+            refused = Some(words);
+            if !may_pass {
+                break;
+            }
+        }
+        if refused.is_none() {
+            let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+            accepted.insert(id.to_owned(), self.exchanges());
+        }
+        for exchange in &mut trail.exchanges {
+            let mark = exchange.case.get(id.len() + 1..).unwrap_or_default();
+            exchange.step = format!("{mark}/{}", exchange.step);
+            id.clone_into(&mut exchange.case);
+        }
+        Again { refused, exchanges: trail.exchanges }
+    }
+
+    async fn asked(&self, case: &Case, trail: &mut Trail) -> Result<(Outcome, String), super::Stop> {
+        let Prepared { kept, .. } = self.set_up(case, trail).await?;
+        let (_, examined) = self.exchange(case, "request", &case.request, &kept, trail).await?;
+        Ok((examined.outcome, examined.words))
+    }
+
+    /// Whether a case was refused as whoever is not known is, though it changes nothing that says who asks: its plain request is to be
+    /// asked again at once, unless that was accepted a moment ago.
+    pub(super) fn is_doubtful(&self, case: &Case, plain: &str, outcome: Outcome, status: u16) -> bool {
+        let is_refused = outcome == Outcome::Refused && matches!(status, 401 | 403);
+        let is_expected = matches!(case.expect, Expectation::Refused(_));
+        if !(self.asks_again() && is_refused && is_expected) {
+            return false;
+        }
+        let accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).get(plain).copied();
+        if accepted.is_some_and(|number| self.exchanges() < number + A_MOMENT) {
+            return false;
+        }
+        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
+        control.is_some_and(|control| {
+            let changes = lint::differences(case, control);
+            !changes.iter().any(|place| place.starts_with("header/") || place == "signing")
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! What a case leans on: its control, at the end of all controls the plain request of the operation, and cases that are that request
+//! once more.
+
+use std::sync::Arc;
+
+use xs2aspec_record::{CaseVerdict, ControlSeen, Finding, Verdict};
+use xs2aspec_suite::{Case, IfControlRefused};
+
+use super::{Done, Session, Stop};
+use crate::judge::Outcome;
+
+impl Done {
+    /// Whether the judged request was accepted.
+    pub(super) fn is_accepted(&self) -> bool {
+        matches!(self.answered, Some((Outcome::Accepted, _)))
+    }
+
+    /// The answer in words, or why there was none.
+    fn words(&self) -> String {
+        match &self.answered {
+            Some((_, words)) => format!("got {words}"),
+            None => self.verdict.reason.clone().unwrap_or_else(|| "got no answer".to_owned()),
+        }
+    }
+}
+
+impl Session {
+    /// Runs the control, and stops where it was not accepted. A case that must be accepted goes on after a refusal, with the reason why
+    /// its own refusal says nothing then: its acceptance is one all the same.
+    pub(super) async fn control(
+        &self,
+        case: &Case,
+        verdict: &mut CaseVerdict,
+    ) -> Result<Option<String>, Stop> {
+        let Some(id) = &case.control else { return Ok(None) };
+        let control = self.known(id).await?;
+        let accepted = control.is_accepted();
+        verdict.control = Some(ControlSeen { case: id.clone(), accepted });
+        if accepted {
+            return Ok(None);
+        }
+        let words = control.words();
+        // A control that could not be sent says nothing about the target; neither does its case.
+        if let word @ (Verdict::NotApplicable | Verdict::Error) = control.verdict.verdict {
+            let absence = control.verdict.absence.clone();
+            return Err(Stop { absence, ..Stop::new(word, words) });
+        }
+        let root = self.root(case).await?;
+        let is_refused = control.answered.as_ref().is_some_and(|(outcome, _)| outcome.is_refusal());
+        let reason = root.clone().unwrap_or_else(|| format!("its control {id} was not accepted: {words}"));
+        match case.if_control_refused {
+            _ if case.expect.is_accepted() && is_refused => Ok(Some(reason)),
+            IfControlRefused::Observed if root.is_none() => {
+                verdict
+                    .observations
+                    .push(format!("{}: the target need not accept the control {id}: {words}", case.clause));
+                verdict.checks = 1;
+                Err(Stop::new(Verdict::Observed, reason))
+            }
+            _ => Err(Stop::inconclusive(reason)),
+        }
+    }
+
+    /// Judges the plain request's answer for a case that is the same request. Where it was refused, a case that names a twin is broken if
+    /// the twin is accepted: what makes the difference is what the target minds.
+    pub(super) async fn by_name(
+        &self,
+        case: &Case,
+        plain: &str,
+        verdict: &mut CaseVerdict,
+    ) -> Result<(Outcome, String), Stop> {
+        let done = self.known(plain).await?;
+        if let word @ (Verdict::NotApplicable | Verdict::Error) = done.verdict.verdict {
+            let absence = done.verdict.absence.clone();
+            return Err(Stop { absence, ..Stop::new(word, done.words()) });
+        }
+        verdict.control = Some(ControlSeen { case: plain.to_owned(), accepted: done.is_accepted() });
+        verdict.checks = done.verdict.checks;
+        let (outcome, words) = done.answered.clone().unwrap_or((Outcome::Neither, String::new()));
+        if done.is_accepted() {
+            // What else the answer breaks is told of the plain request.
+            let own = done.verdict.findings.iter().filter(|finding| finding.clause == case.clause);
+            verdict.findings = own.cloned().collect();
+        } else if let Some(twin) = case.control.as_deref().filter(|id| *id != plain && outcome.is_refusal())
+            && self.known(twin).await?.is_accepted()
+        {
+            verdict.control = Some(ControlSeen { case: twin.to_owned(), accepted: true });
+            verdict.findings = vec![Finding {
+                clause: case.clause.clone(),
+                expected: "acceptance (2xx)".to_owned(),
+                actual: words.clone(),
+                at: "status".to_owned(),
+            }];
+        } else {
+            return Err(Stop::inconclusive(self.reason(plain, &done)));
+        }
+        verdict.verdict = if verdict.findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
+        Ok((outcome, words))
+    }
+
+    /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was not accepted.
+    async fn root(&self, case: &Case) -> Result<Option<String>, Stop> {
+        let mut last = case;
+        while let Some(control) = last.control.as_deref().and_then(|id| self.suite.case(id)) {
+            last = control;
+        }
+        let plain = self.known(&last.id).await?;
+        Ok((!plain.is_accepted()).then(|| self.reason(&last.id, &plain)))
+    }
+
+    /// Why nothing can be told of what leans on a plain request: the same words for all.
+    fn reason(&self, plain: &str, done: &Done) -> String {
+        match &done.verdict.reason {
+            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
+            _ => self.not_accepted(plain, &format!("it {}", done.words())),
+        }
+    }
+
+    /// Says that a plain request was not accepted, and what a profile would change.
+    pub(super) fn not_accepted(&self, plain: &str, why: &str) -> String {
+        let hint = if self.profile.own_key {
+            ""
+        } else {
+            "; the target need not know the suite's test key, nor the person and the accounts that are tried at any bank: a profile names \
+             its own (`xs2aspec init bank.toml`)"
+        };
+        format!("the plain request {plain} was not accepted: {why}{hint}")
+    }
+
+    async fn known(&self, id: &str) -> Result<Arc<Done>, Stop> {
+        self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))
+    }
+}

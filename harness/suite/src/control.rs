@@ -1,0 +1,124 @@
+//! Controls: each case but the plain request of its operation leans on an accepted one, and some cases are that plain request once
+//! more, said by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    case::Case, definition::IfControlRefused, expectation::Expectation, problem::Problem,
+    request::RequestSpec,
+};
+
+/// What a case file writes as the control of the plain request of an operation.
+pub(crate) const NONE: &str = "none";
+
+/// Finds the plain case of each operation, gives it as control to each case that names none, and tells which cases are its request once
+/// more. A case of an operation without a plain one leans on that of the requests that prepare it.
+pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
+    let plain = plain(cases, problems);
+    for index in plain.values() {
+        cases[*index].is_plain = true;
+    }
+    let ids: BTreeMap<String, String> =
+        plain.iter().map(|(operation, index)| (operation.clone(), cases[*index].id.clone())).collect();
+    let leans_on = |case: &Case| {
+        let steps = case.before.iter().rev().map(|step| &step.request);
+        [&case.request].into_iter().chain(steps).find_map(|request| ids.get(&request.operation)).cloned()
+    };
+    let again: Vec<(usize, String)> = (0..cases.len())
+        .filter_map(|index| {
+            let plain = &cases[*plain.get(&cases[index].request.operation)?];
+            is_again(&cases[index], plain).then(|| (index, plain.id.clone()))
+        })
+        .collect();
+    for (index, plain) in again {
+        cases[index].same_as = Some(plain);
+    }
+    for case in cases.iter_mut().filter(|case| !case.is_plain && case.control.is_none()) {
+        case.control = leans_on(case);
+    }
+}
+
+/// The plain case of each operation: the one that says so, or else the first that is its baseline and is to be accepted.
+fn plain(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {
+    let mut plain = BTreeMap::<String, usize>::new();
+    for (index, case) in cases.iter().enumerate().filter(|(_, case)| case.is_plain) {
+        if !case.changes.is_empty() || !case.expect.is_accepted() {
+            let message =
+                format!("case `{}` changes something or need not be accepted: it has a control", case.id);
+            problems.push(case.problem(message));
+        }
+        if let Some(other) = plain.insert(case.request.operation.clone(), index) {
+            let (operation, other) = (&case.request.operation, &cases[other]);
+            let message = format!("case `{}` is a second plain request of `{operation}`", case.id);
+            let help = format!("the other one is at {}:{}", other.file, other.line);
+            problems.push(case.problem(message).help(help));
+        }
+    }
+    for (index, case) in cases.iter().enumerate() {
+        if case.control.is_none() && case.changes.is_empty() && case.expect.is_accepted() {
+            plain.entry(case.request.operation.clone()).or_insert(index);
+        }
+    }
+    plain
+}
+
+/// Whether a case that must be accepted sends the same as the plain one of its operation.
+fn is_again(case: &Case, plain: &Case) -> bool {
+    !case.is_plain
+        && case.expect.is_accepted()
+        && case.request == plain.request
+        && case.before == plain.before
+}
+
+/// Every case that expects a refusal or changes its baseline has a control; the control exists, expects acceptance of the same
+/// operation, and following controls ends.
+pub(crate) fn check(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
+    // A whole group may name the same wrong control, and looking for the nearest of thousands takes time.
+    let mut advice = BTreeMap::<&str, Option<String>>::new();
+    for case in cases.iter().filter(|case| !case.is_plain) {
+        let Some(control) = &case.control else {
+            if matches!(case.expect, Expectation::Refused(_)) {
+                let message =
+                    format!("case `{}` has no `control`, so that its answer would prove nothing", case.id);
+                problems.push(case.problem(message));
+            } else if !case.changes.is_empty() {
+                let message = format!("case `{}` changes its baseline and has no `control`", case.id);
+                problems.push(
+                    case.problem(message).help("only the plain baseline's own case stands without one"),
+                );
+            }
+            continue;
+        };
+        let Some(found) = by_id.get(control).map(|index| &cases[*index]) else {
+            let problem =
+                case.problem(format!("case `{}`: there is no case `{control}` to be its control", case.id));
+            let help = advice
+                .entry(control)
+                .or_insert_with(|| problem.clone().nearest(control, by_id.keys().map(String::as_str)).help);
+            problems.push(Problem { help: help.clone(), ..problem });
+            continue;
+        };
+        let tolerated = case.if_control_refused == IfControlRefused::Observed;
+        if !found.expect.is_accepted() && !tolerated {
+            let message = format!("case `{}`: its control `{control}` does not expect acceptance", case.id);
+            problems.push(case.problem(message));
+        }
+        let leads = |request: &RequestSpec| request.operation == found.request.operation;
+        let is_led_there = found.is_plain && case.before.iter().any(|step| leads(&step.request));
+        if !leads(&case.request) && !is_led_there {
+            let message = format!("case `{}`: its control `{control}` is of another operation", case.id);
+            problems.push(case.problem(message));
+        }
+        let mut seen = BTreeSet::from([case.id.as_str()]);
+        let mut next = Some(found);
+        while let Some(step) = next {
+            if !seen.insert(&step.id) {
+                problems.push(
+                    case.problem(format!("case `{}` is, by its controls, a control of itself", case.id)),
+                );
+                break;
+            }
+            next = step.control.as_ref().and_then(|id| by_id.get(id)).map(|index| &cases[*index]);
+        }
+    }
+}
