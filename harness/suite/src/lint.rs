@@ -300,9 +300,15 @@ fn size(case: &Case, value: &Value, sizes: &mut BTreeSet<usize>) {
         }
         Value::Array(items) => {
             sizes.insert(items.len());
-            items.iter().for_each(|item| size(case, item, sizes));
+            for item in items {
+                size(case, item, sizes);
+            }
         }
-        Value::Object(members) => members.values().for_each(|member| size(case, member, sizes)),
+        Value::Object(members) => {
+            for member in members.values() {
+                size(case, member, sizes);
+            }
+        }
         _ => {}
     }
 }

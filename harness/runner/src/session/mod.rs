@@ -398,12 +398,8 @@ struct Prepared {
 
 /// Pauses before a request is asked again whose answer may still become what a case demands: a bank may reject a payment a moment after
 /// it was created.
-const PAUSES: [Duration; 4] = [
-    Duration::from_millis(250),
-    Duration::from_millis(500),
-    Duration::from_millis(1000),
-    Duration::from_millis(2000),
-];
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
