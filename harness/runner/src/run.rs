@@ -100,14 +100,7 @@ pub async fn run(
     let selected = plan.selected.iter().filter(|case| is_left(case)).map(|case| (case, Role::Selected));
     let mut waiting = controls.chain(selected);
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
-    let rested_on: HashSet<&str> = plan
-        .controls
-        .iter()
-        .chain(&plan.selected)
-        .flat_map(|case| [&case.control, &case.same_as])
-        .flatten()
-        .map(String::as_str)
-        .collect();
+    let rested_on = rested_on(plan);
     let mut flying = JoinSet::new();
     let mut window = Window::default();
     loop {
@@ -143,7 +136,9 @@ pub async fn run(
             }
             Landed::Again(answers) => {
                 let (exchanges, settled) = window.settle(&session, answers);
-                exchanges.into_iter().for_each(|exchange| sink(&Event::Exchange(exchange)));
+                for exchange in exchanges {
+                    sink(&Event::Exchange(exchange));
+                }
                 settled
             }
         };
@@ -179,6 +174,12 @@ pub async fn run(
     };
     tell(&Event::RunFinished(finished.clone()));
     finished
+}
+
+/// The cases that others rest on.
+fn rested_on<'a>(plan: &Plan<'a>) -> HashSet<&'a str> {
+    let cases = plan.controls.iter().chain(&plan.selected);
+    cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect()
 }
 
 /// What a task of a run came back with.
