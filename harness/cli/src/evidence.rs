@@ -6,6 +6,7 @@ use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict};
 use xs2aspec_report::{
     Run as Shown,
     bundle::{self as archive, Program},
+    demanded,
     envelope::{PublicKey, SigningKey},
     text,
     verify::{self as verifying, Verified},
@@ -130,6 +131,7 @@ fn was_run(run: &Shown<'_>) -> Vec<String> {
         counts.inconclusive,
         counts.error
     ));
+    said.push(demanded::numbers(run.head()));
     said.extend(run.head().waivers().iter().map(|waiver| format!("waiver: {}", text::short(&waiver.says()))));
     said
 }

@@ -98,7 +98,7 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
             );
         }
         (_, Some(plain)) => {
-            say!("same as    {plain}: nothing is sent for it, that answer is judged for this clause")
+            say!("same as    {plain}: nothing is sent for it, that answer is judged for this clause");
         }
         (Some(control), None) => say!("control    {control}, which must be accepted in the same run"),
         (None, None) => {}

@@ -28,13 +28,17 @@ const AIMS: [Line; 6] = [
 
 /// What a run says of what it asked.
 const SAYINGS: [Line; 8] = [
-    ("run --target bare.toml --only transaction,ncbct.path --out bare", 3, "demanded clauses were not asked"),
+    (
+        "run --target bare.toml --only transaction --only customers --out bare",
+        3,
+        "demanded clauses were not asked",
+    ),
     ("run --target BANK --only limit --out bare", 4, "to ask more, add to the profile"),
-    ("run --only periodic.months --skip *", 2, "leaves nothing"),
+    ("run --only periodic.months --skip *", 2, "`--skip` takes away all that `--only` selects"),
     ("list nothing", 2, "matches no case"),
     ("curl nope --target BANK", 2, "no case"),
     ("curl transaction.path/plain --target BANK", 2, "the target profile has no `transaction.account-id`"),
-    ("prove --only basket.mix --matrix none.tsv", 2, "none.tsv"),
+    ("prove --matrix none.tsv", 2, "none.tsv: cannot be read"),
     ("coverage", 0, "(100.0 %)"),
 ];
 
@@ -59,14 +63,14 @@ const FILES: [Line; 11] = [
 
 /// Evidence that was edited, or is no evidence.
 const EVIDENCE: [Line; 8] = [
-    ("report edited", 2, "pass"),
+    ("report edited --format terminal", 2, "pass"),
     ("diff edited run", 2, "pass"),
     ("rejudge edited", 2, "pass"),
     ("bundle edited --key key.pem --out edited.tar", 2, "pass"),
-    ("verify zipped.tar", 1, "gzip"),
+    ("verify zipped.tar", 2, "this is gzip; expected a tar"),
     ("verify part.tar --key certificate.pem", 0, "--only"),
     ("merge run part-2 --out merged", 2, "run: record 1 of those given is not of a shard"),
-    ("report nowhere", 2, "nowhere"),
+    ("report nowhere --format terminal", 2, "nowhere"),
 ];
 
 /// What is said of wrong words.
@@ -126,7 +130,7 @@ impl Scene {
         fs::create_dir(self.at("killed")).unwrap();
         let lines: Vec<&str> = record.lines().collect();
         fs::write(self.at("killed/record.jsonl"), lines[..lines.len() - 1].join("\n") + "\n").unwrap();
-        let noted = "{\"case\":\"periodic.path/plain\",\"step\":\"request\"}\n";
+        let noted = "{\"case\":\"ncbct.path/plain\",\"step\":\"request\"}\n";
         fs::write(self.at("killed/sending.jsonl"), noted).unwrap();
     }
 

@@ -118,9 +118,8 @@ fn precious() -> TempDir {
     let sending = "{\"case\":\"ncbct.path/plain\",\"step\":\"request\"}\n";
     fs::write(path("doubt/sending.jsonl"), sending).unwrap();
     fs::create_dir(path("real")).unwrap();
-    let real = KEY.split_once('\n').unwrap().1;
     for name in ["key.pem", "other.pem", "real/tpp.key.pem"] {
-        fs::write(path(name), real).unwrap();
+        fs::write(path(name), KEY).unwrap();
     }
     fs::write(path("passphrase"), "secret").unwrap();
     fs::write(path("bank.toml"), "base-url = \"http://127.0.0.1:1\"\n").unwrap();

@@ -12,7 +12,6 @@ use crate::{
 };
 
 /// One line of the record.
-#[expect(clippy::large_enum_variant, reason = "the largest is there once in a run")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {

@@ -161,7 +161,8 @@ fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), Refusal> {
     }
     let wrapped = String::from_utf8_lossy(header).to_ascii_lowercase();
     let is_wrapped = wrapped.starts_with("=?");
-    let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+    let list =
+        text.rsplit_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
     let is_strange = match rules.breach() {
         Some(Breach::Signature(S::NoQ)) => is_wrapped && wrapped.contains("?q?"),
         Some(Breach::Signature(S::NoB)) => is_wrapped && wrapped.contains("?b?"),
@@ -182,10 +183,12 @@ fn check_variant(header: &[u8], text: &str, fields: Fields<'_>, rules: Rules) ->
     if !rules.is_varied() {
         return Ok(());
     }
-    let list = text.split_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+    // Of a parameter that is there twice the last counts (draft-cavage-http-signatures-10, section 2.2).
+    let list =
+        text.rsplit_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
     let listed: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
-    let serial = text.split_once("SN=").and_then(|(_, rest)| rest.split(',').next()).unwrap_or_default();
-    let issuer = text.split_once("CA=").map(|(_, rest)| rest).unwrap_or_default();
+    let serial = text.rsplit_once("SN=").and_then(|(_, rest)| rest.split(',').next()).unwrap_or_default();
+    let issuer = text.rsplit_once(",CA=").map(|(_, rest)| rest).unwrap_or_default();
     let place = |name: &String| SIGNED_WHEN_PRESENT.iter().position(|known| known == name);
     let word = String::from_utf8_lossy(header);
     let unusual = [

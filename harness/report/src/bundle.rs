@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use xs2aspec_record::{Event, Exit, Verdict};
 
 use crate::{
-    Run, RunError,
+    Run, RunError, demanded,
     envelope::{EnvelopeError, SigningKey},
     files::Report,
 };
@@ -194,6 +194,8 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
             .map(|verdict| verdict.case.as_str())
             .collect()
     };
+    let mut suite = described("case files, clauses and fixtures", &start.suite_sha256);
+    suite["annotations"] = demanded::named(run.head()).into_iter().collect::<Value>();
     let warned = names(&[Verdict::Waived]);
     let result = match run.head().exit() {
         Exit::Conforms if warned.is_empty() => "PASSED",
@@ -208,7 +210,7 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
             "result": result,
             "configuration": [
                 described("document under test", &start.document_sha256),
-                described("case files, clauses and fixtures", &start.suite_sha256),
+                suite,
                 described(&format!("profile of {}", start.target), &start.profile_sha256),
                 described(&program.name, &program.sha256),
             ],

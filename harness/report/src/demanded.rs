@@ -9,7 +9,7 @@ const LINES: usize = 5;
 
 /// `345 demanded clauses: 344 kept, 1 broken, 0 not asked, 0 declared absent or left out`, and how many of the kept ones no answer
 /// had anything for.
-pub(crate) fn numbers(head: &Head) -> String {
+pub fn numbers(head: &Head) -> String {
     let clauses = head.ledger().clauses();
     let numbers = head.demanded();
     match clauses.not_exercised().count() {

@@ -21,7 +21,7 @@ pub mod annotations;
 mod block;
 pub mod bundle;
 pub mod ctrf;
-pub(crate) mod demanded;
+pub mod demanded;
 pub mod diff;
 pub mod envelope;
 pub mod files;

@@ -209,7 +209,7 @@ impl Merged {
                     self.sent.push(Event::Exchange(exchange));
                 }
                 Event::AnswerChecks(checks) => {
-                    checks.checks.iter().for_each(|check| check.add_to(&mut self.checks))
+                    checks.checks.iter().for_each(|check| check.add_to(&mut self.checks));
                 }
                 _ => {}
             }

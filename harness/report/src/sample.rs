@@ -137,7 +137,9 @@ impl Sample {
     fn ended(&self, stopped_early: bool) -> Vec<Event> {
         let mut ledger = Ledger::default();
         let known = clauses();
-        known.iter().for_each(|clause| ledger.clause(clause));
+        for clause in &known {
+            ledger.clause(clause);
+        }
         for verdict in &self.verdicts {
             let clause =
                 known.iter().find(|clause| clause.id == verdict.clause).expect("a clause of the sample");

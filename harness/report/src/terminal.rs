@@ -149,7 +149,9 @@ pub fn closing(head: &Head) -> String {
     let to_add = demanded::to_add(head);
     if !to_add.is_empty() {
         shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
-        to_add.iter().for_each(|line| _ = writeln!(shown, "   | {line}"));
+        for line in to_add {
+            let _ = writeln!(shown, "   | {line}");
+        }
     }
     if let Some(changes) = head.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));

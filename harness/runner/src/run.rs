@@ -74,12 +74,7 @@ pub async fn run(
     let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
     sink(&Event::RunStarted(started));
     sink(&Event::Profile(session.recorded_profile()));
-    introduce(&session, plan, |event| {
-        if let Event::Clause(clause) = event {
-            ledger.clause(clause);
-        }
-        sink(event);
-    });
+    introduce(&session, plan, &mut ledger, &mut sink);
     let mut waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
     let mut stopped_early = false;
     let done = earlier.map(|earlier| {
@@ -158,22 +153,34 @@ pub async fn run(
     let checks = answers.finish();
     checks.checks.iter().for_each(|check| ledger.check(check));
     tell(&Event::AnswerChecks(checks));
+    let micros = earlier.map_or(0, Earlier::micros) + micros(start.elapsed());
+    let finished = finished(&session, &ledger, &waivers, micros, stopped_early);
+    tell(&Event::RunFinished(finished.clone()));
+    finished
+}
+
+/// How a run ended that took so long.
+fn finished(
+    session: &Session,
+    ledger: &Ledger,
+    waivers: &Waivers,
+    micros: u64,
+    stopped_early: bool,
+) -> RunFinished {
     let waivers = waivers.seen(session.suite());
-    let finished = RunFinished {
+    RunFinished {
         counts: ledger.counts(),
         exchanges: session.exchanges(),
         retries: session.retries(),
-        micros: earlier.map_or(0, Earlier::micros) + micros(start.elapsed()),
+        micros,
         stopped_early,
         // Cases without a verdict could not be judged.
-        exit: match Exit::with(&ledger, &waivers) {
+        exit: match Exit::with(ledger, &waivers) {
             Exit::Conforms if stopped_early => Exit::CouldNotTell.code(),
             exit => exit.code(),
         },
         waivers,
-    };
-    tell(&Event::RunFinished(finished.clone()));
-    finished
+    }
 }
 
 /// The cases that others rest on.
@@ -264,7 +271,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
 }
 
 /// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are written.
-fn introduce(session: &Session, plan: &Plan<'_>, mut sink: impl FnMut(&Event)) {
+fn introduce(session: &Session, plan: &Plan<'_>, ledger: &mut Ledger, sink: &mut impl FnMut(&Event)) {
     let suite = session.suite();
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
@@ -274,7 +281,7 @@ fn introduce(session: &Session, plan: &Plan<'_>, mut sink: impl FnMut(&Event)) {
             }
             _ => None,
         };
-        sink(&Event::Clause(ClauseText {
+        let text = ClauseText {
             id: clause.id.clone(),
             says: clause.says.clone(),
             strength: word,
@@ -282,7 +289,9 @@ fn introduce(session: &Session, plan: &Plan<'_>, mut sink: impl FnMut(&Event)) {
             section: tree::section(clause.line),
             standard,
             why,
-        }));
+        };
+        ledger.clause(&text);
+        sink(&Event::Clause(text));
     }
     let mut files: Vec<&str> =
         plan.selected.iter().chain(&plan.controls).map(|case: &&Case| case.file.as_str()).collect();

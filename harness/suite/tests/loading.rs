@@ -26,6 +26,7 @@ fn group(group: &str) -> Result<Suite, String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn each_mistake_is_placed_and_named() {
     let cases = [
         (
@@ -161,8 +162,8 @@ fn a_case_without_a_control_leans_on_the_plain_request_of_its_operation() {
     assert_eq!(of("a.other/seen"), (plain, None, false));
     assert_eq!(of("a.other/wrong"), (plain, None, false));
     assert_eq!(of("a.other/prepared"), (plain, None, false));
-    let plan = loaded.plan(&["a.other/again".to_owned()], &[], Depth::Standard).unwrap();
-    assert_eq!((plan.said_by_name(), plan.controls[0].id.as_str()), (1, "a.root/plain"));
+    let one = loaded.plan(&["a.other/again".to_owned()], &[], Depth::Standard).unwrap();
+    assert_eq!((one.said_by_name(), one.controls[0].id.as_str()), (1, "a.root/plain"));
     // Which one is plain can be said, once.
     let said = text.replace("name: again, baseline: base,", "name: again, baseline: base, control: none,");
     let said = suite(&said).unwrap();

@@ -46,13 +46,12 @@ impl Gateway {
                     client.set_nodelay(true)?;
                     loop {
                         let request = message(&mut client)?;
-                        let answered = match answer(&request) {
-                            Some(answered) => answered,
-                            None => {
-                                let mut bank = TcpStream::connect(address)?;
-                                bank.write_all(&request)?;
-                                message(&mut bank)?
-                            }
+                        let answered = if let Some(answered) = answer(&request) {
+                            answered
+                        } else {
+                            let mut bank = TcpStream::connect(address)?;
+                            bank.write_all(&request)?;
+                            message(&mut bank)?
                         };
                         client.write_all(&answered)?;
                         client.flush()?;
@@ -190,8 +189,8 @@ fn a_target_that_is_sound_to_the_end_is_asked_a_little_more() {
 fn a_gateway_that_lets_through_so_much_in_a_second_breaks_nothing() {
     // A bucket of 30 that is filled with 100 in a second.
     let bucket = Mutex::new((30.0_f64, Instant::now()));
-    let (refused, counter) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (told, counted) = (Arc::clone(&refused), Arc::clone(&counter));
+    let (refused, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (told, counted) = (Arc::clone(&refused), Arc::clone(&asked));
     let gateway = Gateway::start(None, move |_| {
         let mut bucket = bucket.lock().unwrap();
         let filled = bucket.0 + bucket.1.elapsed().as_secs_f64() * 100.0;
@@ -205,7 +204,7 @@ fn a_gateway_that_lets_through_so_much_in_a_second_breaks_nothing() {
         Some(turned("429 Too Many Requests", "text/html", "<html>slow down</html>"))
     });
     let ran = run(&gateway.url, &["--only", "periodic.months*", "--only", "customers*"]);
-    let (refused, all) = (refused.load(Ordering::SeqCst), counter.load(Ordering::SeqCst));
+    let (refused, all) = (refused.load(Ordering::SeqCst), asked.load(Ordering::SeqCst));
     assert_eq!(ran.count(Verdict::Fail) + ran.count(Verdict::Inconclusive), 0, "{}", ran.said);
     assert_eq!(ran.code, Some(0), "{}", ran.said);
     assert!(refused > 0 && refused * 4 < all, "{refused} of {all} requests were too many");

@@ -71,10 +71,14 @@ impl<'a> Tree<'a> {
             match value {
                 None => self.walk(element, file, None, depth, found),
                 Some(Value::Array(values)) if elements => {
-                    values.iter().for_each(|value| self.walk(element, file, Some(value), depth, found));
+                    for value in values {
+                        self.walk(element, file, Some(value), depth, found);
+                    }
                 }
                 Some(Value::Object(members)) if !elements => {
-                    members.values().for_each(|value| self.walk(element, file, Some(value), depth, found));
+                    for value in members.values() {
+                        self.walk(element, file, Some(value), depth, found);
+                    }
                 }
                 Some(_) => {}
             }
