@@ -155,7 +155,7 @@ async fn no_more_requests_arrive_than_the_budget_says() {
             let said_of_it = said.lines().find(|line| line.contains(" reached, ")).unwrap();
             assert!(said_of_it.starts_with(&format!("{arrived} request")), "{said}");
             assert!(
-                !said.contains("\n; ") && !said.contains("1 times") && !said.contains(" 1 violations"),
+                !said.contains("\n; ") && !said.contains(" 1 times") && !said.contains(" 1 violations"),
                 "{said}"
             );
             if budget == 0 {

@@ -193,8 +193,7 @@ impl Session {
                 });
             }
             // A quota of the day is not there again in a moment.
-            let is_quota =
-                case.needs.iter().any(|need| need == QUOTA) && answer.as_ref().is_ok_and(judge::is_quota);
+            let is_quota = answer.as_ref().is_ok_and(judge::is_quota);
             if is_quota || !self.pace.again(&request.method, &answer, attempt, sent).await {
                 break answer;
             }
