@@ -84,7 +84,7 @@ pub(crate) struct Run {
     /// Folder of case files to use in place of the embedded ones
     #[arg(long, value_name = "DIR")]
     pub(crate) cases: Option<PathBuf>,
-    /// How much to run: one case of each class, everything but full products, or everything
+    /// How much to run: one case of each class, everything but what takes long, or everything
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
     /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from the variables of the job

@@ -159,7 +159,9 @@ fn request(operation: &str, verdict: &CaseVerdict, exchange: Option<&Exchange>) 
             _ = writeln!(lines, "              perhaps {cause}");
         }
     }
-    if verdict.verdict != Verdict::Fail {
+    // With the suite's own key a refusal is no violation, and is to be explained all the same.
+    let is_refused = response.is_some_and(|response| response.status >= 300);
+    if verdict.verdict != Verdict::Fail && !(verdict.verdict == Verdict::Inconclusive && is_refused) {
         return lines;
     }
     for finding in verdict.findings.iter().take(3) {

@@ -53,7 +53,7 @@ pub struct Group {
     /// Capabilities of the target without which the case does not apply.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// From which depth on the cases run: `standard`, or `exhaustive` for full products.
+    /// From which depth on the cases run: `standard`, or `exhaustive` for what takes long.
     #[serde(default)]
     pub depth: Depth,
     /// What must come back: `accepted`, `refused`, `observed`, or one of these with conditions.
@@ -249,7 +249,7 @@ pub enum StepExpect {
 pub enum Depth {
     /// One representative of each group for each clause that the group shows: for pull requests.
     Quick,
-    /// Everything but full products.
+    /// Everything but what takes long.
     #[default]
     Standard,
     /// Everything.
