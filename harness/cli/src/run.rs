@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal},
     path::Path,
     sync::Arc,
+    thread::JoinHandle,
 };
 
 use tokio::sync::Notify;
@@ -38,6 +39,24 @@ use crate::{
 /// What the suite was shown to catch: the first line of its kill matrix.
 const KILL_MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
 
+/// The crypto library gets ready beside everything else. A program that ended meanwhile would take its ground away.
+struct WarmUp(Option<JoinHandle<()>>);
+
+impl WarmUp {
+    fn begin() -> Self {
+        Self(Some(std::thread::spawn(xs2aspec_signing::signer::make_ready)))
+    }
+}
+
+impl Drop for WarmUp {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // What it could not do is told where it is needed.
+            drop(thread.join());
+        }
+    }
+}
+
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let resumed = args.resume.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
@@ -48,7 +67,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     may_write(args)?;
     // It may be the record that this run replaces.
     let base = args.base.as_deref().map(report::verdicts).transpose()?;
-    drop(std::thread::spawn(xs2aspec_signing::signer::make_ready));
+    let _warm_up = WarmUp::begin();
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));

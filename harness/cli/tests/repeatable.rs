@@ -10,7 +10,7 @@ const NOW: &str = "2030-01-31T12:00:00Z";
 const REFERENCE: &str = include_str!("../../../fixtures/targets/reference.toml");
 
 /// The members of a record that say how long something took, and when.
-const TIMING: [&str; 2] = ["at", "micros"];
+const TIMING: [&str; 3] = ["at", "micros", "asked_again"];
 
 fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
@@ -96,6 +96,9 @@ async fn two_runs_of_one_seed_clock_and_target_are_equal_but_for_times() {
         let mut event: Value = serde_json::from_str(line).unwrap();
         if event["event"] == "run-finished" {
             event["exchanges"] = 0.into();
+        }
+        for check in event["checks"].as_array_mut().into_iter().flatten() {
+            (check["answers"], check["exercised"]) = (0.into(), 0.into());
         }
         event
     };

@@ -308,6 +308,10 @@ pub struct RunFinished {
     pub counts: Counts,
     /// Exchanges that took place, those of controls and set-ups included.
     pub exchanges: u64,
+    /// Further exchanges, which only showed that valid requests are still accepted and are not recorded. Their number depends on which
+    /// cases ended first.
+    #[serde(default)]
+    pub asked_again: u64,
     /// How many of them sent a request once more, because the target asked to come back or was not there.
     #[serde(default)]
     pub retries: u64,

@@ -85,6 +85,7 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
     let finished = RunFinished {
         counts: ledger.counts(),
         exchanges: merged.exchanges,
+        asked_again: merged.asked_again,
         retries: merged.retries,
         micros: merged.micros,
         stopped_early: false,
@@ -163,6 +164,7 @@ struct Merged {
     checks: BTreeMap<String, AnswerCheck>,
     waivers: Vec<WaiverSeen>,
     exchanges: u64,
+    asked_again: u64,
     retries: u64,
     micros: u64,
 }
@@ -225,6 +227,7 @@ impl Merged {
             }
         }
         self.exchanges += finish.exchanges;
+        self.asked_again += finish.asked_again;
         self.retries += finish.retries;
         self.micros = self.micros.max(finish.micros);
         Ok(())

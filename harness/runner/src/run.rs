@@ -170,7 +170,8 @@ fn finished(
     let waivers = waivers.seen(session.suite());
     RunFinished {
         counts: ledger.counts(),
-        exchanges: session.exchanges(),
+        exchanges: session.exchanges() - session.asked_again(),
+        asked_again: session.asked_again(),
         retries: session.retries(),
         micros,
         stopped_early,

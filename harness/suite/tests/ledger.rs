@@ -99,7 +99,9 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
     let near = "to: xxx}], control: a.root/plain, expect: accepted";
     assert_eq!(with(near, "to: xxx}], control: a.root/plain, expect: observed, about: why"), "");
     let without_mix = GOOD.split("  - {clause: a.mix").next().unwrap();
-    assert!(breaches(without_mix, &[]).contains("cases/clauses/a.yaml:4:5: clause `a.mix` has no case"));
+    assert!(breaches(without_mix, &[]).contains(
+        "cases/clauses/a.yaml:4:5: clause `a.mix` is demanded by the document, and no case and no"
+    ));
     assert!(
         breaches(GOOD, &[("fixtures/requests/other.yaml", BASELINE)])
             .contains("fixtures/requests/other.yaml: nothing uses")

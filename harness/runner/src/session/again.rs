@@ -1,6 +1,6 @@
 //! Valid requests that are asked again: a refusal says something of a request only while they are accepted.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, Expectation, lint};
@@ -68,6 +68,9 @@ impl Session {
         if refused.is_none() {
             let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             accepted.insert(id.to_owned(), self.exchanges());
+        }
+        if refused.is_none() {
+            self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
         }
         for exchange in &mut trail.exchanges {
             let mark = exchange.case.get(id.len() + 1..).unwrap_or_default();

@@ -89,6 +89,7 @@ impl Session {
             recorded: None,
             began: Instant::now(),
             retries: AtomicU64::new(0),
+            asked_again: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
             accepted: Mutex::default(),

@@ -112,6 +112,8 @@ pub struct Session {
     recorded: Option<Recorded>,
     began: Instant,
     retries: AtomicU64,
+    /// Exchanges that only showed that valid requests are still accepted.
+    asked_again: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
     /// At how many exchanges each valid request that was asked again was accepted last.
@@ -174,6 +176,11 @@ impl Session {
     /// How many exchanges there may still be.
     pub fn exchanges_left(&self) -> u64 {
         self.gate.limit().saturating_sub(self.gate.passed())
+    }
+
+    /// How many of them only showed that valid requests are still accepted; they are not recorded.
+    pub fn asked_again(&self) -> u64 {
+        self.asked_again.load(Ordering::Relaxed)
     }
 
     /// How many of them sent a request once more.
