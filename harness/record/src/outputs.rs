@@ -223,7 +223,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     output.finish()
 }
 
-/// [`write`] for a private key, which its owner alone may read, where the system knows owners; whoever could read what stood there.
+/// [`write()`] for a private key, which its owner alone may read, where the system knows owners; whoever could read what stood there.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     // A file of the system for a while, which it makes for its owner alone.
     let mut file = Builder::new().prefix(".").suffix(".part").tempfile_in(folder_of(path))?;

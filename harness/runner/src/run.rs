@@ -90,10 +90,7 @@ pub async fn run(
         }));
         kept
     });
-    let is_left = |case: &&Case| !done.as_ref().is_some_and(|done| done.contains(&case.id));
-    let controls = plan.controls.iter().filter(|case| is_left(case)).map(|case| (case, Role::Control));
-    let selected = plan.selected.iter().filter(|case| is_left(case)).map(|case| (case, Role::Selected));
-    let mut waiting = controls.chain(selected);
+    let mut waiting = left(plan, &done.unwrap_or_default()).into_iter();
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
     let mut flying = JoinSet::new();
@@ -182,6 +179,16 @@ fn finished(
         },
         waivers,
     }
+}
+
+/// The cases that are not done yet. The plain requests come first: whether an operation works at all is known then before a target can
+/// change.
+fn left<'a>(plan: &Plan<'a>, done: &BTreeSet<String>) -> Vec<(&'a Case, Role)> {
+    let controls = plan.controls.iter().map(|case| (*case, Role::Control));
+    let all = controls.chain(plan.selected.iter().map(|case| (*case, Role::Selected)));
+    let mut left: Vec<(&Case, Role)> = all.filter(|(case, _)| !done.contains(&case.id)).collect();
+    left.sort_by_key(|(case, _)| !case.is_plain);
+    left
 }
 
 /// The cases that others rest on.
