@@ -291,7 +291,7 @@ impl DemandedClauses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Finding, Place};
+    use crate::verdict::{Finding, sample};
 
     fn verdict(clause: &str, word: Verdict) -> CaseVerdict {
         let finding = |clause: &str| Finding {
@@ -300,27 +300,8 @@ mod tests {
             actual: "two".to_owned(),
             at: "body".to_owned(),
         };
-        CaseVerdict {
-            case: format!("{clause}/case"),
-            clause: clause.to_owned(),
-            area: "area".to_owned(),
-            operation: "ncbct".to_owned(),
-            role: Role::Selected,
-            place: Place { file: "cases/a.yaml".to_owned(), line: 1, column: 1 },
-            verdict: word,
-            expected: "accepted".to_owned(),
-            checks: 1,
-            findings: if word == Verdict::Fail { vec![finding(clause)] } else { vec![] },
-            observations: vec![],
-            reason: None,
-            absence: None,
-            control: None,
-            changes: vec![],
-            same_as: None,
-            unconfirmed: false,
-            exchange: None,
-            micros: 0,
-        }
+        let findings = if word == Verdict::Fail { vec![finding(clause)] } else { vec![] };
+        CaseVerdict { findings, ..sample(clause, word) }
     }
 
     fn absent(clause: &str, absence: Absence) -> CaseVerdict {

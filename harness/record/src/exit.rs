@@ -68,31 +68,7 @@ impl Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Absence, CaseVerdict, Place, Role, Strength, Verdict};
-
-    fn case(clause: &str, verdict: Verdict) -> CaseVerdict {
-        CaseVerdict {
-            case: format!("{clause}/b"),
-            clause: clause.into(),
-            area: "x".into(),
-            operation: "ncbct".into(),
-            role: Role::Selected,
-            place: Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 },
-            verdict,
-            expected: "accepted".into(),
-            checks: 1,
-            findings: vec![],
-            observations: vec![],
-            reason: None,
-            absence: None,
-            control: None,
-            changes: vec![],
-            same_as: None,
-            unconfirmed: false,
-            exchange: None,
-            micros: 0,
-        }
-    }
+    use crate::verdict::{Absence, CaseVerdict, Role, Strength, Verdict, sample as case};
 
     fn exit(verdicts: &[(Verdict, Strength)]) -> Exit {
         let mut ledger = Ledger::default();

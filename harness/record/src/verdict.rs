@@ -222,3 +222,29 @@ impl CaseVerdict {
             && self.findings.iter().any(|finding| finding.at == "status")
     }
 }
+
+/// A verdict of a case of this clause, without findings, for tests.
+#[cfg(test)]
+pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
+    CaseVerdict {
+        case: format!("{clause}/b"),
+        clause: clause.into(),
+        area: "x".into(),
+        operation: "ncbct".into(),
+        role: Role::Selected,
+        place: Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 },
+        verdict,
+        expected: "accepted".into(),
+        checks: 1,
+        findings: vec![],
+        observations: vec![],
+        reason: None,
+        absence: None,
+        control: None,
+        changes: vec![],
+        same_as: None,
+        unconfirmed: false,
+        exchange: None,
+        micros: 0,
+    }
+}
