@@ -30,9 +30,11 @@ const PART: usize = 5_000;
 
 /// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under way,
 /// or that of somebody else.
-const OF_STATE: [&str; 6] = [
+const OF_STATE: [&str; 8] = [
+    "basket.payment-status",
     "basket.payment-status.shown-to",
     "basket.status.worst",
+    "error.funds",
     "error.pdng",
     "error.funds.no-server-error",
     "header.psu-ip-address.transaction",

@@ -8,14 +8,24 @@ use crate::explore::{
     model::{Header, Operation},
 };
 
+/// The transaction of the corporate PSU, which is a batch.
+const BATCH: &str = "/v1/accounts/${target.transaction.batch-account-id}/transactions/${target.transaction.batch-transaction-id}";
+
+/// Forms of Host that mean the same.
+const HOSTS: [(&str, &str); 2] = [("capitals", "${host.capitals}"), ("with-port", "${host.with-port}")];
+
 impl Collector<'_> {
     pub(super) fn headers(&mut self, operation: &str, shape: &Operation) {
         for field in &shape.headers {
             self.header(operation, field);
         }
-        if shape.headers.iter().any(|field| field.header == "PSU-Corporate-ID") && operation != "transaction"
-        {
+        if shape.headers.iter().any(|field| field.header == "PSU-Corporate-ID") {
             self.corporate(operation);
+        }
+        // RFC 9110, sections 4.2.3 and 7.2: letter case and the default port do not count.
+        for (form, text) in HOSTS {
+            let clause = format!("header.host.{operation}");
+            self.fixed(&format!("header/Host {form}"), &clause, Aim::Valid, "header/Host", json!(text));
         }
         // A name that nobody lists.
         self.add("header/unlisted", "http.field-names", Aim::Open, &["header/unlisted"], |runner| {
@@ -183,7 +193,11 @@ impl Collector<'_> {
             Edit::set("header/PSU-ID", json!("${target.psu.corporate.id}")),
             Edit::set("header/PSU-Corporate-ID", json!("${target.psu.corporate.corporate-id}")),
         ];
-        if operation != "basket" {
+        if operation == "transaction" {
+            // Which of the two accounts is read stands in the path.
+            who.push(Edit::set("header/PSU-Context", json!("CORPORATE")));
+            who.push(Edit::set("path", json!(BATCH)));
+        } else if operation != "basket" {
             who.extend([
                 Edit::set("header/PSU-Context", json!("CORPORATE")),
                 Edit::set("body/debtorAccount/iban", json!("${target.accounts.corporate-debtor.iban}")),
@@ -214,7 +228,7 @@ impl Collector<'_> {
             signing: None,
             payments: payments.clone(),
         });
-        if operation != "basket" {
+        if !["basket", "transaction"].contains(&operation) {
             self.add("corporate without agreement", "error.corporate-id", Aim::Broken, &rules, move |_| {
                 Parts { edits: without.clone(), ..Parts::default() }
             });

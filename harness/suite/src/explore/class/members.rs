@@ -269,9 +269,9 @@ impl Collector<'_> {
                 move |_| edits(all.clone()),
             );
         }
-        for value in [json!([]), json!([12]), json!([6, 1])] {
+        for (value, aim) in [(json!([]), Aim::Open), (json!([12]), Aim::Open), (json!([6, 1]), Aim::Valid)] {
             let all = with(value.clone());
-            self.add(&format!("months free: {value}"), "periodic.months", Aim::Open, &rules, move |_| {
+            self.add(&format!("months = {value}"), "periodic.months", aim, &rules, move |_| {
                 edits(all.clone())
             });
         }

@@ -273,18 +273,17 @@ impl Collector<'_> {
             });
             edits([Edit::set(&place, value)])
         });
-        for (name, range) in [("one more", 71..=71), ("more", 72..=200), ("many more", 900..=1100)] {
+        for (name, range, aim) in [
+            ("most", 70..=70, Aim::Valid),
+            ("one more", 71..=71, Aim::Broken),
+            ("more", 72..=200, Aim::Broken),
+            ("many more", 900..=1100, Aim::Broken),
+        ] {
             let place = at.to_owned();
-            self.add(
-                &format!("{at}/street {name}"),
-                "address.street.length",
-                Aim::Broken,
-                &[at],
-                move |runner| {
-                    let street = drawn(&letters(range.clone()), runner);
-                    edits([Edit::set(&place, json!({"street": street, "country": "SE"}))])
-                },
-            );
+            self.add(&format!("{at}/street {name}"), "address.street.length", aim, &[at], move |runner| {
+                let street = drawn(&letters(range.clone()), runner);
+                edits([Edit::set(&place, json!({"street": street, "country": "SE"}))])
+            });
         }
         for (clause, value) in [
             (format!("{}.country", member.clause), json!({"street": "Synthetic Street 1"})),

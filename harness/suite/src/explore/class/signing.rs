@@ -10,6 +10,18 @@ use crate::{
     request::BodySpec,
 };
 
+/// Parameters that the draft does not list, and those that stand there twice, of which the last one counts (section 2.2).
+const PARAMETERS: [(&str, &str, Aim, &str); 6] = [
+    ("unknown first", UNKNOWN, Aim::Valid, "origin=\"synthetic\",${signature}"),
+    ("unknown last", UNKNOWN, Aim::Valid, "${signature},origin=\"synthetic\""),
+    ("twice", TWICE, Aim::Valid, "${signature},${signature}"),
+    ("right signature last", TWICE, Aim::Valid, "signature=\"bm90IGEgc2lnbmF0dXJl\",${signature}"),
+    ("right list last", TWICE, Aim::Valid, "headers=\"date\",${signature}"),
+    ("right signature first", TWICE, Aim::Broken, "${signature},signature=\"bm90IGEgc2lnbmF0dXJl\""),
+];
+const UNKNOWN: &str = "signature.parameters.unknown";
+const TWICE: &str = "signature.parameters.duplicate";
+
 impl Collector<'_> {
     pub(super) fn signing(&mut self, operation: &str) {
         for class in &self.model.signing {
@@ -21,21 +33,13 @@ impl Collector<'_> {
                 ..Parts::default()
             });
         }
-        for (name, text) in
-            [("first", "origin=\"synthetic\",${signature}"), ("last", "${signature},origin=\"synthetic\"")]
-        {
+        for (name, clause, aim, text) in PARAMETERS {
             let rules = ["signing", "header/signature"];
-            self.add(
-                &format!("signing unknown {name}"),
-                "signature.parameters.unknown",
-                Aim::Valid,
-                &rules,
-                move |_| Parts {
-                    edits: vec![Edit::set("header/Signature", json!(text))],
-                    signing: Some(Signing { wrap: Some(Wrap::Never), ..Signing::default() }),
-                    payments: None,
-                },
-            );
+            self.add(&format!("signing {name}"), clause, aim, &rules, move |_| Parts {
+                edits: vec![Edit::set("header/Signature", json!(text))],
+                signing: Some(Signing { wrap: Some(Wrap::Never), ..Signing::default() }),
+                payments: None,
+            });
         }
         let due = oracle::due(self.plain);
         let rules = ["signing", "header/signature", "header/psu-id", "header/psu-corporate-id"];

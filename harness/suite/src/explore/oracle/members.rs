@@ -329,8 +329,8 @@ fn months(members: &Map<String, Value>, value: &Value, found: &mut Found) {
     if distinct.contains(&12) {
         found.choice("periodic.months.twelve");
     }
-    if numbers.is_empty() || !numbers.is_sorted() {
-        found.open("no month, or months in another order");
+    if numbers.is_empty() {
+        found.open("no month");
     }
 }
 

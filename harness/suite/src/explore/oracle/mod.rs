@@ -101,6 +101,10 @@ fn headers(model: &Model, request: &RequestSpec, plain: &RequestSpec, found: &mu
     }
     // L302
     let is_corporate = text("PSU-ID") == Some("${target.psu.corporate.id}");
+    let is_of_company = request.path.contains("${target.transaction.batch-account-id}");
+    if request.operation == "transaction" && is_of_company != is_corporate {
+        found.open("the account is that of another PSU");
+    }
     if is_corporate && text("PSU-Corporate-ID").is_none() {
         if ["ncbct", "periodic"].contains(&request.operation.as_str()) {
             found.status = Some(400);
@@ -233,16 +237,17 @@ fn value_of(request: &RequestSpec, field: &Header, value: &str, format: String, 
             }
         }
         "Signature" => {
-            // Section 2.2 of the draft: what it does not know is ignored.
-            const UNKNOWN: [&str; 2] =
-                ["origin=\"synthetic\",${signature}", "${signature},origin=\"synthetic\""];
-            if !UNKNOWN.contains(&value) {
-                found.head(format);
+            // Section 2.2 of the draft: what it does not know is ignored, and of what is there twice the last counts.
+            let (before, after) = value.split_once("${signature}").unwrap_or((value, "no signature"));
+            let is_unknown = |text: &str| text.starts_with("origin=");
+            let ends_right = after.is_empty() || after == ",${signature}";
+            let begins_right = before.is_empty() || before.ends_with("\",");
+            if !(begins_right && (ends_right || after.strip_prefix(',').is_some_and(is_unknown))) {
+                let is_twice = begins_right && after.starts_with(",signature=");
+                found.head(if is_twice { "signature.parameters.duplicate".to_owned() } else { format });
             }
         }
-        "PSU-Corporate-ID" if request.operation == "transaction" => {
-            found.open("the account is that of a private PSU");
-        }
+        "Host" if value.starts_with("${host.") => {}
         "PSU-Corporate-ID" if value == "${target.psu.corporate.corporate-id}" => {
             if text("PSU-ID") != Some("${target.psu.corporate.id}") {
                 found.open("the agreement is not that of the PSU");
