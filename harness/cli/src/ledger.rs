@@ -46,7 +46,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
         }
     }
     say!(
-        "{} cases at depth {}, {} of them are the plain request, said by name; {} left out",
+        "{} cases at depth {}, {} of them share the answer to a plain request; {} left out",
         plan.selected.len(),
         args.depth.word(),
         plan.said_by_name(),
@@ -159,7 +159,7 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
             .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));
         let by_name = suite.cases().iter().filter(|case| case.same_as.is_some()).count();
         say!(
-            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive, {by_name} of them the plain request, said by name: no breach of the authoring rules",
+            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive, {by_name} of them share the answer to a plain request: no breach of the authoring rules",
             suite.clauses().len()
         );
         return Ok(Exit::Conforms);

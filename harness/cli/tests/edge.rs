@@ -329,7 +329,7 @@ fn links_that_go_round_in_circles_are_not_followed() {
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(
-        said(&output).contains("3 cases (2 of them are the plain request, said by name), "),
+        said(&output).contains("3 cases (2 of them share the answer to a plain request), "),
         "{}",
         said(&output)
     );

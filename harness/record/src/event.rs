@@ -84,7 +84,7 @@ pub struct RunStarted {
     pub depth: String,
     /// Number of selected cases.
     pub cases: usize,
-    /// How many of them are the plain request of their operation once more, said by name: nothing is sent again for them.
+    /// How many of them are the plain request of their operation once more: nothing is sent again for them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub said_by_name: usize,
     /// Which part of the plan, where it is run in several: `2/3`.

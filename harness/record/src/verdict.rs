@@ -187,7 +187,7 @@ pub struct CaseVerdict {
     /// What the case changes in its baseline, in words, for the failure text (`body/monthsOfExecution = [3, 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// The plain case whose request this is once more, said by name: nothing was sent again, and its answer is judged for this clause.
+    /// The plain case whose request this is once more: nothing was sent again, and its answer is judged for this clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// Whether the target no longer accepted valid requests when it was asked again after this case, so that its refusal says nothing.

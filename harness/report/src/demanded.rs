@@ -14,7 +14,7 @@ pub fn numbers(head: &Head) -> String {
     let numbers = head.demanded();
     match clauses.not_exercised().count() {
         0 => numbers.to_string(),
-        idle => format!("{numbers}; of those kept, {idle} speak of members that never came"),
+        idle => format!("{numbers}; of the kept, {idle} are about optional members that no answer contained"),
     }
 }
 

@@ -29,6 +29,9 @@ pub const FEW: usize = 5;
 /// Entries for a file of waivers that are shown.
 const ENTRIES: usize = 5;
 
+/// Broken clauses that are named below the numbers.
+const BROKEN: usize = 8;
+
 /// Reasons that are listed.
 const REASONS: usize = 20;
 
@@ -146,6 +149,7 @@ pub fn closing(head: &Head) -> String {
     shown.push_str(&waivers(head));
     let (target, amounts, conclusion) = (target(head), amounts(head), head.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(head));
+    shown.push_str(&broken(head));
     let to_add = demanded::to_add(head);
     if !to_add.is_empty() {
         shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
@@ -161,6 +165,16 @@ pub fn closing(head: &Head) -> String {
     }
     let _ = writeln!(shown, "{}{conclusion} (exit {})", head.of_other_cases(short), head.exit().code());
     shown
+}
+
+/// The first broken clauses by name; nothing where none is.
+fn broken(head: &Head) -> String {
+    let mut names: Vec<String> = head.broken().take(BROKEN).map(harmless).collect();
+    let left = head.broken().count().saturating_sub(BROKEN);
+    if left > 0 {
+        names.push(text::count(left, "more clause"));
+    }
+    if names.is_empty() { String::new() } else { format!("broken: {}\n", names.join(", ")) }
 }
 
 /// What to say where no valid request was accepted.
@@ -244,12 +258,12 @@ pub(crate) fn amounts(head: &Head) -> String {
     words
 }
 
-/// How many of some cases are the plain request once more.
+/// How many of some cases judge the answer to a plain request, so that nothing is sent for them.
 pub(crate) fn by_name(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => " (1 of them is the plain request, said by name)".to_owned(),
-        _ => format!(" ({count} of them are the plain request, said by name)"),
+        1 => " (1 of them shares the answer to a plain request)".to_owned(),
+        _ => format!(" ({count} of them share the answer to a plain request)"),
     }
 }
 
@@ -331,6 +345,7 @@ mod tests {
         target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
         9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
         7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
+        broken: periodic.months.duplicate
         does not conform: at least one clause is broken (exit 1)
         ");
     }

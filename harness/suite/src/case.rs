@@ -55,7 +55,7 @@ pub struct Case {
     pub control: Option<String>,
     /// Whether it is the plain request of its operation, which all others lean on.
     pub is_plain: bool,
-    /// Id of the plain case whose request this is once more, said by name: nothing is sent again for it.
+    /// Id of the plain case whose request this is once more: nothing is sent again for it.
     pub same_as: Option<String>,
     /// What it comes to when the control is refused.
     pub if_control_refused: IfControlRefused,

@@ -1,5 +1,5 @@
 //! Controls: each case but the plain request of its operation leans on an accepted one, and some cases are that plain request once
-//! more, said by name.
+//! more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -86,10 +86,16 @@ fn profile(folder: &Path, url: &str) -> String {
 
 fn run(url: &str, arguments: &[&str]) -> Ran {
     let folder = TempDir::new().unwrap();
-    let (target, out) = (profile(folder.path(), url), folder.path().join("out"));
+    let target = profile(folder.path(), url);
+    run_at(&target, &folder, arguments)
+}
+
+/// Runs against a target: the file of its profile, or its URL.
+fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
+    let out = folder.path().join("out");
     let xs2aspec = || Command::new(env!("CARGO_BIN_EXE_xs2aspec"));
     let output = xs2aspec()
-        .args(["run", "--quiet", "--seed", "1", "--target", &target, "--out"])
+        .args(["run", "--quiet", "--seed", "1", "--target", target, "--out"])
         .arg(&out)
         .args(arguments)
         .output()
@@ -249,4 +255,23 @@ fn a_quota_that_earlier_runs_used_up_says_nothing() {
         let said = verdict.reason.clone().unwrap_or_default();
         assert_eq!(said.starts_with("the quota of the day is used up"), run_of_the_day == 5, "{said}");
     }
+}
+
+#[test]
+fn a_bank_that_does_not_know_a_payment_has_baskets_all_the_same() {
+    // It answers 404 to a basket of payments that it did not create, as a REST service does.
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let gateway = Gateway::start(None, move |request| {
+        let text = String::from_utf8_lossy(request);
+        let is_unknown =
+            text.starts_with("POST /v1/signing-baskets") && text.contains("paymentIds\":[\"none");
+        counter.fetch_add(usize::from(text.starts_with("POST /v1/signing-baskets")), Ordering::SeqCst);
+        let error = r#"{"tppMessages":[{"category":"ERROR","code":"RESOURCE_UNKNOWN"}]}"#;
+        is_unknown.then(|| turned("404 Not Found", "application/json", error))
+    });
+    let ran = run_at(&gateway.url, &TempDir::new().unwrap(), &["--only", "basket.body/plain"]);
+    let plain = ran.verdicts.iter().find(|verdict| verdict.case == "basket.body/plain").unwrap();
+    assert_eq!(plain.verdict, Verdict::Pass, "{plain:?}\n{}", ran.said);
+    assert!(asked.load(Ordering::SeqCst) > 1, "the operation was looked for first");
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, PoisonError};
 
-use serde_json::Value;
-use xs2aspec_suite::{Case, RequestSpec, capability};
+use serde_json::json;
+use xs2aspec_suite::{Case, RequestSpec, capability, definition::Change};
 
 use super::{Session, Stop, gate::Held};
 use crate::profile::{Offered, Permission};
@@ -80,11 +80,16 @@ impl Session {
         };
         let ask = async {
             let baseline = self.suite.baselines().get(if need == "sandbox" { "customers" } else { need })?;
-            let kept = [("payment.id".to_owned(), Value::from("none"))].into();
-            let request = self.filler(need, "ask", &kept).fill(&baseline.request).ok()?;
+            // What names nothing that exists cannot be answered by "not found" but by a target that lacks the operation.
+            let mut request = baseline.request.clone();
+            if !baseline.before.is_empty() {
+                let emptied =
+                    Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };
+                request.apply(&emptied).ok()?;
+            }
+            let request = self.filler(need, "ask", &[].into()).fill(&request).ok()?;
             let pass = self.gate.pass(&request.method).ok()?;
             let status = pass.send(&request).await.answer.ok()?.status;
-            // A basket with an unknown payment is refused one way or another; a missing operation is not found.
             let absent = matches!(status, 404 | 405 | 501) || (need == "sandbox" && status == 403);
             absent.then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))
         };
