@@ -9,7 +9,7 @@ use xs2aspec_runner::{
     judge::every_answer,
     response::{Operation, ResponseRules},
 };
-use xs2aspec_suite::{Case, Clause, Expectation, Strength, Suite, problem, tree};
+use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{Failure, args::Explain};
 
@@ -34,16 +34,14 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
             .keys()
             .map(String::as_str)
             .chain(suite.cases().iter().map(|case| case.id.as_str()));
-        let near = problem::nearest(&args.id, ids)
-            .map(|near| format!("; did you mean `{near}`?"))
-            .unwrap_or_default();
+        let near = nearest(&args.id, ids).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         return Err(Failure::input(format!("neither a clause nor a case is called `{}`{near}", args.id)));
     }
     Ok(Exit::Conforms)
 }
 
 fn explain_clause(suite: &Suite, clause: &Clause) {
-    describe(clause);
+    describe(clause, &suite.spec().document);
     let cases: Vec<&Case> = suite.cases().iter().filter(|case| case.clause == clause.id).collect();
     let rules = ResponseRules::new();
     let operations =
@@ -60,11 +58,11 @@ fn explain_clause(suite: &Suite, clause: &Clause) {
     }
 }
 
-fn describe(clause: &Clause) {
+fn describe(clause: &Clause, document: &Document) {
     say!("clause     {} ({})", clause.id, clause.strength.word());
     say!("says       {}", clause.says);
-    say!("document   L{}, {}", clause.line, tree::section(clause.line));
-    say!("           {}", tree::document_line(clause.line).unwrap_or_default().trim());
+    say!("document   L{}, {}", clause.line, document.section(clause.line));
+    say!("           {}", document.line(clause.line).unwrap_or_default().trim());
     match &clause.strength {
         Strength::Stated => {}
         Strength::Derived(standard) => say!("standard   {standard}"),
@@ -74,7 +72,7 @@ fn describe(clause: &Clause) {
         Strength::Observed(why) | Strength::Untestable(why) => say!("because    {why}"),
     }
     for row in &clause.reading {
-        say!("reading    {row}: {}", tree::reading(*row).unwrap_or_default());
+        say!("reading    {row}: {}", document.reading(*row).unwrap_or_default());
     }
     say!("ledger     {}:{}", clause.file, clause.file_line);
 }
@@ -113,7 +111,7 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     }
     say!("");
     if let Some(clause) = suite.clauses().get(&case.clause) {
-        describe(clause);
+        describe(clause, &suite.spec().document);
     }
     match session.preview(case) {
         Ok(requests) => {

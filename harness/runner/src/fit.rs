@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_suite::{Case, Expectation, RequestSpec, Strength, Suite, problem};
+use xs2aspec_suite::{Case, Expectation, RequestSpec, Strength, Suite, nearest};
 
 use crate::profile::Profile;
 
@@ -115,5 +115,5 @@ fn operations(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
 }
 
 fn near<'a>(name: &'a str, known: impl IntoIterator<Item = &'a str>) -> String {
-    problem::nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+    nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }

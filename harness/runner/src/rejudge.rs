@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Finding, Role, RunStarted, Verdict};
-use xs2aspec_suite::{Case, Suite, tree};
+use xs2aspec_suite::{Case, Suite};
 
 use crate::session::{Session, SessionError};
 
@@ -106,7 +106,7 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
 fn is_of(start: &RunStarted, suite: &Suite) -> bool {
     start.tool == crate::run::tool()
         && start.suite_sha256 == suite.tree().sha256()
-        && start.document_sha256 == tree::document_sha256()
+        && start.document_sha256 == suite.spec().document.sha256()
 }
 
 /// Why the recorded answers are not those to what this version sends.

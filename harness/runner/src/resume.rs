@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Resumed, Role, RunStarted, Verdict};
-use xs2aspec_suite::{Plan, tree};
+use xs2aspec_suite::Plan;
 
 use crate::{
     session::{Session, left_in_doubt},
@@ -105,7 +105,7 @@ impl Earlier {
         let start = &self.start;
         let same = [
             ("version of xs2aspec", start.tool.clone(), crate::run::tool()),
-            ("document", start.document_sha256.clone(), tree::document_sha256()),
+            ("document", start.document_sha256.clone(), session.suite().spec().document.sha256()),
             ("case files", start.suite_sha256.clone(), session.suite().tree().sha256()),
             ("target profile", start.profile_sha256.clone(), session.profile().sha256()),
             ("seed", start.seed.to_string(), session.seed().to_string()),

@@ -11,7 +11,7 @@ use xs2aspec_record::{
     CaseSource, CaseVerdict, ClauseText, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
     Strength, Verdict,
 };
-use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard, tree};
+use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard};
 
 use crate::{
     answer_checks::AnswerTally,
@@ -259,7 +259,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         fault: options.fault.clone(),
         variations: options.variations.clone(),
         other_cases: session.suite().tree().other_cases().map(str::to_owned),
-        document_sha256: tree::document_sha256(),
+        document_sha256: session.suite().spec().document.sha256(),
         suite_sha256: session.suite().tree().sha256(),
         quality: options.quality.clone(),
         seed: session.seed(),
@@ -294,7 +294,7 @@ fn introduce(session: &Session, plan: &Plan<'_>, ledger: &mut Ledger, sink: &mut
             says: clause.says.clone(),
             strength: word,
             line: clause.line,
-            section: tree::section(clause.line),
+            section: suite.spec().document.section(clause.line),
             standard,
             why,
         };

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{CaseVerdict, Role, Verdict, WaiverSeen, WaiverState};
-use xs2aspec_suite::{Suite, plan, problem};
+use xs2aspec_suite::{Suite, nearest, plan};
 
 use crate::profile::{self, ProfileError};
 
@@ -153,7 +153,7 @@ impl Waivers {
             };
             let near = || {
                 let ids = suite.cases().iter().flat_map(|case| [case.clause.as_str(), &case.id]);
-                problem::nearest(&waiver.cases, ids).map(str::to_owned)
+                nearest(&waiver.cases, ids).map(str::to_owned)
             };
             let mut cases = cases;
             cases.sort_unstable();

@@ -4,13 +4,9 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use xs2aspec_spec::{At, Problem, Tree};
 
-use crate::{
-    definition::{Axis, Group},
-    problem::Problem,
-    tree::Tree,
-    yaml::At,
-};
+use crate::definition::{Axis, Group};
 
 /// What to do about a text that cannot be part of an id.
 pub(crate) const NAMES: &str =
@@ -273,7 +269,9 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{definition::CaseFile, yaml};
+    use xs2aspec_spec::yaml;
+
+    use crate::definition::CaseFile;
 
     const TABLE: (&str, &str) = ("fixtures/tables/money.csv", "code,digits\nNOK,2\nJPY,0\nKWD,3\n");
 

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use xs2aspec_spec::{Problem, Tree, yaml};
 
 use crate::{
     definition::{self, Signing, Step},
-    problem::Problem,
     request::{BodySpec, RequestSpec},
     template,
-    tree::Tree,
-    yaml,
 };
 
 /// A valid request, all extensions applied.

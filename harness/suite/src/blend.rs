@@ -230,7 +230,7 @@ fn changed<T: Clone + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
+    use xs2aspec_spec::Tree;
 
     fn suite() -> Suite {
         Suite::load(Tree::embedded()).unwrap()

@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use xs2aspec_spec::{At, Clause, Problem, Spec, Tree};
 
 use crate::{
     axis::{self, Combination},
     baseline::Baseline,
-    capability,
-    clause::Clause,
-    control,
+    capability, control,
     definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
-    problem::Problem,
     request::{self, RequestSpec},
     template,
-    tree::Tree,
-    yaml::At,
 };
 
 /// One case: what to send, and what must come back.
@@ -121,7 +117,7 @@ pub struct Preparation {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) tree: Tree,
-    pub(crate) clauses: BTreeMap<String, Clause>,
+    pub(crate) spec: Spec,
     pub(crate) baselines: BTreeMap<String, Baseline>,
 }
 
@@ -247,9 +243,9 @@ impl<'a> Expander<'a> {
 
     fn clause(&self) -> Result<&'a Clause, Problem> {
         let id = self.text(&self.group.value.clause)?;
-        self.parts.clauses.get(&id).ok_or_else(|| {
+        self.parts.spec.clauses.get(&id).ok_or_else(|| {
             self.problem(format!("no clause `{id}` in the ledger"))
-                .nearest(&id, self.parts.clauses.keys().map(String::as_str))
+                .nearest(&id, self.parts.spec.clauses.keys().map(String::as_str))
         })
     }
 

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
-    case::Case, definition::IfControlRefused, expectation::Expectation, problem::Problem,
-    request::RequestSpec,
-};
+use xs2aspec_spec::Problem;
+
+use crate::{case::Case, definition::IfControlRefused, expectation::Expectation, request::RequestSpec};
 
 /// What a case file writes as the control of the plain request of an operation.
 pub(crate) const NONE: &str = "none";

@@ -3,13 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use xs2aspec_spec::{Clause, Strength};
 
-use crate::{
-    clause::{Clause, Strength},
-    expectation::Expectation,
-    suite::Suite,
-    tree::{DOCUMENT, section},
-};
+use crate::{expectation::Expectation, suite::Suite};
 
 /// How a statement is covered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -102,7 +98,7 @@ impl Coverage {
                 line: clause.line,
                 cover: cover(clause, by_clause.get(clause.id.as_str()), every_answer),
             };
-            let heading = section(clause.line);
+            let heading = suite.spec().document.section(clause.line);
             match sections.last_mut() {
                 Some((last, statements)) if *last == heading => statements.push(statement),
                 _ => sections.push((heading, vec![statement])),
@@ -208,7 +204,7 @@ const PROFILE: [&str; 8] = [
 /// stands for all.
 fn lines_without_clause(suite: &Suite) -> Vec<u32> {
     let named: BTreeSet<u32> = suite.clauses().values().map(|clause| clause.line).collect();
-    let lines: Vec<&str> = DOCUMENT.lines().collect();
+    let lines: Vec<&str> = suite.spec().document.text().lines().collect();
     let mut bare = Vec::new();
     let mut fence = None;
     for (index, text) in lines.iter().enumerate() {

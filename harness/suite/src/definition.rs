@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::yaml::At;
+use xs2aspec_spec::yaml::At;
 
 /// A case file: groups of cases that show one matter.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

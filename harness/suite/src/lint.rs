@@ -10,13 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use xs2aspec_spec::{Clause, Problem, Strength};
 
 use crate::{
     case::Case,
-    clause::{Clause, Strength},
     coverage::Coverage,
     expectation::Expectation,
-    problem::Problem,
     request::{BodySpec, RequestSpec},
     suite::Suite,
     template,
@@ -50,7 +49,7 @@ pub fn lint(suite: &Suite, every_answer: &BTreeSet<&str>) -> Vec<Problem> {
     }
     for line in &coverage.lines_without_clause {
         problems.push(Problem::of_file(
-            "fixtures/document/interface.md",
+            "fixtures/spec/interface.md",
             format!("line {line} says something and no clause of the ledger names it"),
         ));
     }

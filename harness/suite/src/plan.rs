@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use crate::{case::Case, definition::Depth, problem, suite::Suite};
+use crate::{case::Case, definition::Depth, nearest, suite::Suite};
 
 /// The cases of a run, in the order of the suite.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl Suite {
 
     fn near(&self, pattern: &str) -> Option<String> {
         let ids = self.cases().iter().flat_map(|case| [case.area.as_str(), &case.clause, &case.id]);
-        problem::nearest(pattern, ids).map(str::to_owned)
+        nearest(pattern, ids).map(str::to_owned)
     }
 }
 

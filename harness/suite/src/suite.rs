@@ -7,15 +7,13 @@ use std::{
     thread,
 };
 
+use xs2aspec_spec::{Clause, Problem, Problems, Spec, Tree, yaml};
+
 use crate::{
     baseline::{self, Baseline},
     case::{self, Case, Parts},
-    clause::{self, Clause},
     control,
     definition::CaseFile,
-    problem::{Problem, Problems},
-    tree::Tree,
-    yaml,
 };
 
 /// Clauses, baselines and cases, free of mistakes.
@@ -30,17 +28,17 @@ impl Suite {
     /// Reads and expands everything in the tree. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let (clauses, baselines) = thread::scope(|scope| {
-            let clauses = scope.spawn(|| {
+        let (spec, baselines) = thread::scope(|scope| {
+            let spec = scope.spawn(|| {
                 let mut problems = Vec::new();
-                (clause::load(&tree, &mut problems), problems)
+                (Spec::load(&tree, &mut problems), problems)
             });
             let baselines = baseline::load(&tree, &mut problems);
-            let (clauses, others) = clauses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let (spec, others) = spec.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             problems.extend(others);
-            (clauses, baselines)
+            (spec, baselines)
         });
-        let parts = Parts { tree, clauses, baselines };
+        let parts = Parts { tree, spec, baselines };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
@@ -80,7 +78,12 @@ impl Suite {
 
     /// The ledger by id.
     pub fn clauses(&self) -> &BTreeMap<String, Clause> {
-        &self.parts.clauses
+        &self.parts.spec.clauses
+    }
+
+    /// The document as a value.
+    pub fn spec(&self) -> &Spec {
+        &self.parts.spec
     }
 
     /// Baselines by name.

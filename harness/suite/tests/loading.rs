@@ -3,8 +3,8 @@
 use xs2aspec_suite::{Depth, PlanError, Suite, Tree};
 
 const CLAUSES: &str = "clauses:
-  - {id: a.root, says: root, line: 1, quote: Payment, strength: stated}
-  - {id: a.other, says: other, line: 1, quote: Payment, strength: stated}
+  - {id: a.root, says: root, quote: covers all nine parts, strength: stated}
+  - {id: a.other, says: other, quote: covers all nine parts, strength: stated}
 ";
 const BASELINE: &str = "about: a\noperation: ncbct\nmethod: POST\npath: /v1\nheaders: {A: b}\nbody: {m: x}\n";
 const OTHER: &str = "about: a\noperation: periodic\nmethod: POST\npath: /v1\nbody: {m: x}\n";

@@ -38,7 +38,7 @@ fn digits(whole: &str) -> Option<usize> {
 
 #[test]
 fn headers_are_those_of_the_document_with_their_presence() {
-    let document = include_str!("../../../fixtures/document/interface.md");
+    let document = include_str!("../../../fixtures/spec/interface.md");
     let operations = ["basket", "ncbct", "periodic", "customers", "transaction"];
     let mut stated = Vec::new();
     for (index, line) in

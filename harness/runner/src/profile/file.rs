@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 use xs2aspec_signing::material;
-use xs2aspec_suite::{Strength, Suite, capability, problem};
+use xs2aspec_suite::{Strength, Suite, capability, nearest};
 
 use super::{
     Environment, Http, Key, Limits, Offered, Profile, ProfileError, TEST_CERTIFICATE, TEST_KEY,
@@ -386,7 +386,7 @@ pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Profile
     // The parser lists what it knows between backquotes; the near name is among them.
     let mut quoted = message.split('`').skip(1).step_by(2);
     if let (true, Some(found)) = (message.starts_with("unknown field"), quoted.next())
-        && let Some(near) = problem::nearest(found, quoted)
+        && let Some(near) = nearest(found, quoted)
     {
         message = format!("unknown field `{found}`; did you mean `{near}`?");
     } else if let Some((what, _)) = message.split_once(", expected one of")
@@ -476,8 +476,7 @@ fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, Pr
 }
 
 fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> ProfileError {
-    let near =
-        problem::nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let near = nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     value(file, format!("unknown {what} `{found}`{near}"))
 }
 

@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_table_holds_every_code_of_the_document_and_no_other() {
-        let document = include_str!("../../../../fixtures/document/interface.md");
+        let document = include_str!("../../../../fixtures/spec/interface.md");
         let listed: Vec<_> = document.split("```").nth(1).unwrap().split_whitespace().collect();
         let table = Currencies::embedded();
         assert_eq!((listed.len(), table.0.len()), (162, 162));

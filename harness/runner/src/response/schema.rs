@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_closed_lists_are_those_of_the_document() {
-        let document = include_str!("../../../../fixtures/document/interface.md");
+        let document = include_str!("../../../../fixtures/spec/interface.md");
         let types = parsed(TYPES);
         for (block, name, size) in [(1, "currency", 162), (3, "country", 249)] {
             let listed: Vec<_> = document.split("```").nth(block).unwrap().split_whitespace().collect();
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn the_codes_of_messages_are_those_of_the_document_and_the_one_of_the_mix_rule() {
-        let document = include_str!("../../../../fixtures/document/interface.md");
+        let document = include_str!("../../../../fixtures/spec/interface.md");
         let line = document.lines().find(|line| line.starts_with("SYSTEM_ERROR, ")).unwrap();
         let mut codes: Vec<_> = line.trim_end_matches('.').split(", ").collect();
         codes.push("REFERENCE_MIX_INVALID");

@@ -5,9 +5,10 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use serde_json::{Map, Value, json};
 
 use super::{draft::Draft, oracle::Verdict, sequence::Sent};
+use xs2aspec_spec::Strength;
+
 use crate::{
     case::Case,
-    clause::Strength,
     definition::{Change, Signing},
     suite::Suite,
 };

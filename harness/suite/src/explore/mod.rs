@@ -31,7 +31,9 @@ pub use self::{
     model::Model,
     oracle::Verdict,
 };
-use crate::{problem::Problem, suite::Suite};
+use xs2aspec_spec::Problem;
+
+use crate::suite::Suite;
 
 /// Moves of one request besides the one that it is made for, at most.
 const COMPANY: usize = 6;
@@ -316,7 +318,7 @@ impl Explorer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
+    use xs2aspec_spec::Tree;
 
     #[test]
     fn every_plain_request_is_to_be_accepted() {

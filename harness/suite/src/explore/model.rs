@@ -1,15 +1,15 @@
-//! What the document says of requests, as data: `fixtures/model/requests.yaml` and the tables of headers, currencies and countries.
+//! What the document says of requests, as data: `fixtures/spec/requests.yaml` and the tables of headers, currencies and countries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Deserialize;
+use xs2aspec_spec::{Problem, yaml};
 
-use crate::{definition::Signing, problem::Problem, suite::Suite, tree, yaml};
+use crate::{definition::Signing, suite::Suite};
 
 /// Where the model stands.
-const FILE: &str = "fixtures/model/requests.yaml";
-const TEXT: &str = include_str!("../../../../fixtures/model/requests.yaml");
+const FILE: &str = "fixtures/spec/requests.yaml";
 
 /// What is known of every operation's requests.
 #[derive(Debug)]
@@ -153,8 +153,8 @@ struct Amount {
 impl Model {
     /// The model of this suite's operations.
     pub fn load(suite: &Suite) -> Result<Self, Problem> {
-        let file: File = yaml::read(FILE, TEXT)?;
         let rows = |path: &str| suite.tree().text(path).unwrap_or_default().to_owned();
+        let file: File = yaml::read(FILE, &rows(FILE))?;
         let headers: Vec<Header> =
             table("fixtures/tables/headers.csv", &rows("fixtures/tables/headers.csv"))?;
         let currencies: Vec<Currency> =
@@ -176,7 +176,13 @@ impl Model {
                 .collect(),
             amounts: amounts.into_iter().map(|amount| (amount.code, amount.whole)).collect(),
             currencies: currencies.into_iter().map(|currency| currency.code).collect(),
-            countries: countries(),
+            countries: suite
+                .spec()
+                .document
+                .list_after("Country values")
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
         })
     }
 
@@ -191,16 +197,10 @@ fn table<T: for<'de> Deserialize<'de>>(path: &str, text: &str) -> Result<Vec<T>,
     rows.map_err(|error| Problem::of_file(path, error.to_string()))
 }
 
-/// The codes of the document's list (L45-L59): the block after the words "Country values".
-fn countries() -> BTreeSet<String> {
-    let list = tree::DOCUMENT.split("\nCountry values").nth(1).and_then(|rest| rest.split("```").nth(1));
-    list.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
+    use xs2aspec_spec::Tree;
 
     #[test]
     fn the_model_has_every_operation_and_names_clauses_of_the_ledger() {

@@ -9,12 +9,10 @@ use crate::problem::{Problem, Problems};
 
 static CASES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../cases");
 static REQUESTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/requests");
+static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
-/// The document under test, as it stood when this binary was built.
-pub const DOCUMENT: &str = include_str!("../../../fixtures/document/interface.md");
-
-/// Files by path with forward slashes: `cases/..`, `fixtures/requests/..`, `fixtures/tables/..`.
+/// Files by path with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`, `fixtures/tables/..`.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     files: BTreeMap<String, String>,
@@ -30,6 +28,7 @@ impl Tree {
         let mut tree = Self::default();
         tree.add_embedded("cases", &CASES);
         tree.add_embedded("fixtures/requests", &REQUESTS);
+        tree.add_embedded("fixtures/spec", &SPEC);
         tree.add_embedded("fixtures/tables", &TABLES);
         tree
     }
@@ -51,16 +50,17 @@ impl Tree {
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
     }
 
-    /// A tree of these files, for tests.
+    /// A tree of the embedded spec and of these files, for tests.
     pub fn of(files: &[(&str, &str)]) -> Self {
-        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
-        Self { files: files.collect(), ..Self::default() }
+        let mut tree = Self::default();
+        tree.add_embedded("fixtures/spec", &SPEC);
+        tree.and(files)
     }
 
     /// The same with these files added or replaced.
     #[must_use]
     pub fn and(mut self, files: &[(&str, &str)]) -> Self {
-        self.files.extend(Self::of(files).files);
+        self.files.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
         self
     }
 
@@ -164,55 +164,7 @@ impl Tree {
     }
 }
 
-/// How the document is read where it is unclear.
-const READINGS: &str = include_str!("../../../fixtures/document/readings.md");
-
-/// A row of the readings by its number: where the document is unclear, how it is treated, and the plain reading of what that leaves
-/// open, where there is one.
-pub fn reading(row: u32) -> Option<String> {
-    let (rows, plain) = READINGS.split_once(PLAIN).unwrap_or((READINGS, ""));
-    let cells = |line: &'static str| line.trim().trim_matches('|').split('|').map(str::trim);
-    let is_of = |numbers: &str| numbers.split(',').any(|number| number.trim().parse() == Ok(row));
-    let of_row = rows.lines().filter(|line| line.starts_with('|')).find_map(|line| {
-        let cells: Vec<&str> = cells(line).collect();
-        let is_row = cells.len() > 3 && is_of(cells[0]);
-        is_row.then(|| [cells[2], cells[cells.len() - 1]].into_iter().filter(|cell| !cell.is_empty()))
-    });
-    let of_plain = plain.lines().filter(|line| line.starts_with('|')).find_map(|line| {
-        let (numbers, text) = line.trim().trim_matches('|').split_once('|')?;
-        is_of(numbers).then(|| format!("plain reading: {}", text.trim()))
-    });
-    let parts: Vec<String> = of_row.into_iter().flatten().map(str::to_owned).chain(of_plain).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// Where the plain readings begin, a table of two columns.
-const PLAIN: &str = "\n## 5. ";
-
-/// A line of the document, from 1.
-pub fn document_line(line: u32) -> Option<&'static str> {
-    DOCUMENT.lines().nth((line as usize).checked_sub(1)?)
-}
-
-/// SHA-256 of the document under test, in hex.
-pub fn document_sha256() -> String {
-    hex(&Sha256::digest(DOCUMENT))
-}
-
-/// The headings above a line of the document, joined with ` > `; lines count from 1. The document's title is left out.
-pub fn section(line: u32) -> String {
-    let mut headings: Vec<&str> = Vec::new();
-    for text in DOCUMENT.lines().take(line as usize) {
-        let level = text.bytes().take_while(|byte| *byte == b'#').count();
-        if level >= 2 {
-            headings.truncate(level - 2);
-            headings.push(text.trim_start_matches('#').trim());
-        }
-    }
-    headings.join(" > ")
-}
-
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {
         _ = write!(text, "{byte:02x}");
@@ -252,25 +204,6 @@ mod tests {
         assert_eq!(none.shown(ledger), ledger);
         assert_eq!(Tree::embedded().shown(file), file);
         assert_eq!(Tree::embedded().text_of_shown(file), Tree::embedded().text(file));
-    }
-
-    #[test]
-    fn a_section_is_the_path_of_headings() {
-        let line = DOCUMENT.lines().position(|text| text.starts_with("| monthsOfExecution")).unwrap() + 1;
-        assert_eq!(section(u32::try_from(line).unwrap()), "Endpoints > Create periodic NDCT payment");
-    }
-
-    #[test]
-    fn every_reading_can_be_found() {
-        assert!((1..=104).all(|row| reading(row).is_some_and(|text| text.len() > 10)));
-        assert!(reading(43).is_some_and(|text| text.contains("duplicates: STATED refusal")));
-        // A row without a third column leaves no bar behind, and one of two rows that are read together is found.
-        assert_eq!(reading(59).unwrap(), "Host listed optional; HTTP/1.1 requires it; always sent");
-        assert!(reading(6).unwrap().contains("; plain reading: each published name"));
-        assert!(reading(106).unwrap().starts_with("plain reading: an unknown PSU-ID"));
-        assert_eq!(reading(0), None);
-        assert_eq!(reading(1000), None);
-        assert_eq!(document_line(0), None);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::{
+    document::Document,
     problem::Problem,
-    tree::{DOCUMENT, Tree},
+    tree::Tree,
     yaml::{self, At},
 };
 
@@ -55,13 +56,13 @@ pub struct Clause {
     pub id: String,
     /// The statement in our own words.
     pub says: String,
-    /// Line of the document, from 1.
+    /// Line of the document, from 1: where the quote stands.
     pub line: u32,
-    /// A fragment of that line, word for word.
+    /// A fragment of that line, word for word; ` .. ` stands for what is left out.
     pub quote: String,
     /// Strength, with what belongs to it.
     pub strength: Strength,
-    /// Rows of `fixtures/document/readings.md` that decide how it is read.
+    /// Rows of `fixtures/spec/readings.md` that decide how it is read.
     pub reading: Vec<u32>,
     /// Ledger file in which it stands, by the name under which it can be opened.
     pub file: String,
@@ -80,7 +81,8 @@ struct LedgerFile {
 struct Entry {
     id: String,
     says: String,
-    line: u32,
+    /// Heading of the section, where the quote stands in several.
+    section: Option<String>,
     quote: String,
     strength: Word,
     #[serde(default)]
@@ -100,9 +102,8 @@ enum Word {
     Untestable,
 }
 
-/// Reads the whole ledger. Every quote must stand in the line of the document that its entry names.
-pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause> {
-    let lines: Vec<&str> = DOCUMENT.lines().collect();
+/// Reads the whole ledger. Every quote must stand in one line of the document, which is the clause's.
+pub fn load(tree: &Tree, document: &Document, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause> {
     let mut clauses = BTreeMap::<String, Clause>::new();
     for (file, text) in tree.below("cases/clauses/", ".yaml") {
         let entries = match yaml::read::<LedgerFile>(file, text) {
@@ -119,7 +120,7 @@ pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause
                 problems.push(entry.problem(file, message).help(help));
                 continue;
             }
-            match clause(tree, file, &entry, &lines) {
+            match clause(tree, file, &entry, document) {
                 Ok(clause) => _ = clauses.insert(clause.id.clone(), clause),
                 Err(problem) => problems.push(problem),
             }
@@ -128,22 +129,30 @@ pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause
     clauses
 }
 
-fn clause(tree: &Tree, file: &str, at: &At<Entry>, lines: &[&str]) -> Result<Clause, Problem> {
+fn clause(tree: &Tree, file: &str, at: &At<Entry>, document: &Document) -> Result<Clause, Problem> {
     let entry = &at.value;
-    let strength =
-        strength(entry).map_err(|message| at.problem(file, format!("clause `{}`: {message}", entry.id)))?;
-    let stands = (entry.line as usize).checked_sub(1).and_then(|index| lines.get(index));
-    if !stands.is_some_and(|text| text.contains(&entry.quote)) {
-        let message = format!(
-            "clause `{}`: `{}` does not stand in line {} of the document",
-            entry.id, entry.quote, entry.line
-        );
-        return Err(at.problem(file, message));
-    }
+    let problem = |message: String| at.problem(file, format!("clause `{}`: {message}", entry.id));
+    let strength = strength(entry).map_err(|message| problem(message.to_owned()))?;
+    let line = match *document.lines_with(&entry.quote, entry.section.as_deref()) {
+        [line] => line,
+        [] => {
+            let place = entry
+                .section
+                .as_deref()
+                .map_or("the document".to_owned(), |name| format!("section `{name}`"));
+            return Err(problem(format!("`{}` does not stand in {place}", entry.quote)));
+        }
+        [one, other, ..] => {
+            let message =
+                format!("`{}` stands in line {one} of the document and in line {other}", entry.quote);
+            return Err(problem(message)
+                .help("name the `section`, or quote more: ` .. ` stands for what is left out of the line"));
+        }
+    };
     Ok(Clause {
         id: entry.id.clone(),
         says: entry.says.clone(),
-        line: entry.line,
+        line,
         quote: entry.quote.clone(),
         strength,
         reading: entry.reading.clone(),
@@ -176,28 +185,35 @@ mod tests {
     fn problem_of(entry: &str) -> String {
         let tree = Tree::of(&[("cases/clauses/a.yaml", &format!("clauses:\n  - {entry}\n"))]);
         let mut problems = Vec::new();
-        load(&tree, &mut problems);
+        load(&tree, &Document::load(&tree), &mut problems);
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
     fn each_mistake_in_an_entry_is_found() {
         let cases = [
-            ("{id: a, says: b, line: 1, quote: Payment, strength: stated}", ""),
+            ("{id: a, says: b, quote: covers all nine parts, strength: stated}", ""),
             (
-                "{id: a, says: b, line: 1, quote: Payment, strength: stated, why: c}",
+                "{id: a, says: b, quote: covers all nine parts, strength: stated, why: c}",
                 "a stated clause has neither",
             ),
             (
-                "{id: a, says: b, line: 1, quote: Payment, strength: derived}",
+                "{id: a, says: b, quote: covers all nine parts, strength: derived}",
                 "a derived clause has `standard`",
             ),
-            ("{id: a, says: b, line: 1, quote: Payment, strength: choice}", "a choice has `choice`"),
-            ("{id: a, says: b, line: 1, quote: Payment, strength: observed}", "has `why`"),
-            ("{id: a, says: b, line: 2, quote: Payment, strength: stated}", "does not stand in line 2"),
-            ("{id: a, says: b, line: 0, quote: Payment, strength: stated}", "does not stand in line 0"),
-            ("{id: a, says: b, line: 1, quote: Payment, strength: stated, kind: x}", "unknown field `kind`"),
-            ("{id: a, says: b, line: 1, quote: Payment, strength: certain}", "certain"),
+            ("{id: a, says: b, quote: covers all nine parts, strength: choice}", "a choice has `choice`"),
+            ("{id: a, says: b, quote: covers all nine parts, strength: observed}", "has `why`"),
+            ("{id: a, says: b, quote: no such words, strength: stated}", "does not stand in the document"),
+            (
+                "{id: a, says: b, section: Limits, quote: covers all nine parts, strength: stated}",
+                "does not stand in section `Limits`",
+            ),
+            ("{id: a, says: b, quote: creditorName, strength: stated}", "stands in line"),
+            (
+                "{id: a, says: b, quote: covers all nine parts, strength: stated, kind: x}",
+                "unknown field `kind`",
+            ),
+            ("{id: a, says: b, quote: covers all nine parts, strength: certain}", "certain"),
         ];
         for (entry, expected) in cases {
             let found = problem_of(entry);
@@ -210,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_second_of_two_equal_ids_is_found_with_the_place_of_the_first() {
-        let one = "{id: a, says: b, line: 1, quote: Payment, strength: stated}";
+        let one = "{id: a, says: b, quote: covers all nine parts, strength: stated}";
         let found = problem_of(&format!("{one}\n  - {one}"));
         assert_eq!(
             found,

@@ -1,0 +1,17 @@
+//! The document under test as a value: the only crate that knows its names, which it reads from data.
+//!
+//! [`Tree`] holds the files, [`Spec`] what they say, with the place of every mistake in them. Nothing here sends anything.
+
+pub mod clause;
+pub mod document;
+pub mod problem;
+pub mod spec;
+pub mod tree;
+pub mod yaml;
+
+pub use clause::{Clause, Strength};
+pub use document::Document;
+pub use problem::{Problem, Problems};
+pub use spec::Spec;
+pub use tree::Tree;
+pub use yaml::At;
