@@ -1,11 +1,11 @@
 //! What the doctor says of a target that can be asked, and of those that cannot.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Config, start};
 
-const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
+use crate::support::{REFERENCE, command, printed};
 
 async fn bank() -> Bank {
     start(Config::default()).await.unwrap()
@@ -17,12 +17,8 @@ async fn doctor(profile: String) -> (Option<i32>, String) {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("bank.toml");
         fs::write(&file, profile).unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-            .args(["doctor", "--target"])
-            .arg(&file)
-            .output()
-            .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        let output = command().args(["doctor", "--target"]).arg(&file).output().unwrap();
+        let said = printed(&output);
         (output.status.code(), said)
     })
     .await
@@ -53,7 +49,7 @@ async fn a_target_in_order_is_ready() {
 async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
-    let init = || Command::new(env!("CARGO_BIN_EXE_xs2aspec")).arg("init").arg(&file).output().unwrap();
+    let init = || command().arg("init").arg(&file).output().unwrap();
     assert_eq!(init().status.code(), Some(0));
     let bank = bank().await;
     let text = fs::read_to_string(&file).unwrap().replace("http://127.0.0.1:8080", &bank.base_url());

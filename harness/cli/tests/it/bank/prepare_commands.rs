@@ -4,13 +4,13 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use tempfile::TempDir;
 use xs2aspec_reference::{Config, start};
 
-const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
+use crate::support::{REFERENCE, command};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_takes_what_a_command_prints() {
@@ -40,7 +40,7 @@ command = ["sh", "consent.sh", "${prepare.login.session}"]
     assert!(profile.contains("account.id}") && profile.contains("consent.for}"));
     let run = |profile: String| {
         fs::write(&file, profile + steps).unwrap();
-        let run = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        let run = command()
             .args(["run", "--quiet", "--only", "transaction.path", "--target"])
             .arg(&file)
             .arg("--out")
@@ -72,7 +72,7 @@ fn get(address: &str, path: &str) -> String {
 fn a_psu_who_comes_back_is_waited_for() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("return.json");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+    let mut child = command()
         .args(["listen", "--address", "127.0.0.1:0", "--path", "/back", "--timeout-s", "60", "--out"])
         .arg(&out)
         .stdout(Stdio::piped())
@@ -94,8 +94,7 @@ fn a_psu_who_comes_back_is_waited_for() {
 #[test]
 fn nobody_is_waited_for_for_ever_or_elsewhere() {
     let listen = |arguments: &[&str]| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_xs2aspec")).arg("listen").args(arguments).output().unwrap();
+        let output = command().arg("listen").args(arguments).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let (exit, said) = listen(&["--address", "127.0.0.1:0", "--timeout-s", "0"]);

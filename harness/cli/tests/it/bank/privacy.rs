@@ -2,7 +2,7 @@
 //! canary, unless it is named here with the reason why it may be seen. The profile is run, asked after and explained, and everything that is
 //! written or printed is searched.
 
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -10,6 +10,8 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 use xs2aspec_reference::{Config, start};
 use xs2aspec_runner::Profile;
 use xs2aspec_suite::capability;
+
+use crate::support::command;
 
 /// Values of a profile that may be seen, by the end of their names, and why.
 const SEEN_OF_A_PROFILE: [(&str, &str); 4] = [
@@ -268,7 +270,7 @@ async fn no_output_holds_a_canary() {
             &["explain", "transaction.path/plain", "--target", &target],
         ] {
             let output = tokio::task::block_in_place(|| {
-                Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+                command()
                     .args(arguments)
                     .env("CANARY_PASSPHRASE", "test-passphrase")
                     .env("CANARY_API_KEY", "canary-api-key")

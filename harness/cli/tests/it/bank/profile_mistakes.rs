@@ -1,15 +1,13 @@
 //! What somebody gets wrong who writes a profile for the first time: each mistake ends with exit code 2 and the key to change, or the doctor
 //! names the key.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use rcgen::{CertificateParams, KeyPair, PKCS_RSA_SHA256, date_time_ymd};
 use tempfile::TempDir;
 use xs2aspec_reference::{Config, Tls, start};
 
-use crate::support::network::Authority;
-
-const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
+use crate::support::{REFERENCE, command, execute, network::Authority, printed};
 
 /// What is replaced in a right profile, by what, and how the doctor then ends and what it says.
 type Mistake = (&'static str, &'static str, i32, &'static str);
@@ -200,12 +198,8 @@ fn folder() -> TempDir {
 fn doctor(folder: &TempDir, profile: &str) -> (Option<i32>, String) {
     let file = folder.path().join("bank.toml");
     fs::write(&file, profile).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .args(["doctor", "--target"])
-        .arg(&file)
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let output = command().args(["doctor", "--target"]).arg(&file).output().unwrap();
+    let said = printed(&output);
     (output.status.code(), said)
 }
 
@@ -225,8 +219,7 @@ async fn each_mistake_names_the_key_to_change() {
             assert!(said.contains(expected), "{to}: expected {expected}\n{said}");
             assert!(!said.contains("canary"), "{said}");
         }
-        let missing =
-            Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(["doctor", "--target", "none.toml"]).output();
+        let missing = command().args(["doctor", "--target", "none.toml"]).output();
         let missing = missing.unwrap();
         assert_eq!(missing.status.code(), Some(2));
         assert!(String::from_utf8(missing.stderr).unwrap().contains("none.toml: cannot be read"));
@@ -257,7 +250,7 @@ fn a_plan_without_cases_says_what_took_them() {
             "error: nothing of what was asked for runs at depth standard: ",
         ),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+        let output = execute(arguments);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.starts_with(says), "{arguments:?}: {said}");

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    process::Command,
     sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
@@ -11,16 +10,17 @@ use tempfile::TempDir;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 use xs2aspec_record::{Event, Verdict};
 
+use crate::support::{ANY_BANK, command, printed};
+
 /// Runs the plain payment against a server, with these limits; exit code, what was said, and the record.
 fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
-    let any_bank = include_str!("../../../../../fixtures/targets/any-bank.toml");
-    let lines: Vec<&str> = any_bank.lines().filter(|line| !line.starts_with("base-url")).collect();
+    let lines: Vec<&str> = ANY_BANK.lines().filter(|line| !line.starts_with("base-url")).collect();
     let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.uri(), lines.join("\n"));
     fs::write(&file, text).unwrap();
     let output = tokio::task::block_in_place(|| {
-        Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        command()
             .args(["run", "--quiet", "--target"])
             .arg(&file)
             .arg("--out")
@@ -31,7 +31,7 @@ fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String
     });
     let record = fs::File::open(folder.path().join("out/record.jsonl")).unwrap();
     let record = xs2aspec_record::read(std::io::BufReader::new(record)).unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let said = printed(&output);
     (output.status.code(), said, record)
 }
 

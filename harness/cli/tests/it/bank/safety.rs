@@ -3,14 +3,13 @@
 use std::{
     fs,
     path::Path,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
 use xs2aspec_reference::Config;
 
-use crate::support::counting::Counting;
+use crate::support::{REFERENCE, command, counting::Counting};
 
 /// A target that is not this machine: an address for documentation (RFC 5737), which nobody has.
 const ELSEWHERE: &str = "http://192.0.2.1/xs2a";
@@ -29,7 +28,7 @@ fn a_target_elsewhere_is_not_touched_unless_it_is_a_sandbox() {
             }
         };
         let start = Instant::now();
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        let output = command()
             .args(["run", "--quiet", "--out"])
             .arg(folder.path().join("out"))
             .args(["--target", &target])
@@ -58,7 +57,7 @@ fn a_target_elsewhere_is_not_touched_unless_it_is_a_sandbox() {
 
 /// The profile of the reference bank at this address, which says that it is a production system.
 fn production(base_url: &str, more: &str) -> String {
-    let profile = include_str!("../../../../../fixtures/targets/reference.toml");
+    let profile = REFERENCE;
     let profile =
         profile.replacen("base-url = \"http://127.0.0.1\"", &format!("base-url = {base_url:?}\n{more}"), 1);
     assert!(profile.contains(base_url));
@@ -77,11 +76,7 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
     let xs2aspec = |profile: &str, arguments: &[&str]| {
         fs::write(file, production(&bank.url, profile)).unwrap();
         let output = tokio::task::block_in_place(|| {
-            Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-                .args(arguments)
-                .args(["--target", file])
-                .output()
-                .unwrap()
+            command().args(arguments).args(["--target", file]).output().unwrap()
         });
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -152,7 +147,7 @@ async fn no_redirect_is_followed() {
     Mock::given(any()).respond_with(ResponseTemplate::new(201)).mount(&elsewhere).await;
     let folder = TempDir::new().unwrap();
     let output = tokio::task::block_in_place(|| {
-        Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        command()
             // Over the client that reuses connections, and with exact header names.
             .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct", "--target"])
             .args([&here.uri(), "--out"])

@@ -2,12 +2,16 @@
 //! prefix, with other codes, error bodies, links, ids and forms, asked over HTTP/1.1 and HTTP/2, directly and by a forward proxy. It passes
 //! with a profile alone.
 
-use std::{fs, process::Command, sync::atomic::Ordering};
+use std::{fs, sync::atomic::Ordering};
 
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Config, Tls, start};
 
-use crate::support::network::{Authority, Tinyproxy, pkcs12, proxy};
+use crate::support::{
+    command,
+    network::{Authority, Tinyproxy, pkcs12, proxy},
+    printed,
+};
 
 /// What the second bank does in another way than the reference bank.
 const UNLIKE: [&str; 23] = [
@@ -97,7 +101,7 @@ impl Second {
         fs::write(&file, format!("{more}\n{profile}")).unwrap();
         let out = self.folder.path().join("out");
         let output = tokio::task::block_in_place(|| {
-            Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+            command()
                 .args(["run", "--quiet", "--target"])
                 .arg(&file)
                 .arg("--out")
@@ -107,7 +111,7 @@ impl Second {
                 .output()
                 .unwrap()
         });
-        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        let said = printed(&output);
         (output.status.code(), said, fs::read_to_string(out.join("summary.md")).unwrap_or_default())
     }
 }

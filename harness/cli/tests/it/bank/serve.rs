@@ -9,6 +9,8 @@ use std::{
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 
+use crate::support::{REFERENCE, command};
+
 struct Serving {
     child: Child,
     url: String,
@@ -16,12 +18,8 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-            .args(["serve", "--quiet"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            command().args(["serve", "--quiet"]).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
         Self { child, url: url.trim().to_owned() }
@@ -50,12 +48,12 @@ fn a_bank_behind_tls_is_a_target_like_any_other() {
     let serving = Serving::start(&["--tls-certificate", &path("bank.pem"), "--tls-key", &path("key.pem")]);
     assert!(serving.url.starts_with("https://127.0.0.1:"), "{}", serving.url);
 
-    let profile = include_str!("../../../../../fixtures/targets/reference.toml");
+    let profile = REFERENCE;
     let profile =
         profile.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {:?}", serving.url));
     fs::write(path("bank.toml"), format!("authorities = \"authority.pem\"\n{profile}")).unwrap();
     let run = |target: &str| {
-        Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        command()
             // Over the client that reuses connections, and with exact header names.
             .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct"])
             .args(["--out", &path("out"), "--target", target])
@@ -97,14 +95,14 @@ fn a_bank_that_asks_for_a_client_certificate_gets_it_and_a_gateway_its_header() 
         &path("clients.pem"),
         "--client-certificate-required",
     ]);
-    let profile = include_str!("../../../../../fixtures/targets/reference.toml");
+    let profile = REFERENCE;
     let profile =
         profile.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {:?}", serving.url));
     let run = |more: &str| {
         let tables = "\n[headers]\nX-Api-Key = { env = \"XS2ASPEC_TEST_KEY\" }\n";
         fs::write(path("bank.toml"), format!("authorities = \"banks.pem\"\n{profile}{tables}{more}"))
             .unwrap();
-        Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        command()
             .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct"])
             .args(["--out", &path("out"), "--target", &path("bank.toml")])
             .env("XS2ASPEC_TEST_KEY", "canary-of-the-gateway")
@@ -127,13 +125,8 @@ fn what_cannot_be_served_is_said() {
     let folder = TempDir::new().unwrap();
     let pem = folder.path().join("none.pem");
     fs::write(&pem, "none").unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .args(["serve", "--tls-certificate"])
-        .arg(&pem)
-        .arg("--tls-key")
-        .arg(&pem)
-        .output()
-        .unwrap();
+    let output =
+        command().args(["serve", "--tls-certificate"]).arg(&pem).arg("--tls-key").arg(&pem).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_ne!(output.status.code(), Some(0));
     assert!(said.contains("expected a certificate in PEM"), "{said}");

@@ -13,7 +13,7 @@ use std::{
     collections::BTreeMap,
     fs,
     io::{BufReader, ErrorKind, Result, Write},
-    process::{Command, Stdio},
+    process::Stdio,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -23,6 +23,8 @@ use flate2::{Compression, write::GzEncoder};
 use server::{Server, Stream, VICTIM, Which, created, split};
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Role, Verdict};
+
+use crate::support::{REFERENCE, command, printed};
 
 /// Long enough for any machine.
 const PATIENT: u32 = 30_000;
@@ -58,11 +60,10 @@ impl Ran {
 pub(crate) fn run(base_url: &str, settings: &str) -> Ran {
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
-    let reference = include_str!("../../../../../fixtures/targets/reference.toml");
-    let lines: Vec<&str> = reference.lines().filter(|line| !line.starts_with("base-url")).collect();
+    let lines: Vec<&str> = REFERENCE.lines().filter(|line| !line.starts_with("base-url")).collect();
     fs::write(&profile, format!("base-url = {base_url:?}\n{settings}\n{}", lines.join("\n"))).unwrap();
     let begun = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+    let mut child = command()
         .args(["run", "--quiet", "--seed", "1", "--target"])
         .arg(&profile)
         .arg("--out")
@@ -82,7 +83,7 @@ pub(crate) fn run(base_url: &str, settings: &str) -> Ran {
     }
     let took = begun.elapsed();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let said = printed(&output);
     let record = fs::File::open(folder.path().join("out/record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
     let (mut verdicts, mut exchanges, mut selected) = (BTreeMap::new(), Vec::new(), 0);
     for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {

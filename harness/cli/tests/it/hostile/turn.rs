@@ -7,7 +7,6 @@ use std::{
     io::{BufReader, Result, Write},
     net::{TcpListener, TcpStream},
     path::Path,
-    process::Command,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -22,6 +21,7 @@ use xs2aspec_record::{CaseVerdict, Event, Exchange, Verdict};
 use xs2aspec_reference::{Bank, Config};
 
 use super::server::message;
+use crate::support::{REFERENCE, command, printed};
 
 /// A bank of its own behind something that answers some requests itself.
 struct Gateway {
@@ -78,23 +78,22 @@ impl Ran {
 }
 
 fn profile(folder: &Path, url: &str) -> String {
-    let reference = include_str!("../../../../../fixtures/targets/reference.toml");
     let file = folder.join("bank.toml");
-    fs::write(&file, reference.replace("\"http://127.0.0.1\"", &format!("{url:?}"))).unwrap();
+    fs::write(&file, REFERENCE.replace("\"http://127.0.0.1\"", &format!("{url:?}"))).unwrap();
     file.display().to_string()
 }
 
 fn run(url: &str, arguments: &[&str]) -> Ran {
     let folder = TempDir::new().unwrap();
     let (target, out) = (profile(folder.path(), url), folder.path().join("out"));
-    let xs2aspec = || Command::new(env!("CARGO_BIN_EXE_xs2aspec"));
+    let xs2aspec = || command();
     let output = xs2aspec()
         .args(["run", "--quiet", "--seed", "1", "--target", &target, "--out"])
         .arg(&out)
         .args(arguments)
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let said = printed(&output);
     let record = fs::File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
     let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
     for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {

@@ -4,11 +4,12 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::support::execute;
 
 const ONLY: [&str; 5] = [
     "periodic.months.duplicate/adjacent",
@@ -19,7 +20,7 @@ const ONLY: [&str; 5] = [
 ];
 
 fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+    let output = execute(arguments);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }

@@ -1,17 +1,12 @@
 //! Forty command lines that somebody may type by mistake: each destroyed, misled or said what is not so in an earlier version. Each has
 //! its exit code and the sentence that it says now.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, process::Output};
 
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Config, start};
 
-const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
-const CERTIFICATE: &str = include_str!("../../../../../fixtures/keys/tpp.cert.pem");
+use crate::support::{CERTIFICATE, KEY, command, printed};
 
 /// What is typed (`BANK` is the address of a bank on this machine), how it ends, and what it says.
 type Line = (&'static str, i32, &'static str);
@@ -113,7 +108,7 @@ impl Scene {
             "bundle run --key key.pem --out part.tar",
         ] {
             let output = scene.run(line);
-            assert!(output.status.success(), "{line}: {}", said(&output));
+            assert!(output.status.success(), "{line}: {}", printed(&output));
         }
         let record = fs::read_to_string(scene.at("run/record.jsonl")).unwrap();
         std::os::unix::fs::symlink(scene.at("run/record.jsonl"), scene.at("linked.jsonl")).unwrap();
@@ -156,13 +151,8 @@ impl Scene {
 
     fn run(&self, line: &str) -> Output {
         let words = line.split(' ').map(|word| word.replace("BANK", &self.bank));
-        let program = Path::new(env!("CARGO_BIN_EXE_xs2aspec"));
-        Command::new(program).args(words).current_dir(self.folder.path()).env_remove("CI").output().unwrap()
+        command().args(words).current_dir(self.folder.path()).env_remove("CI").output().unwrap()
     }
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,7 +167,7 @@ async fn each_mistake_ends_as_it_says_and_destroys_nothing() {
         assert!(lines.len() >= 40);
         for (line, exit, sentence) in lines {
             let output = scene.run(line);
-            let text = said(&output);
+            let text = printed(&output);
             if output.status.code() != Some(exit) || !text.contains(sentence) {
                 let end: Vec<&str> = text.lines().rev().take(6).collect();
                 wrong.push(format!(

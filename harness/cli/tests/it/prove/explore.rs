@@ -1,15 +1,16 @@
 //! Requests that nobody wrote: none accuses a bank that keeps the document, what takes two things to show is found, made small, and kept
 //! as a case that finds it again, and no more are sent than may.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use tempfile::TempDir;
 use xs2aspec_reference::Config;
 
-use crate::support::counting::Counting;
+use crate::support::{REFERENCE, counting::Counting, execute};
 
+/// Its exit code and what it printed; how far it is, which is said beside that, depends on the machine.
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+    let output = execute(arguments);
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
@@ -139,8 +140,7 @@ async fn no_more_requests_arrive_than_the_budget_says() {
         let bank_of = Counting::start(config).await;
         let folder = TempDir::new().unwrap();
         let profile = folder.path().join("bank.toml");
-        let reference = include_str!("../../../../../fixtures/targets/reference.toml");
-        fs::write(&profile, reference.replacen("http://127.0.0.1", &bank_of.url, 1)).unwrap();
+        fs::write(&profile, REFERENCE.replacen("http://127.0.0.1", &bank_of.url, 1)).unwrap();
         for budget in [0, 1, 7, 100, 2_000] {
             let budget_word = budget.to_string();
             let arguments =

@@ -1,6 +1,6 @@
 //! `xs2aspec prove` turns red when the cases of a clause go missing, and README.md shows what it found last.
 
-use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use proptest::{
     sample::subsequence,
@@ -12,16 +12,12 @@ use xs2aspec_reference::Fault;
 use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
 use xs2aspec_suite::{Coverage, Suite, Tree};
 
+use crate::support::{command, printed};
+
 fn prove(arguments: &[String]) -> (Option<i32>, String) {
     let out = TempDir::new().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .arg("prove")
-        .args(arguments)
-        .arg("--out")
-        .arg(out.path())
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let output = command().arg("prove").args(arguments).arg("--out").arg(out.path()).output().unwrap();
+    let said = printed(&output);
     assert!(!fs::read_to_string(out.path().join("matrix.tsv")).unwrap().is_empty());
     (output.status.code(), said)
 }
@@ -68,11 +64,7 @@ fn without_the_cases_of_any_clause_it_is_red() {
 #[test]
 fn a_matrix_that_would_not_be_looked_at_is_refused() {
     for part in [["--only", "basket.mix"], ["--skip", "basket.mix"]] {
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-            .args(["prove", "--matrix", "none.tsv"])
-            .args(part)
-            .output()
-            .unwrap();
+        let output = command().args(["prove", "--matrix", "none.tsv"]).args(part).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("--matrix"), "{said}");

@@ -5,7 +5,6 @@ use std::{
     fs,
     io::Read as _,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use rcgen::{KeyPair, PKCS_ED25519};
@@ -15,16 +14,12 @@ use xs2aspec_report::{
     verify,
 };
 
+use crate::support::xs2aspec;
+
 /// The program, as a bundle names it.
 fn program() -> Program {
     let name = concat!("xs2aspec ", env!("CARGO_PKG_VERSION")).to_owned();
     Program { name, sha256: bundle::sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
-}
-
-fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), said)
 }
 
 /// A run with failures, and its bundle.

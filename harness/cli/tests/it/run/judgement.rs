@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     io::BufReader,
     path::Path,
-    process::{Command, Output},
+    process::Output,
     time::{Duration, Instant},
 };
 
@@ -13,13 +13,10 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 use xs2aspec_record::{CaseVerdict, Event, Verdict};
 use xs2aspec_suite::{Suite, Tree};
 
+use crate::support::{REFERENCE, command};
+
 fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .args(["run", "--quiet", "--seed", "1", "--out"])
-        .arg(out)
-        .args(arguments)
-        .output()
-        .unwrap()
+    command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
 }
 
 fn verdicts(out: &Path) -> Vec<CaseVerdict> {
@@ -86,8 +83,7 @@ async fn a_server_that_refuses_everything_passes_nothing() {
 /// A profile that names a key of its own, with this address.
 fn full_profile(folder: &Path, url: &str) -> String {
     let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys");
-    let reference = include_str!("../../../../../fixtures/targets/reference.toml");
-    let text = reference.replace("\"http://127.0.0.1\"", &format!("{url:?}"))
+    let text = REFERENCE.replace("\"http://127.0.0.1\"", &format!("{url:?}"))
         + &format!("\n[signing]\nkey = \"{keys}/other.key.pem\"\ncertificate = \"{keys}/other.cert.pem\"\n");
     let file = folder.join("bank.toml");
     std::fs::write(&file, text).unwrap();

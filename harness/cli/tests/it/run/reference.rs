@@ -4,13 +4,14 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io::BufReader,
     path::Path,
-    process::Command,
 };
 
 use quick_xml::{Reader, XmlVersion, events::Event as Xml};
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Event, Role, RunFinished, Verdict};
 use xs2aspec_suite::{Depth, Suite, Tree};
+
+use crate::support::command;
 
 struct Ran {
     exit: Option<i32>,
@@ -22,12 +23,8 @@ struct Ran {
 
 fn run(arguments: &[&str]) -> Ran {
     let out = TempDir::new().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .args(["run", "--quiet", "--out"])
-        .arg(out.path())
-        .args(arguments)
-        .output()
-        .unwrap();
+    let output =
+        command().args(["run", "--quiet", "--out"]).arg(out.path()).args(arguments).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     read(out.path(), output.status.code(), stdout)
@@ -210,7 +207,7 @@ fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
 fn the_same_seed_and_clock_send_the_same_bytes() {
     let sent = || {
         let out = TempDir::new().unwrap();
-        let status = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        let status = command()
             .args([
                 "run",
                 "--quiet",

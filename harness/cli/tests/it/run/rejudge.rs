@@ -3,16 +3,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use tempfile::TempDir;
 
-fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), said)
-}
+use crate::support::xs2aspec;
 
 /// Runs, with this exit code.
 fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {

@@ -6,14 +6,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Clock, Config};
 
+use crate::support::{REFERENCE, command, execute, printed};
+
 const NOW: &str = "2030-01-31T12:00:00Z";
-const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
 
 /// The members of a record that say how long something took, and when.
 const TIMING: [&str; 3] = ["at", "micros", "asked_again"];
 
 fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+    let output = execute(arguments);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
@@ -43,7 +44,7 @@ async fn bank(folder: &Path, address: SocketAddr) -> (Bank, SocketAddr, String) 
     let now = Clock::at(Some(NOW.parse().unwrap()));
     let bank = xs2aspec_reference::start(Config { address, now, ..Config::default() }).await.unwrap();
     let address = bank.base_url().trim_start_matches("http://").parse().unwrap();
-    let profile = include_str!("../../../../../fixtures/targets/reference.toml");
+    let profile = REFERENCE;
     let profile = profile.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
     let target = folder.join("bank.toml");
     fs::write(&target, profile).unwrap();
@@ -165,7 +166,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
         let rest = line.strip_prefix("xs2aspec ").unwrap();
         let script = format!("'{}' {rest}", env!("CARGO_BIN_EXE_xs2aspec"));
         let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        let said = printed(&output);
         (output.status.code(), said)
     };
     let months = "--only periodic.months.duplicate";
@@ -244,7 +245,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
 fn the_run_before_may_stand_where_the_next_one_is_written() {
     let folder = TempDir::new().unwrap();
     let run = |line: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        let output = command()
             .current_dir(folder.path())
             .args(["run", "--quiet", "--seed", "1", "--now", NOW, "--only", "periodic.months*"])
             .args(line.split(' ').filter(|word| !word.is_empty()))

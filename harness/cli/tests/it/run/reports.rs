@@ -1,12 +1,14 @@
 //! Every report of a run says the same, is drawn again from the record alone, and two runs can be told apart.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::{command, execute};
+
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, Vec<u8>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+    let output = execute(arguments);
     (output.status.code(), output.stdout)
 }
 
@@ -119,12 +121,7 @@ fn what_is_newly_broken_is_told_and_is_red() {
 #[test]
 fn whoever_reads_may_stop_reading() {
     use std::process::Stdio;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-        .arg("list")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(
@@ -148,12 +145,7 @@ fn shards_make_one_run_and_none_may_be_missing() {
     let merge = |parts: &[&str]| {
         let parts: Vec<String> = parts.iter().map(|part| path(part)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-            .arg("merge")
-            .args(&parts)
-            .args(["--out", &path("merged")])
-            .output()
-            .unwrap();
+        let output = command().arg("merge").args(&parts).args(["--out", &path("merged")]).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     assert_eq!(merge(&["1", "2", "3"]), (Some(1), String::new()));

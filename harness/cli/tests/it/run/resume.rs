@@ -16,8 +16,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Clock, Config};
 
+use crate::support::{REFERENCE, command};
+
 const NOW: &str = "2030-01-31T12:00:00Z";
-const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
 /// Cases of every operation and sort; some hundred.
 const ONLY: [&str; 7] = [
     "basket*",
@@ -46,7 +47,7 @@ async fn target(folder: &Path) -> (Bank, SocketAddr) {
 }
 
 fn start(folder: &Path, arguments: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xs2aspec"));
+    let mut command = command();
     let command = command.current_dir(folder).args(["run", "--quiet"]).args(arguments);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }

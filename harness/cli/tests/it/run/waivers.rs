@@ -1,8 +1,10 @@
 //! Waivers: what is waived must still fail, and what no longer holds is red.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use tempfile::TempDir;
+
+use crate::support::{command, printed};
 
 /// The duplicate months of this fault are accepted where they do not stand side by side.
 const FAULT: [&str; 4] =
@@ -26,7 +28,7 @@ fn run(waivers: &[(&str, &str)], arguments: &[&str]) -> Ran {
     };
     fs::write(&file, waivers.iter().map(entry).collect::<Vec<_>>().concat()).unwrap();
     let out = folder.path().join("out");
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+    let output = command()
         .args(["run", "--quiet", "--now", "2030-01-31T12:00:00Z", "--out"])
         .arg(&out)
         .args(arguments)
@@ -35,7 +37,7 @@ fn run(waivers: &[(&str, &str)], arguments: &[&str]) -> Ran {
         .output()
         .unwrap();
     let read = |name: &str| fs::read_to_string(out.join(name)).unwrap_or_default();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let said = printed(&output);
     Ran { exit: output.status.code(), said, junit: read("junit.xml"), summary: read("summary.md") }
 }
 

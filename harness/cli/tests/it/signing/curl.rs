@@ -13,6 +13,8 @@ use std::{
 use tempfile::TempDir;
 use xs2aspec_suite::{Suite, Tree};
 
+use crate::support::{command, execute};
+
 /// A request as it arrived: its first line, its header fields by their names in small letters, and its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Arrived {
@@ -73,7 +75,7 @@ fn serve(mut stream: TcpStream, sender: &mpsc::Sender<Arrived>) {
 }
 
 fn xs2aspec(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+    let output = execute(arguments);
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -111,7 +113,7 @@ fn the_printed_line_sends_what_the_runner_sends() {
 
         let out = folder.path().to_str().unwrap();
         let run = ["run", "--quiet", "--only", case, "--jobs", "1", "--out", out];
-        Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args([&run[..], &same].concat()).output().unwrap();
+        command().args([&run[..], &same].concat()).output().unwrap();
         // How a client keeps its connection is its own affair.
         by_curl.fields.remove("connection");
         let by_runner: Vec<Arrived> = arrived(&receiver)
@@ -133,10 +135,7 @@ fn what_is_no_single_case_is_refused() {
         // The target is known by its URL only.
         ("transaction.path/plain", "add [transaction] account-id = "),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-            .args(["curl", case, "--target", "http://127.0.0.1:1"])
-            .output()
-            .unwrap();
+        let output = command().args(["curl", case, "--target", "http://127.0.0.1:1"]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(says) && !said.contains("--only"), "{said}");
@@ -156,10 +155,7 @@ fn every_case_can_be_named_by_its_id() {
     assert!(beginnings.contains(&"customers.with-accounts/true"), "{beginnings:?}");
     let (url, _receiver) = server();
     for id in beginnings {
-        let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
-            .args(["curl", id, "--target", &url])
-            .output()
-            .unwrap();
+        let output = command().args(["curl", id, "--target", &url]).output().unwrap();
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         // It is found; whether this target has what it takes is another question.

@@ -22,8 +22,7 @@ use xs2aspec_signing::{
     signature_header::sign,
 };
 
-pub(super) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
-const CERTIFICATE: &str = include_str!("../../../../../fixtures/keys/tpp.cert.pem");
+use crate::support::{CERTIFICATE, KEY};
 
 /// Requests that one bank is asked before another is opened: it keeps every payment.
 const PER_BANK: usize = 5_000;

@@ -1,6 +1,6 @@
 //! Names of issuers, in all the ways in which others write them: the bank accepts what `sign --verify` finds right, and no more.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs};
 
 use http::Request;
 use proptest::{
@@ -18,7 +18,7 @@ use xs2aspec_signing::{
     signature_header::sign,
 };
 
-use super::drawn_signatures::KEY;
+use crate::support::{KEY, command};
 
 /// Certificates of [`KEY`] by authorities whose names are unusual.
 const ISSUERS: [&str; 9] =
@@ -283,7 +283,7 @@ fn a_run_in_the_name_of_any_issuer_finds_nothing() {
         let choices = profile.replace("[choices]\n", &format!("[choices]\n{issuer}"));
         fs::write(at("bank.toml"), format!("{choices}\n{signing}")).unwrap();
         let out = at(name);
-        let done = Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+        let done = command()
             .args([
                 "run",
                 "--quiet",

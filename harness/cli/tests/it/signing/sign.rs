@@ -1,13 +1,15 @@
 //! The commands for somebody who debugs signatures: what they print is a signed request that the bank accepts, and what is wrong with one
 //! is named.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use tempfile::TempDir;
 use xs2aspec_reference::{Config, start};
 
+use crate::support::execute;
+
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_xs2aspec")).args(arguments).output().unwrap();
+    let output = execute(arguments);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
