@@ -49,7 +49,7 @@ mod shared_types;
 mod signature;
 mod state;
 #[cfg(test)]
-#[path = "../tests/support/certificate.rs"]
+#[path = "../tests/it/support/certificate.rs"]
 mod test_certificate;
 mod variation;
 mod verification;

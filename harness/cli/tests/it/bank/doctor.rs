@@ -1,0 +1,76 @@
+//! What the doctor says of a target that can be asked, and of those that cannot.
+
+use std::fs;
+
+use tempfile::TempDir;
+use xs2aspec_reference::{Bank, Config, start};
+
+use crate::support::{REFERENCE, command, printed};
+
+async fn bank() -> Bank {
+    start(Config::default()).await.unwrap()
+}
+
+/// Asks the doctor of a profile, with its exit code.
+async fn doctor(profile: String) -> (Option<i32>, String) {
+    tokio::task::spawn_blocking(move || {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("bank.toml");
+        fs::write(&file, profile).unwrap();
+        let output = command().args(["doctor", "--target"]).arg(&file).output().unwrap();
+        let said = printed(&output);
+        (output.status.code(), said)
+    })
+    .await
+    .unwrap()
+}
+
+fn at(url: &str) -> String {
+    REFERENCE.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {url:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_in_order_is_ready() {
+    let bank = bank().await;
+    let (exit, said) = doctor(at(&bank.base_url())).await;
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!(said.matches(" accepted: 20").count(), 5, "{said}");
+    assert!(said.contains("clock      the target's is this one's") && said.contains(" can run"), "{said}");
+    assert!(!said.contains("not:"), "the profile offers everything: {said}");
+    let named = format!("target     reference bank at {}\n", bank.base_url());
+    assert!(said.starts_with(&named), "{said}");
+    // A target that has no name but its address is not said to be at it.
+    let (_, said) = doctor(format!("base-url = {:?}", bank.base_url())).await;
+    assert!(said.starts_with(&format!("target     {}\n", bank.base_url())), "{said}");
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("bank.toml");
+    let init = || command().arg("init").arg(&file).output().unwrap();
+    assert_eq!(init().status.code(), Some(0));
+    let bank = bank().await;
+    let text = fs::read_to_string(&file).unwrap().replace("http://127.0.0.1:8080", &bank.base_url());
+    let (exit, said) = doctor(text).await;
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains("can run"), "{said}");
+    let again = init();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("bank.toml: a file stands there"));
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_that_is_not_there_is_told_in_a_line() {
+    let bank = bank().await;
+    let url = bank.base_url();
+    bank.shutdown().await.unwrap();
+    let (exit, said) = doctor(at(&url)).await;
+    assert_eq!(exit, Some(3));
+    assert!(said.contains("cannot be reached") && said.contains("change `base-url`"), "{said}");
+    let (exit, said) = doctor(at("https://bank.example")).await;
+    assert_eq!(exit, Some(2));
+    assert!(said.contains("nothing was sent"), "{said}");
+}

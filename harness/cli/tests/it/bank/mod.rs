@@ -1,0 +1,10 @@
+//! Banks of others, seen through their profiles: reached, prepared, spared and kept quiet about.
+
+mod doctor;
+mod prepare_commands;
+mod privacy;
+mod profile_mistakes;
+mod rate_limits;
+mod safety;
+mod second_bank;
+mod serve;

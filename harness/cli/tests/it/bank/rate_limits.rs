@@ -1,0 +1,108 @@
+//! A target that is busy, or that may not be asked as fast as the suite can.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+use xs2aspec_record::{Event, Verdict};
+
+use crate::support::{ANY_BANK, command, printed};
+
+/// Runs the plain payment against a server, with these limits; exit code, what was said, and the record.
+fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("bank.toml");
+    let lines: Vec<&str> = ANY_BANK.lines().filter(|line| !line.starts_with("base-url")).collect();
+    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.uri(), lines.join("\n"));
+    fs::write(&file, text).unwrap();
+    let output = tokio::task::block_in_place(|| {
+        command()
+            .args(["run", "--quiet", "--target"])
+            .arg(&file)
+            .arg("--out")
+            .arg(folder.path().join("out"))
+            .args(only.iter().flat_map(|only| ["--only", only]))
+            .output()
+            .unwrap()
+    });
+    let record = fs::File::open(folder.path().join("out/record.jsonl")).unwrap();
+    let record = xs2aspec_record::read(std::io::BufReader::new(record)).unwrap();
+    let said = printed(&output);
+    (output.status.code(), said, record)
+}
+
+/// A bank that is busy so many times, and then makes the payment.
+async fn busy(times: usize, status: u16, retry_after: &'static str) -> MockServer {
+    let server = MockServer::start().await;
+    let asked = AtomicUsize::new(0);
+    let answer = move |_: &Request| {
+        if asked.fetch_add(1, Ordering::SeqCst) < times {
+            return ResponseTemplate::new(status).insert_header("Retry-After", retry_after);
+        }
+        let body = serde_json::json!({
+            "transactionStatus": "RCVD", "paymentId": "p-1", "_links": {"self": {"href": "/v1/a", "verbs": ["GET"]}, "status": {"href": "/v1/b", "verbs": ["GET"]}},
+            "transactionFees": {"currency": "NOK", "amount": "0.00"}, "transactionFeeIndicator": false,
+        });
+        ResponseTemplate::new(201).set_body_json(body)
+    };
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    server
+}
+
+fn verdict(record: &[Event]) -> Verdict {
+    let verdicts = record.iter().rev().find_map(|event| match event {
+        Event::Verdict(verdict) => Some(verdict.verdict),
+        _ => None,
+    });
+    verdicts.unwrap()
+}
+
+fn attempts(record: &[Event]) -> Vec<u32> {
+    record
+        .iter()
+        .filter_map(|event| match event {
+            Event::Exchange(exchange) => Some(exchange.attempt),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_target_is_asked_again_as_often_as_is_right_and_then_nothing_is_said() {
+    let plain = ["ncbct.path/plain"];
+    // Busy for a moment: asked again, and all of it in the record.
+    let (exit, said, record) = run(&busy(2, 429, "1").await, "{ retries = 2 }", &plain);
+    assert_eq!((exit, verdict(&record)), (Some(0), Verdict::Pass), "{said}");
+    assert_eq!(attempts(&record), [1, 2, 3]);
+    assert!(said.contains("3 exchanges (2 of them once more)"), "{said}");
+    // Busy for good, or for longer than anybody waits: nothing can be told.
+    for (times, wait, limits, expected) in [
+        (9, "1", "{ retries = 1 }", &[1, 2][..]),
+        (9, "3600", "{ retries = 1 }", &[1]),
+        (9, "1", "{ retries = 0 }", &[1]),
+    ] {
+        let (exit, said, record) = run(&busy(times, 429, wait).await, limits, &plain);
+        assert_eq!((exit, verdict(&record)), (Some(3), Verdict::Inconclusive), "{said}");
+        assert_eq!(attempts(&record), expected, "{limits}");
+    }
+    // In maintenance it may have made the payment all the same.
+    let (exit, said, record) = run(&busy(1, 503, "1").await, "{ retries = 2 }", &plain);
+    assert_eq!((exit, verdict(&record)), (Some(3), Verdict::Inconclusive), "{said}");
+    assert_eq!(attempts(&record), [1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_is_asked_in_a_second_than_the_profile_says() {
+    let server = busy(0, 429, "1").await;
+    let start = Instant::now();
+    let (_, said, _) = run(&server, "{ per-second = 50 }", &["ncbct.purpose-code"]);
+    let took = start.elapsed();
+    let asked = server.received_requests().await.unwrap().len();
+    assert!(asked >= 10, "{asked}: {said}");
+    let least = Duration::from_millis(20) * u32::try_from(asked - 1).unwrap();
+    assert!(took >= least, "{took:?} for {asked} requests");
+}

@@ -1,0 +1,161 @@
+//! Payments are made where they are worth nothing, and nowhere else.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+use xs2aspec_reference::Config;
+
+use crate::support::{REFERENCE, command, counting::Counting};
+
+/// A target that is not this machine: an address for documentation (RFC 5737), which nobody has.
+const ELSEWHERE: &str = "http://192.0.2.1/xs2a";
+
+#[test]
+fn a_target_elsewhere_is_not_touched_unless_it_is_a_sandbox() {
+    let folder = TempDir::new().unwrap();
+    let profile = folder.path().join("bank.toml");
+    let run = |text: Option<&str>, more: &[&str]| {
+        let target = match text {
+            None => ELSEWHERE.to_owned(),
+            Some(text) => {
+                fs::write(&profile, format!("base-url = \"{ELSEWHERE}\"\ndeadline-ms = 200\n{text}"))
+                    .unwrap();
+                profile.to_str().unwrap().to_owned()
+            }
+        };
+        let start = Instant::now();
+        let output = command()
+            .args(["run", "--quiet", "--out"])
+            .arg(folder.path().join("out"))
+            .args(["--target", &target])
+            .args(more)
+            .output()
+            .unwrap();
+        let took = start.elapsed();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), took)
+    };
+    for (text, more, key) in [
+        (None, &[][..], "environment = \"sandbox\""),
+        (Some(""), &[], "environment = \"sandbox\""),
+        (Some("environment = \"production\""), &[], "--allow-production"),
+        (Some(""), &["--allow-production"], "environment = \"production\""),
+        (Some("environment = \"production\""), &["--allow-production"], "confirm-production = "),
+    ] {
+        let (exit, said, took) = run(text, more);
+        assert_eq!(exit, Some(2), "{said}");
+        assert!(said.contains(key) && said.contains("nothing was sent"), "{said}");
+        assert!(took < Duration::from_secs(5));
+        assert!(!folder.path().join("out").exists(), "nothing ran");
+    }
+    // With the opt-in it is tried, and is not there.
+    assert_eq!(run(Some("environment = \"sandbox\""), &[]).0, Some(3));
+}
+
+/// The profile of the reference bank at this address, which says that it is a production system.
+fn production(base_url: &str, more: &str) -> String {
+    let profile = REFERENCE;
+    let profile =
+        profile.replacen("base-url = \"http://127.0.0.1\"", &format!("base-url = {base_url:?}\n{more}"), 1);
+    assert!(profile.contains(base_url));
+    profile
+}
+
+/// A tunnel to a production system begins on this machine: its address looks like that of a test system, and its payments are real.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_production_system_behind_a_loopback_address_is_only_read() {
+    let bank = Counting::start(Some(Config::default())).await;
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("bank.toml"), folder.path().join("out"));
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let says = "environment = \"production\"";
+    let confirmed = format!("{says}\nconfirm-production = {:?}", bank.url);
+    let xs2aspec = |profile: &str, arguments: &[&str]| {
+        fs::write(file, production(&bank.url, profile)).unwrap();
+        let output = tokio::task::block_in_place(|| {
+            command().args(arguments).args(["--target", file]).output().unwrap()
+        });
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said, bank.methods())
+    };
+    let commands: [&[&str]; 7] = [
+        &["run", "--quiet", "--out", out],
+        &["run", "--quiet", "--depth", "quick", "--shard", "1/2", "--out", out],
+        &["doctor"],
+        &["curl", "ncbct.path/plain"],
+        &["curl", "basket.body/plain"],
+        &["curl", "customers.path/plain"],
+        &["explore", "--budget", "50"],
+    ];
+    let allow = "--allow-production";
+    for command in commands {
+        for (profile, more, key) in [
+            (says, &[][..], allow),
+            (&confirmed, &[], allow),
+            (says, &[allow], "confirm-production"),
+            ("", &[allow], says),
+            (&format!("confirm-production = {:?}", bank.url), &[], says),
+        ] {
+            if command[0] == "explore" && !more.is_empty() {
+                continue;
+            }
+            let (exit, said, methods) = xs2aspec(profile, &[command, more].concat());
+            assert_eq!(exit, Some(2), "{command:?} {profile}: {said}");
+            assert!(said.contains(key) && said.contains("nothing was sent"), "{command:?} {profile}: {said}");
+            assert!(methods.is_empty(), "{command:?} {profile} sent {methods:?}");
+        }
+    }
+    assert!(!Path::new(out).exists(), "nothing ran");
+
+    // Allowed and confirmed, it is read.
+    for (command, reads) in
+        [(0, 100), (1, 20), (2, 1), (3, 0), (4, 0), (5, 0)].map(|(at, reads)| (commands[at], reads))
+    {
+        let (exit, said, methods) = xs2aspec(&confirmed, &[command, &[allow]].concat());
+        assert!(methods.iter().all(|method| method == "GET"), "{command:?} sent {methods:?}");
+        assert!(methods.len() >= reads, "{command:?} sent {}: {said}", methods.len());
+        let prints = command[0] == "curl" && command[1].starts_with("customers");
+        assert_eq!(said.contains("curl -"), prints, "{command:?}: {said}");
+        if command[0] == "doctor" {
+            assert!(said.contains("a production system: only what reads is sent"), "{said}");
+        } else if command[0] == "curl" && !prints {
+            assert_eq!(exit, Some(2), "{command:?}: {said}");
+            assert!(said.contains("which is only read"), "{command:?}: {said}");
+        } else {
+            assert_ne!(exit, Some(2), "{command:?}: {said}");
+        }
+    }
+    let record = fs::read_to_string(Path::new(out).join("record.jsonl")).unwrap();
+    assert!(record.contains("the target is a production system, which is only read"));
+
+    // The same server as a test system is asked everything: the counts above are of a rule, not of a server that is not there.
+    let (exit, said, methods) = xs2aspec("environment = \"sandbox\"", commands[1]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(methods.iter().any(|method| method == "POST"), "{methods:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_redirect_is_followed() {
+    use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+    let (here, elsewhere) = (MockServer::start().await, MockServer::start().await);
+    let moved = ResponseTemplate::new(307).insert_header("Location", format!("{}/v1/", elsewhere.uri()));
+    Mock::given(any()).respond_with(moved).mount(&here).await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(201)).mount(&elsewhere).await;
+    let folder = TempDir::new().unwrap();
+    let output = tokio::task::block_in_place(|| {
+        command()
+            // Over the client that reuses connections, and with exact header names.
+            .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct", "--target"])
+            .args([&here.uri(), "--out"])
+            .arg(folder.path())
+            .output()
+            .unwrap()
+    });
+    assert_eq!(output.status.code(), Some(1), "a redirect is no acceptance");
+    assert!(!here.received_requests().await.unwrap().is_empty());
+    assert!(elsewhere.received_requests().await.unwrap().is_empty(), "signed headers went to another host");
+}

@@ -1,0 +1,133 @@
+//! The bank alone: it says where it is, speaks TLS, is a target like any other, and ends when it is interrupted.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tempfile::TempDir;
+
+use crate::support::{REFERENCE, command};
+
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child =
+            command().args(["serve", "--quiet"]).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { child, url: url.trim().to_owned() }
+    }
+
+    /// Interrupts it, and says with which code it ended.
+    fn end(mut self) -> Option<i32> {
+        let interrupted = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(interrupted.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+#[test]
+fn a_bank_behind_tls_is_a_target_like_any_other() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut params = CertificateParams::new([]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    fs::write(path("authority.pem"), authority.pem()).unwrap();
+    fs::write(path("bank.pem"), params.signed_by(&key, &authority).unwrap().pem()).unwrap();
+    fs::write(path("key.pem"), key.serialize_pem()).unwrap();
+    let serving = Serving::start(&["--tls-certificate", &path("bank.pem"), "--tls-key", &path("key.pem")]);
+    assert!(serving.url.starts_with("https://127.0.0.1:"), "{}", serving.url);
+
+    let profile = REFERENCE;
+    let profile =
+        profile.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {:?}", serving.url));
+    fs::write(path("bank.toml"), format!("authorities = \"authority.pem\"\n{profile}")).unwrap();
+    let run = |target: &str| {
+        command()
+            // Over the client that reuses connections, and with exact header names.
+            .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct"])
+            .args(["--out", &path("out"), "--target", target])
+            .output()
+            .unwrap()
+    };
+    let ran = run(&path("bank.toml"));
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+    // Without the authority the bank could be anybody.
+    fs::write(path("bank.toml"), profile).unwrap();
+    assert_ne!(run(&path("bank.toml")).status.code(), Some(0));
+    assert_eq!(serving.end(), Some(0));
+}
+
+#[test]
+fn a_bank_that_asks_for_a_client_certificate_gets_it_and_a_gateway_its_header() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let authority = || {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+    };
+    let (banks, clients) = (authority(), authority());
+    for (name, by) in [("bank", &banks), ("client", &clients)] {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        fs::write(path(&format!("{name}.pem")), params.signed_by(&key, by).unwrap().pem()).unwrap();
+        fs::write(path(&format!("{name}.key")), key.serialize_pem()).unwrap();
+    }
+    fs::write(path("banks.pem"), banks.pem()).unwrap();
+    fs::write(path("clients.pem"), clients.pem()).unwrap();
+    let serving = Serving::start(&[
+        "--tls-certificate",
+        &path("bank.pem"),
+        "--tls-key",
+        &path("bank.key"),
+        "--client-authorities",
+        &path("clients.pem"),
+        "--client-certificate-required",
+    ]);
+    let profile = REFERENCE;
+    let profile =
+        profile.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {:?}", serving.url));
+    let run = |more: &str| {
+        let tables = "\n[headers]\nX-Api-Key = { env = \"XS2ASPEC_TEST_KEY\" }\n";
+        fs::write(path("bank.toml"), format!("authorities = \"banks.pem\"\n{profile}{tables}{more}"))
+            .unwrap();
+        command()
+            .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct"])
+            .args(["--out", &path("out"), "--target", &path("bank.toml")])
+            .env("XS2ASPEC_TEST_KEY", "canary-of-the-gateway")
+            .output()
+            .unwrap()
+    };
+    assert_ne!(run("").status.code(), Some(0), "the bank talks to nobody without one");
+    let ran = run("[tls]\ncertificate = \"client.pem\"\nkey = \"client.key\"\n");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+    let record = fs::read_to_string(path("out/record.jsonl")).unwrap();
+    assert!(record.contains("X-Api-Key\",\"x-api-key~"), "it was sent, and is masked");
+    for file in ["record.jsonl", "junit.xml", "summary.md"] {
+        assert!(!fs::read_to_string(path(&format!("out/{file}"))).unwrap().contains("canary"), "{file}");
+    }
+    assert_eq!(serving.end(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let folder = TempDir::new().unwrap();
+    let pem = folder.path().join("none.pem");
+    fs::write(&pem, "none").unwrap();
+    let output =
+        command().args(["serve", "--tls-certificate"]).arg(&pem).arg("--tls-key").arg(&pem).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_ne!(output.status.code(), Some(0));
+    assert!(said.contains("expected a certificate in PEM"), "{said}");
+}

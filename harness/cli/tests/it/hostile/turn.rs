@@ -1,0 +1,276 @@
+//! Targets that begin to refuse everything in the middle of a run: a token that is over, a ban, a login page. And gateways that let
+//! through only so much at a time.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufReader, Result, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use xs2aspec_record::{CaseVerdict, Event, Exchange, Verdict};
+use xs2aspec_reference::{Bank, Config};
+
+use super::server::message;
+use crate::support::{REFERENCE, command, printed};
+
+/// A bank of its own behind something that answers some requests itself.
+struct Gateway {
+    url: String,
+    _bank: (Runtime, Bank),
+}
+
+impl Gateway {
+    /// `answer` may answer a request in place of the bank.
+    fn start(fault: Option<&str>, answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let fault = fault.map(|fault| fault.parse().unwrap());
+        let bank =
+            runtime.block_on(xs2aspec_reference::start(Config { fault, ..Config::default() })).unwrap();
+        let (address, answer) = (bank.address(), Arc::new(answer));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        thread::spawn(move || {
+            for mut client in listener.incoming().flatten() {
+                let answer = Arc::clone(&answer);
+                thread::spawn(move || -> Result<()> {
+                    client.set_nodelay(true)?;
+                    loop {
+                        let request = message(&mut client)?;
+                        let answered = if let Some(answered) = answer(&request) {
+                            answered
+                        } else {
+                            let mut bank = TcpStream::connect(address)?;
+                            bank.write_all(&request)?;
+                            message(&mut bank)?
+                        };
+                        client.write_all(&answered)?;
+                        client.flush()?;
+                    }
+                });
+            }
+        });
+        Self { url, _bank: (runtime, bank) }
+    }
+}
+
+/// Exit code, what was said, and what is in the record.
+struct Ran {
+    code: Option<i32>,
+    said: String,
+    verdicts: Vec<CaseVerdict>,
+    exchanges: Vec<Exchange>,
+}
+
+impl Ran {
+    fn count(&self, word: Verdict) -> usize {
+        self.verdicts.iter().filter(|verdict| verdict.verdict == word).count()
+    }
+}
+
+fn profile(folder: &Path, url: &str) -> String {
+    let file = folder.join("bank.toml");
+    fs::write(&file, REFERENCE.replace("\"http://127.0.0.1\"", &format!("{url:?}"))).unwrap();
+    file.display().to_string()
+}
+
+fn run(url: &str, arguments: &[&str]) -> Ran {
+    let folder = TempDir::new().unwrap();
+    let target = profile(folder.path(), url);
+    run_at(&target, &folder, arguments)
+}
+
+/// Runs against a target: the file of its profile, or its URL.
+fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
+    let out = folder.path().join("out");
+    let xs2aspec = || command();
+    let output = xs2aspec()
+        .args(["run", "--quiet", "--seed", "1", "--target", target, "--out"])
+        .arg(&out)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let said = printed(&output);
+    let record = fs::File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
+    let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
+    for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
+        match event {
+            Event::Verdict(verdict) => verdicts.push(verdict),
+            Event::Exchange(exchange) => exchanges.push(exchange),
+            _ => {}
+        }
+    }
+    // The record alone comes to the same verdicts.
+    let again = xs2aspec().arg("rejudge").arg(&out).output().unwrap();
+    let judged = String::from_utf8(again.stdout).unwrap() + &String::from_utf8(again.stderr).unwrap();
+    assert!(judged.contains(" 0 would be others, 0 cannot be told"), "{judged}");
+    Ran { code: output.status.code(), said, verdicts, exchanges }
+}
+
+/// What the answers of a target that has turned hold.
+const MARK: &str = "no more of this";
+
+fn turned(status: &str, media: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        .into_bytes()
+}
+
+#[test]
+fn what_a_target_refuses_when_it_refuses_everything_says_nothing() {
+    let error = format!(r#"{{"tppMessages":[{{"category":"ERROR","code":"FORBIDDEN","text":"{MARK}"}}]}}"#);
+    let page = format!("<html>{MARK}</html>");
+    let answers = [
+        turned("429 Too Many Requests", "application/json", &error),
+        turned("401 Unauthorized", "application/json", &error),
+        turned("403 Forbidden", "application/json", &error),
+        turned("503 Service Unavailable", "application/json", &error),
+        turned("200 OK", "text/html", &page),
+        turned("403 Forbidden", "text/html", &page),
+    ];
+    for (at, arguments) in [(26, &["--only", "periodic.months.duplicate"][..]), (501, &["--depth", "quick"])]
+    {
+        for answer in &answers {
+            let (seen, answer) = (AtomicUsize::new(0), answer.clone());
+            let what = format!("{at} {}", String::from_utf8_lossy(&answer));
+            let gateway = Gateway::start(Some("periodic.months.duplicate/only-adjacent"), move |_| {
+                (seen.fetch_add(1, Ordering::SeqCst) + 1 >= at).then(|| answer.clone())
+            });
+            let ran = run(&gateway.url, arguments);
+            assert!(matches!(ran.code, Some(1 | 3)), "{:?} {what}\n{}", ran.code, ran.said);
+            let is_turned = |exchange: &&Exchange| {
+                // A valid request that was asked again is in the record, and not the answer that its case was judged by.
+                if exchange.step.starts_with("again-") {
+                    return false;
+                }
+                let body = exchange.response.as_ref().and_then(|response| response.body.as_ref());
+                body.is_some_and(|body| body.shown().contains(MARK))
+            };
+            let met: BTreeSet<&str> =
+                ran.exchanges.iter().filter(is_turned).map(|exchange| exchange.case.as_str()).collect();
+            assert!(met.len() > 5, "{what}\n{}", ran.said);
+            for verdict in ran.verdicts.iter().filter(|verdict| met.contains(verdict.case.as_str())) {
+                let is_answered = verdict.expected.starts_with("answered");
+                assert!(
+                    is_answered
+                        || !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail)
+                        || verdict.control.is_none(),
+                    "{verdict:?}\n{what}"
+                );
+            }
+            let unconfirmed: BTreeSet<&str> = ran
+                .verdicts
+                .iter()
+                .filter(|verdict| verdict.unconfirmed)
+                .filter_map(|verdict| verdict.reason.as_deref())
+                .collect();
+            let is_busy = what.contains("429") || what.contains("503");
+            assert!(is_busy || !unconfirmed.is_empty(), "{what}\n{}", ran.said);
+            // One for each operation, whether that shows at once or only later.
+            assert!(unconfirmed.len() <= 10, "{unconfirmed:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_target_that_is_sound_to_the_end_is_asked_a_little_more() {
+    let arrived = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&arrived);
+    let gateway = Gateway::start(None, move |_| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        None
+    });
+    let ran = run(&gateway.url, &["--depth", "quick"]);
+    assert_eq!((ran.code, ran.count(Verdict::Inconclusive)), (Some(0), 0), "{}", ran.said);
+    let (all, kept) = (arrived.load(Ordering::SeqCst), ran.exchanges.len());
+    assert!(all > kept && all - kept < kept / 20, "{all} requests, {kept} of them in the record");
+}
+
+#[test]
+fn a_gateway_that_lets_through_so_much_in_a_second_breaks_nothing() {
+    // A bucket of 30 that is filled with 100 in a second.
+    let bucket = Mutex::new((30.0_f64, Instant::now()));
+    let (refused, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (told, counted) = (Arc::clone(&refused), Arc::clone(&asked));
+    let gateway = Gateway::start(None, move |_| {
+        let mut bucket = bucket.lock().unwrap();
+        let filled = bucket.0 + bucket.1.elapsed().as_secs_f64() * 100.0;
+        *bucket = (filled.min(30.0), Instant::now());
+        counted.fetch_add(1, Ordering::SeqCst);
+        if bucket.0 >= 1.0 {
+            bucket.0 -= 1.0;
+            return None;
+        }
+        told.fetch_add(1, Ordering::SeqCst);
+        Some(turned("429 Too Many Requests", "text/html", "<html>slow down</html>"))
+    });
+    let ran = run(&gateway.url, &["--only", "periodic.months*", "--only", "customers*"]);
+    let (refused, all) = (refused.load(Ordering::SeqCst), asked.load(Ordering::SeqCst));
+    assert_eq!(ran.count(Verdict::Fail) + ran.count(Verdict::Inconclusive), 0, "{}", ran.said);
+    assert_eq!(ran.code, Some(0), "{}", ran.said);
+    assert!(refused > 0 && refused * 4 < all, "{refused} of {all} requests were too many");
+}
+
+#[test]
+fn a_gateway_without_time_is_not_taken_for_a_quota() {
+    // Every second call without PSU-IP-Address finds no time there.
+    for (fault, expected) in [(None, Verdict::Pass), (Some("limit.without-psu-ip/unlimited"), Verdict::Fail)]
+    {
+        let seen = AtomicUsize::new(0);
+        let gateway = Gateway::start(fault, move |request| {
+            let text = String::from_utf8_lossy(request).to_ascii_lowercase();
+            let is_call = text.starts_with("get /v1/accounts/") && !text.contains("psu-ip-address");
+            let is_busy = is_call && seen.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
+            is_busy.then(|| turned("429 Too Many Requests\r\nRetry-After: 0", "text/plain", "slow down"))
+        });
+        let ran = run(&gateway.url, &["--only", "limit.without-psu-ip"]);
+        let fifth = ran.verdicts.iter().find(|verdict| verdict.case == "limit.without-psu-ip/fifth").unwrap();
+        assert_eq!(fifth.verdict, expected, "{fifth:?}\n{}", ran.said);
+        let reached = ran.exchanges.iter().filter(|exchange| {
+            let status = exchange.response.as_ref().map_or(0, |response| response.status);
+            exchange.case == fifth.case && (status == 200 || status == 429 && exchange.attempt > 1)
+        });
+        assert!(reached.count() >= 5, "five calls reach the bank");
+    }
+}
+
+#[test]
+fn a_quota_that_earlier_runs_used_up_says_nothing() {
+    let gateway = Gateway::start(None, |_| None);
+    let case = "header.psu-ip-address.transaction/absent";
+    for run_of_the_day in 1..=5 {
+        let ran = run(&gateway.url, &["--only", "header.psu-ip-address.transaction"]);
+        let verdict = ran.verdicts.iter().find(|verdict| verdict.case == case).unwrap();
+        let (word, code) = if run_of_the_day < 5 { (Verdict::Pass, 0) } else { (Verdict::Inconclusive, 3) };
+        assert_eq!((verdict.verdict, ran.code), (word, Some(code)), "{run_of_the_day}: {verdict:?}");
+        let said = verdict.reason.clone().unwrap_or_default();
+        assert_eq!(said.starts_with("the quota of the day is used up"), run_of_the_day == 5, "{said}");
+    }
+}
+
+#[test]
+fn a_bank_that_does_not_know_a_payment_has_baskets_all_the_same() {
+    // It answers 404 to a basket of payments that it did not create, as a REST service does.
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let gateway = Gateway::start(None, move |request| {
+        let text = String::from_utf8_lossy(request);
+        let is_unknown =
+            text.starts_with("POST /v1/signing-baskets") && text.contains("paymentIds\":[\"none");
+        counter.fetch_add(usize::from(text.starts_with("POST /v1/signing-baskets")), Ordering::SeqCst);
+        let error = r#"{"tppMessages":[{"category":"ERROR","code":"RESOURCE_UNKNOWN"}]}"#;
+        is_unknown.then(|| turned("404 Not Found", "application/json", error))
+    });
+    let ran = run_at(&gateway.url, &TempDir::new().unwrap(), &["--only", "basket.body/plain"]);
+    let plain = ran.verdicts.iter().find(|verdict| verdict.case == "basket.body/plain").unwrap();
+    assert_eq!(plain.verdict, Verdict::Pass, "{plain:?}\n{}", ran.said);
+    assert!(asked.load(Ordering::SeqCst) > 1, "the operation was looked for first");
+}

@@ -1,0 +1,80 @@
+//! The embedded suite keeps its own rules, covers the whole document, and loses nothing unnoticed.
+
+use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
+use xs2aspec_suite::{Coverage, Suite, Tree, lint};
+
+#[test]
+fn the_suite_keeps_the_authoring_rules_and_covers_every_statement() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let rules = ResponseRules::new();
+    let breaches: Vec<String> =
+        lint::lint(&suite, &every_answer(&rules)).iter().map(ToString::to_string).collect();
+    assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
+    assert!(Coverage::of(&suite, &every_answer(&rules)).is_complete());
+}
+
+#[test]
+fn no_statement_and_no_case_goes_missing_unnoticed() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let rules = ResponseRules::new();
+    let made = Coverage::of(&suite, &every_answer(&rules)).inventory();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/inventory.tsv");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let (kept, made) = (lines(&kept), lines(&made));
+    let gone: Vec<&String> = kept.iter().filter(|line| !made.contains(line)).collect();
+    let new: Vec<&String> = made.iter().filter(|line| !kept.contains(line)).collect();
+    assert!(
+        gone.is_empty() && new.is_empty(),
+        "cases/inventory.tsv is not current.\ngone: {gone:#?}\nnew: {new:#?}\n\
+         If this is meant: UPDATE_GENERATED=1 cargo test -p xs2aspec --test it house::coverage"
+    );
+}
+
+#[test]
+fn every_clause_that_the_runner_can_name_is_in_the_ledger() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let rules = ResponseRules::new();
+    let unknown: Vec<&str> =
+        every_answer(&rules).into_iter().filter(|id| !suite.clauses().contains_key(*id)).collect();
+    assert_eq!(unknown, Vec::<&str>::new());
+}
+
+#[test]
+fn a_suite_that_loses_a_case_or_a_clause_is_not_the_same() {
+    let rules = ResponseRules::new();
+    let inventory = |tree: Tree| Coverage::of(&Suite::load(tree).unwrap(), &every_answer(&rules)).inventory();
+    let whole = inventory(Tree::embedded());
+    let months = "cases/periodic/months-of-execution.yaml";
+    let text = Tree::embedded()
+        .text(months)
+        .unwrap()
+        .replace("          2-apart: { months: [1, 2, 1], twin: up-to-2 }\n", "");
+    assert_ne!(inventory(Tree::embedded().and(&[(months, &text)])), whole);
+    let ledger = "cases/clauses/versioning.yaml";
+    let text = Tree::embedded().text(ledger).unwrap().to_owned();
+    let last = text.rfind("  - id:").unwrap();
+    assert_ne!(inventory(Tree::embedded().and(&[(ledger, &text[..last])])), whole);
+}
+
+#[test]
+fn a_demanded_clause_whose_last_case_is_weakened_can_no_longer_be_broken() {
+    let rules = ResponseRules::new();
+    let (file, clause) = ("cases/periodic/months-of-execution.yaml", "periodic.months.duplicate");
+    let weakened = Tree::embedded().text(file).unwrap().replace("expect: refused", "expect: observed");
+    let suite = Suite::load(Tree::embedded().and(&[(file, &weakened)])).unwrap();
+    let coverage = Coverage::of(&suite, &every_answer(&rules));
+    assert!(!coverage.is_complete());
+    let open: Vec<&str> = coverage.to_do().map(|statement| statement.clause.as_str()).collect();
+    assert!(open.contains(&clause), "{open:?}");
+    assert!(coverage.demanded().any(|statement| statement.clause == clause), "it is demanded all the same");
+    let breaches = lint::lint(&suite, &every_answer(&rules));
+    let breaches: Vec<String> = breaches.iter().map(ToString::to_string).collect();
+    let said = format!(
+        "clause `{clause}` is demanded by the document, and no case and no check on answers can break it"
+    );
+    assert!(breaches.iter().any(|breach| breach.contains(&said)), "{breaches:#?}");
+}

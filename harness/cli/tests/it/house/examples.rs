@@ -1,0 +1,108 @@
+//! The examples in `reports/examples` are what a run with a fault leaves: current to the byte, but for times and the port.
+//! `UPDATE_GENERATED=1 cargo test --locked -p xs2aspec --test it house::examples` writes them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::execute;
+
+const ONLY: [&str; 5] = [
+    "periodic.months.duplicate/adjacent",
+    "periodic.months.duplicate/3-apart",
+    "ncbct.path",
+    "certificate.validity",
+    "basket.mix",
+];
+
+fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
+    let output = execute(arguments);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn run(folder: &Path, more: &[&str]) -> String {
+    let out = folder.to_str().unwrap();
+    let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]).collect::<Vec<_>>();
+    let fixed = ["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out", out];
+    xs2aspec(&[&fixed[..], &only, more].concat());
+    out.to_owned()
+}
+
+/// Makes the record what it is in each run: no times, one port, and nothing that follows from either.
+fn settle(folder: &Path) {
+    let path = folder.join("record.jsonl");
+    let record = fs::read_to_string(&path).unwrap();
+    let start: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
+    let record = record.replace(start["base_url"].as_str().unwrap(), "http://127.0.0.1:8080");
+    let mut settled = String::new();
+    for line in record.lines() {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        for name in ["at", "micros"] {
+            if event.get(name).is_some() {
+                event[name] = 0.into();
+            }
+        }
+        settled.push_str(&event.to_string());
+        settled.push('\n');
+    }
+    fs::write(path, settled).unwrap();
+}
+
+#[test]
+fn the_examples_are_current() {
+    let folder = TempDir::new().unwrap();
+    let before = run(&folder.path().join("before"), &[]);
+    let fault = ["--fault", "periodic.months.duplicate/only-adjacent", "--base", &before];
+    let out = run(&folder.path().join("after"), &fault);
+    settle(Path::new(&before));
+    settle(Path::new(&out));
+    let mut made: Vec<(&str, Vec<u8>)> =
+        vec![("record.jsonl", fs::read(Path::new(&out).join("record.jsonl")).unwrap())];
+    for (name, format) in [
+        ("junit.xml", "junit"),
+        ("summary.md", "markdown"),
+        ("report.html", "html"),
+        ("ctrf.json", "ctrf"),
+        ("exchanges.har", "har"),
+        ("annotations.txt", "github"),
+        ("terminal.txt", "terminal"),
+    ] {
+        made.push((name, xs2aspec(&["report", &out, "--format", format])));
+    }
+    made.push(("diff.md", xs2aspec(&["diff", &before, &out])));
+    made.push(("rejudge.txt", xs2aspec(&["rejudge", &out])));
+
+    let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../reports/examples");
+    let update = std::env::var_os("UPDATE_GENERATED").is_some();
+    let mut stale = Vec::new();
+    for (name, content) in &made {
+        let path = examples.join(name);
+        if update {
+            fs::create_dir_all(&examples).unwrap();
+            fs::write(&path, content).unwrap();
+        }
+        if fs::read(&path).ok().as_ref() != Some(content) {
+            stale.push(*name);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "{stale:?} are not current: UPDATE_GENERATED=1 cargo test --locked -p xs2aspec --test it house::examples"
+    );
+    let kept = fs::read_dir(&examples).unwrap().count();
+    assert_eq!(kept, made.len(), "files in reports/examples that nothing makes");
+    // An example that shows nothing explains nothing.
+    let text = |name: &str| {
+        let content = made.iter().find(|(made, _)| *made == name).unwrap().1.clone();
+        String::from_utf8(content).unwrap()
+    };
+    assert!(
+        text("summary.md").contains("1 newly broken") && text("diff.md").contains("#### Newly broken (1)")
+    );
+    assert!(text("junit.xml").contains("<failure") && text("annotations.txt").starts_with("::error file="));
+}

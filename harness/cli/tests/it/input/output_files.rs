@@ -1,0 +1,293 @@
+//! Files: output that cannot be written, what is not written over, keys that cannot be read.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use super::text;
+use crate::support::{ANY_BANK, KEY, command, execute, printed};
+
+const ONLY: [&str; 4] = ["--only", "periodic.execution-rule.listed", "--only", "ncbct.path"];
+
+fn run(out: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let output = execute(&[&["run", "--quiet", "--out", text(out)][..], &ONLY, more].concat());
+    (output.status.code(), printed(&output))
+}
+
+/// `/dev/full` is a disk without a free byte.
+#[test]
+fn a_disk_that_is_full_loses_no_result() {
+    let files = ["junit.xml", "summary.md", "report.html", "ctrf.json", "exchanges.har", "record.jsonl"];
+    for file in ["record.jsonl", "record.jsonl.part", "exchanges.har", "junit.xml", "report.html"] {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        fs::create_dir(&out).unwrap();
+        symlink("/dev/full", out.join(file)).unwrap();
+        let (code, said) = run(&out, &[]);
+        assert_eq!(code, Some(2), "{file}: {said}");
+        assert!(said.contains("cannot be written: No space left on device"), "{file}: {said}");
+        // What the run came to is said all the same; one whose record is lost ends at once.
+        assert!(said.contains("exchanges, ") || said.contains("exchange, "), "{file}: {said}");
+        if file == "record.jsonl" {
+            continue;
+        }
+        // Everything else is there.
+        assert!(said.contains("the run itself came to exit 0; its other files are in "), "{file}: {said}");
+        for other in files.iter().filter(|other| **other != file) {
+            assert!(fs::metadata(out.join(other)).is_ok_and(|kept| kept.len() > 0), "{file}: {other}");
+        }
+        assert_eq!(
+            fs::read_dir(&out).unwrap().count(),
+            if file == "record.jsonl.part" { 8 } else { 6 },
+            "{file}"
+        );
+    }
+    // Of several files that cannot be written each is named.
+    let folder = TempDir::new().unwrap();
+    symlink("/dev/full", folder.path().join("ctrf.json")).unwrap();
+    symlink("/dev/full", folder.path().join("summary.md")).unwrap();
+    let (code, said) = run(folder.path(), &[]);
+    assert_eq!((code, said.matches("cannot be written: ").count()), (Some(2), 2), "{said}");
+}
+
+/// Every file below a folder, with its bytes.
+fn bytes(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut files = std::collections::BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(bytes(&path));
+        } else {
+            files.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+/// A command line in a folder, with its exit code.
+fn line(folder: &Path, line: &str) -> (Option<i32>, String) {
+    let output =
+        command().current_dir(folder).args(line.split(' ').filter(|word| !word.is_empty())).output().unwrap();
+    (output.status.code(), printed(&output))
+}
+
+/// A run, its shards, one that was killed with a payment under way, a real key, and other names of all that.
+fn precious() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let fixed = "run --quiet --seed 1 --now 2030-01-31T12:00:00Z --only ncbct.path";
+    for (name, more) in [
+        ("run", ""),
+        ("doubt", ""),
+        ("1", "--shard 1/2"),
+        ("2", "--shard 2/2"),
+        ("named", ""),
+        ("linked", ""),
+    ] {
+        let (code, said) = line(folder.path(), &format!("{fixed} --out {name} {more}"));
+        assert!(matches!(code, Some(0 | 4)), "{name}: {said}");
+    }
+    let record = fs::read_to_string(path("doubt/record.jsonl")).unwrap();
+    let lines = record.split_inclusive('\n').filter(|line| {
+        !line.starts_with("{\"event\":\"run-finished\"") && !line.contains("\"case\":\"ncbct.path/plain\"")
+    });
+    fs::write(path("doubt/record.jsonl"), lines.collect::<String>()).unwrap();
+    let sending = "{\"case\":\"ncbct.path/plain\",\"step\":\"request\"}\n";
+    fs::write(path("doubt/sending.jsonl"), sending).unwrap();
+    fs::create_dir(path("real")).unwrap();
+    for name in ["key.pem", "other.pem", "real/tpp.key.pem"] {
+        fs::write(path(name), KEY).unwrap();
+    }
+    fs::write(path("passphrase"), "secret").unwrap();
+    fs::write(path("bank.toml"), "base-url = \"http://127.0.0.1:1\"\n").unwrap();
+    fs::write(path("waivers.toml"), "").unwrap();
+    fs::write(path("matrix.tsv"), "kept\n").unwrap();
+    fs::write(path("file"), "").unwrap();
+    fs::hard_link(path("run/record.jsonl"), path("hard")).unwrap();
+    symlink("run/record.jsonl", path("soft")).unwrap();
+    fs::remove_file(path("named/summary.md")).unwrap();
+    fs::hard_link(path("waivers.toml"), path("named/summary.md")).unwrap();
+    fs::remove_file(path("linked/junit.xml")).unwrap();
+    symlink("../key.pem", path("linked/junit.xml")).unwrap();
+    folder
+}
+
+/// No command destroys what it reads, a key, or a run of which nobody knows what it paid: each of these lines leaves every byte as it was.
+#[test]
+fn nothing_is_written_over_that_cannot_be_made_again() {
+    let folder = precious();
+    let before = bytes(folder.path());
+    let read = "which the command reads: name another place to write to";
+    let key = "a private key stands there, and nothing is written over one";
+    let goes_on = "1 of its cases may have made payments: `xs2aspec run --resume doubt` goes on with it";
+    for (command, expected) in [
+        ("report run --format html --out run/record.jsonl", read),
+        ("report run --format html --out run/../run/record.jsonl", read),
+        ("report run --format har --out hard", read),
+        ("report run --format terminal --out soft", read),
+        ("report run/record.jsonl --format junit --out key.pem", key),
+        ("report run --format junit --out doubt/record.jsonl", "the record of a run stands there"),
+        ("report run --format junit --out run", "cannot be written"),
+        ("merge 1 2 --out 1", read),
+        ("merge 1 2 --out 2", read),
+        ("merge 1 2 --out doubt", goes_on),
+        ("merge 1 2 --out linked", key),
+        ("bundle run --key key.pem --out key.pem", read),
+        ("bundle run --key key.pem --out other.pem", key),
+        ("bundle run --key key.pem --out run/record.jsonl", read),
+        ("bundle run --key key.pem --out hard", read),
+        ("bundle run --key key.pem --out 1/record.jsonl", "the record of a run stands there"),
+        ("bundle run --key key.pem --passphrase-file passphrase --out passphrase", read),
+        ("run --only ncbct.path --out doubt", goes_on),
+        ("run --only ncbct.path --out doubt", "--force gives it up and begins anew"),
+        ("run --only ncbct.path --waivers waivers.toml --out named", read),
+        ("run --only ncbct.path --out linked", key),
+        ("run --resume doubt --force", "cannot be used with"),
+        ("init bank.toml", "a file stands there"),
+        ("init key.pem", "a file stands there"),
+        ("keys --out real", "a file stands there: --overwrite replaces it"),
+        ("keys --out real --overwrite", "no test material of this program, and is not replaced"),
+        ("listen --address 127.0.0.1:0 --timeout-s 1 --out key.pem", key),
+        ("prove --matrix none.tsv", "none.tsv: cannot be read"),
+        ("prove --matrix matrix.tsv --only periodic.months", "cannot be used with"),
+        ("prove --matrix matrix.tsv --out .", read),
+        ("prove --matrix matrix.tsv --update --out .", read),
+        ("prove --matrix key.pem --update", key),
+        ("explore --budget 100 --save file/below", "cannot be written"),
+        ("explore --budget 100 --save /proc/none", "cannot be written"),
+    ] {
+        let (code, said) = line(folder.path(), command);
+        assert_eq!(code, Some(2), "{command}: {said}");
+        assert!(said.contains(expected), "{command}: expected {expected}: {said}");
+        assert!(!said.contains(" requests, ") && !said.contains("exchanges, "), "{command}: {said}");
+        let now = bytes(folder.path());
+        let changed: Vec<_> =
+            now.iter().filter(|(path, content)| before.get(*path) != Some(content)).collect();
+        assert!(changed.is_empty() && now.len() == before.len(), "{command} changed {changed:?}");
+    }
+    assert!(folder.path().join("soft").is_symlink());
+    // What is meant is done.
+    for (command, exit) in [
+        ("run --quiet --only ncbct.path --out doubt --force", 0),
+        ("run --quiet --only ncbct.path --out run", 0),
+        ("report run --format html --out page.html", 0),
+        ("report run --format html --out page.html", 0),
+        ("report run --format html --out /dev/null", 0),
+        ("bundle run --key key.pem", 0),
+        ("bundle run --key key.pem", 0),
+        ("merge 1 2 --out merged", 0),
+        ("merge 1 2 --out merged", 0),
+        ("keys --out made", 0),
+        ("keys --out made --overwrite", 0),
+        ("init other.toml", 0),
+    ] {
+        let (code, said) = line(folder.path(), command);
+        assert_eq!(code, Some(exit), "{command}: {said}");
+    }
+    assert!(!folder.path().join("doubt/sending.jsonl").exists());
+}
+
+/// What an earlier hunt kept stays, and what a later one finds stands beside it.
+#[test]
+fn kept_requests_stay_and_what_cannot_be_kept_is_told() {
+    let folder = TempDir::new().unwrap();
+    let fixed =
+        "explore --seed 1 --now 2030-01-31T12:00:00Z --budget 600 --fail-fast --only periodic --save kept";
+    let fault = "--fault periodic.months.duplicate/only-adjacent";
+    let hunt = || line(folder.path(), &format!("{fixed} {fault}"));
+    let names = || bytes(folder.path()).into_keys().map(|path| path.file_name().unwrap().to_owned());
+    let (code, said) = hunt();
+    assert_eq!(code, Some(1), "{said}");
+    let first = bytes(folder.path());
+    assert_eq!(names().collect::<Vec<_>>(), ["found-1.yaml"], "{said}");
+    // The same is kept once; something else that stands in its place stays.
+    assert_eq!((hunt().0, bytes(folder.path())), (Some(1), first.clone()));
+    let path = first.keys().next().unwrap();
+    fs::write(path, "somebody's").unwrap();
+    assert_eq!(hunt().0, Some(1));
+    assert_eq!(fs::read(path).unwrap(), b"somebody's");
+    assert_eq!(names().collect::<Vec<_>>(), ["found-1.yaml", "found-2.yaml"]);
+    // A disk that is full when something is found.
+    fs::remove_file(path).unwrap();
+    symlink("/dev/full", path).unwrap();
+    let (code, said) = hunt();
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("BROKEN  ") && said.contains("found-1.yaml: cannot be written"), "{said}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_anything_is_sent() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for out in [file.join("out"), file.clone(), Path::new("/proc/xs2aspec").to_owned()] {
+        let (code, said) = run(&out, &[]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("cannot be written") && !said.contains("exchanges, "), "{said}");
+    }
+}
+
+/// The output folder goes while the run is under way: what stands open can still be written, and what cannot is told.
+#[test]
+fn a_folder_that_goes_in_the_middle_of_a_run() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let child = command()
+        .args(["run", "--quiet", "--out", text(&out)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !out.join("sending.jsonl").exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    fs::remove_dir_all(&out).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = printed(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot be written: No such file or directory"), "{said}");
+    assert!(said.contains(" exchanges, "), "what it came to is said: {said}");
+}
+
+#[test]
+fn keys_that_cannot_be_read_are_named() {
+    let folder = TempDir::new().unwrap();
+    let key = |name: &str, content: &[u8]| {
+        fs::write(folder.path().join(name), content).unwrap();
+        name.to_owned()
+    };
+    let good = KEY;
+    let certificate = key("certificate.pem", include_bytes!("../../../../../fixtures/keys/tpp.cert.pem"));
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    symlink("/dev/null", folder.path().join("null")).unwrap();
+    symlink("circle", folder.path().join("circle")).unwrap();
+    for name in [
+        key("empty.pem", b""),
+        key("cut.pem", &good.as_bytes()[..good.len() / 2]),
+        key("bytes.pem", b"\xff\xfe\0\0"),
+        key("other.pem", include_bytes!("../../../../../fixtures/keys/tpp.cert.pem")),
+        "folder".to_owned(),
+        "null".to_owned(),
+        "circle".to_owned(),
+        "absent".to_owned(),
+    ] {
+        let profile = folder.path().join("bank.toml");
+        fs::write(
+            &profile,
+            format!("{ANY_BANK}\n[signing]\nkey = {name:?}\ncertificate = {certificate:?}\n"),
+        )
+        .unwrap();
+        let (code, said) = run(&folder.path().join("out"), &["--target", text(&profile)]);
+        assert_eq!(code, Some(2), "{name}: {said}");
+        assert!(said.contains(&name) || said.contains("[signing]"), "{name}: {said}");
+        let line = good.lines().nth(5).unwrap();
+        assert!(!said.contains(line), "{name}: {said}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Requests that nobody wrote: none accuses a bank that keeps the document, what takes two things to show is found, made small, and kept
+//! as a case that finds it again, and no more are sent than may.
+
+use std::fs;
+
+use tempfile::TempDir;
+use xs2aspec_reference::Config;
+
+use crate::support::{REFERENCE, counting::Counting, execute};
+
+/// Its exit code and what it printed; how far it is, which is said beside that, depends on the machine.
+fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = execute(arguments);
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+const FIXED: [&str; 4] = ["--seed", "1", "--now", "2030-01-31T12:00:00Z"];
+
+/// What is said without how long it took.
+fn timeless(said: &str) -> String {
+    let line = |line: &str| line.split(", after ").next().unwrap_or_default().to_owned();
+    said.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn nobody_is_accused_and_the_same_seed_says_the_same() {
+    for more in [&[][..], &["--variation", "payment.response.transaction-status/rejects"]] {
+        let run = || xs2aspec(&[&["explore", "--budget", "2500"][..], &FIXED, more].concat());
+        let (exit, said) = run();
+        assert_eq!(exit, Some(0), "{said}");
+        assert!(said.contains(" 0 violations") && !said.contains("not reached"), "{said}");
+        assert_eq!(timeless(&run().1), timeless(&said));
+    }
+}
+
+#[test]
+fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
+    for (fault, only, parts) in [
+        (
+            "periodic.months.duplicate/with-an-end",
+            "periodic",
+            &["body/frequency", "body/monthsOfExecution", "body/endDate"][..],
+        ),
+        (
+            "ncbct.creditor-address.optional/of-a-bban",
+            "ncbct",
+            &[
+                "body/creditorAccount/iban",
+                "body/creditorAccount/bban",
+                "body/creditorAgent",
+                "body/creditorAddress",
+            ],
+        ),
+        (
+            "customers.with-accounts/beside-encoding",
+            "customers",
+            &["query/withAccounts", "header/Accept-Encoding"],
+        ),
+    ] {
+        found_and_kept(fault, only, parts);
+    }
+}
+
+#[test]
+fn what_takes_several_requests_is_found_and_told_step_by_step() {
+    for (fault, clause, step) in [
+        (
+            "basket.status.worst/received",
+            "basket.status.worst",
+            "a payment from an account without funds is sent",
+        ),
+        ("error.pdng/deleted", "error.pdng", "a payment under way is deleted"),
+        ("basket.payment-status.shown-to/anyone", "basket.payment-status.shown-to", "the status of another"),
+        ("limit.without-psu-ip/five", "limit.without-psu-ip", "read five times without PSU-IP-Address"),
+        (
+            "error.funds.no-server-error/fails",
+            "http.no-server-error",
+            "a payment from an account without funds is sent",
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (kept, out) = (path("kept"), path("out"));
+        let arguments = ["explore", "--budget", "2500", "--fail-fast", "--fault", fault, "--save", &kept];
+        let (exit, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
+        assert_eq!(exit, Some(1), "{fault}: {said}");
+        assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
+        // What is kept finds it again, and accuses nobody else.
+        let again = xs2aspec(&["run", "--quiet", "--cases", &kept, "--fault", fault, "--out", &out]);
+        assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
+        let clean = xs2aspec(&["run", "--quiet", "--cases", &kept, "--out", &out]);
+        assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
+    }
+}
+
+/// The other interactions; some take ten thousand requests.
+#[test]
+#[ignore = "a minute with optimisation"]
+fn every_fault_that_takes_two_things_is_found_made_small_and_kept() {
+    let cross_border = ["body/creditorAccount/iban", "body/creditorAccount/bban", "body/creditorAddress"];
+    for (fault, only, parts) in [
+        (
+            "ncbct.creditor-name.length/beside-purpose",
+            "ncbct",
+            &["body/creditorName", "body/purposeCode"][..],
+        ),
+        ("ncbct.purpose-code.optional/in-yen", "ncbct", &["body/instructedAmount", "body/purposeCode"]),
+        ("ncbct.creditor-agent.bban/with-address", "ncbct", &cross_border),
+        (
+            "ncbct.regulatory-reporting-information.length/with-a-date",
+            "ncbct",
+            &["body/regulatoryReportingInformation", "body/requestedExecutionDate"],
+        ),
+        (
+            "ncbct.remittance-unstructured.length/amount-not-first",
+            "ncbct",
+            &["body/remittanceInformationUnstructured", "body"],
+        ),
+        (
+            "periodic.ultimate-debtor.length/with-remittance",
+            "periodic",
+            &["body/ultimateDebtor", "body/remittanceInformationUnstructured"],
+        ),
+        ("periodic.purpose-code/weekly", "periodic", &["body/purposeCode", "body/frequency"]),
+    ] {
+        found_and_kept(fault, only, parts);
+    }
+}
+
+/// The budget is what arrives at most, whatever it is for.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_requests_arrive_than_the_budget_says() {
+    let fault = |name: &str| Some(Config { fault: Some(name.parse().unwrap()), ..Config::default() });
+    for (bank, config) in [
+        ("a good bank", Some(Config::default())),
+        ("a bank that fails everything", None),
+        ("a fault of every answer", fault("payment.response.payment-id/answer-missing")),
+        ("a fault of few requests", fault("periodic.months.duplicate/only-adjacent")),
+    ] {
+        let bank_of = Counting::start(config).await;
+        let folder = TempDir::new().unwrap();
+        let profile = folder.path().join("bank.toml");
+        fs::write(&profile, REFERENCE.replacen("http://127.0.0.1", &bank_of.url, 1)).unwrap();
+        for budget in [0, 1, 7, 100, 2_000] {
+            let budget_word = budget.to_string();
+            let arguments =
+                ["explore", "--seed", "1", "--target", profile.to_str().unwrap(), "--budget", &budget_word];
+            let (exit, said) = tokio::task::block_in_place(|| xs2aspec(&arguments));
+            let arrived = bank_of.methods().len();
+            assert!(arrived <= budget, "{bank}: {arrived} requests with a budget of {budget}\n{said}");
+            // What is kept for shrinking is a tenth; the rest is drawn.
+            assert!(arrived >= budget - budget / 10, "{bank}: {arrived} of {budget}\n{said}");
+            let said_of_it = said.lines().find(|line| line.contains(" reached, ")).unwrap();
+            assert!(said_of_it.starts_with(&format!("{arrived} request")), "{said}");
+            assert!(
+                !said.contains("\n; ") && !said.contains(" 1 times") && !said.contains(" 1 violations"),
+                "{said}"
+            );
+            if budget == 0 {
+                assert_eq!(exit, Some(4), "{said}");
+                assert!(
+                    said.contains("\nnothing was sent; the budget of 0 requests is used up, after "),
+                    "{said}"
+                );
+            }
+        }
+    }
+}
+
+fn found_and_kept(fault: &str, only: &str, parts: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (kept, out) = (path("kept"), path("out"));
+    let (exit, said) = xs2aspec(
+        &[
+            &[
+                "explore",
+                "--budget",
+                "20000",
+                "--fail-fast",
+                "--fault",
+                fault,
+                "--only",
+                only,
+                "--save",
+                &kept,
+            ][..],
+            &FIXED,
+        ]
+        .concat(),
+    );
+    assert_eq!(exit, Some(1), "{fault} was not found: {said}");
+    let mut kept_files = String::new();
+    for entry in fs::read_dir(folder.path().join("kept/explored")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines().filter(|line| line.trim_start().starts_with("- {\"")) {
+            let changed = parts.iter().any(|part| line.contains(&format!("\"{part}\"")));
+            assert!(changed, "{fault}: {line} is no part of it\n{text}");
+        }
+        kept_files += &text;
+    }
+    // As cases they find it again, and accuse nobody else.
+    let again = xs2aspec(&["run", "--quiet", "--cases", &kept, "--fault", fault, "--out", &out]);
+    assert_eq!(again.0, Some(1), "{}\n{kept_files}", again.1);
+    let clean = xs2aspec(&["run", "--quiet", "--cases", &kept, "--out", &out]);
+    assert_eq!(clean.0, Some(0), "{}\n{kept_files}", clean.1);
+}

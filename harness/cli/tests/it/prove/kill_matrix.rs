@@ -1,0 +1,97 @@
+//! `xs2aspec prove` turns red when the cases of a clause go missing, and README.md shows what it found last.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use proptest::{
+    sample::subsequence,
+    strategy::{Strategy as _, ValueTree as _},
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+use tempfile::TempDir;
+use xs2aspec_reference::Fault;
+use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
+use xs2aspec_suite::{Coverage, Suite, Tree};
+
+use crate::support::{command, printed};
+
+fn prove(arguments: &[String]) -> (Option<i32>, String) {
+    let out = TempDir::new().unwrap();
+    let output = command().arg("prove").args(arguments).arg("--out").arg(out.path()).output().unwrap();
+    let said = printed(&output);
+    assert!(!fs::read_to_string(out.path().join("matrix.tsv")).unwrap().is_empty());
+    (output.status.code(), said)
+}
+
+/// Clauses that cases of their own show, and that some fault breaks.
+fn shown_by_cases() -> Vec<String> {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let rules = ResponseRules::new();
+    let every_answer = every_answer(&rules);
+    let coverage = Coverage::of(&suite, &every_answer);
+    let broken: BTreeSet<&str> = Fault::all().map(Fault::clause).collect();
+    coverage
+        .statements()
+        .filter(|statement| statement.is_demanded() && !every_answer.contains(statement.clause.as_str()))
+        .map(|statement| statement.clause.clone())
+        .filter(|clause| broken.contains(clause.as_str()))
+        .collect()
+}
+
+#[test]
+fn without_the_cases_of_any_clause_it_is_red() {
+    let clauses = shown_by_cases();
+    assert!(clauses.len() > 200, "{}", clauses.len());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let ten = subsequence(clauses, 10).new_tree(&mut runner).unwrap().current();
+    let arguments = |skip: bool| -> Vec<String> {
+        let option = |option: &str, value: String| [option.to_owned(), value];
+        let only = ten.iter().flat_map(|clause| option("--only", format!("{clause}/")));
+        let skip = ten.iter().filter(|_| skip).flat_map(|clause| option("--skip", format!("{clause}/*")));
+        only.chain(skip).collect()
+    };
+    let (exit, said) = prove(&arguments(false));
+    assert_eq!(exit, Some(0), "{said}");
+    let (exit, said) = prove(&arguments(true));
+    assert_eq!(exit, Some(1), "{said}");
+    for clause in &ten {
+        let missed = said.lines().any(|line| line.starts_with(&format!("fault {clause}/")));
+        assert!(missed, "{clause} has no cases, and still all its faults are caught:\n{said}");
+    }
+}
+
+/// A part of the matrix cannot be held against the whole of it, so that a file is not looked at and nobody hears of it.
+#[test]
+fn a_matrix_that_would_not_be_looked_at_is_refused() {
+    for part in [["--only", "basket.mix"], ["--skip", "basket.mix"]] {
+        let output = command().args(["prove", "--matrix", "none.tsv"]).args(part).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("--matrix"), "{said}");
+    }
+}
+
+/// README.md shows the sum of the matrix, between two marks.
+#[test]
+fn the_readme_shows_the_numbers_of_the_matrix() {
+    let matrix = fs::read_to_string(root().join("fixtures/kill-matrix/matrix.tsv")).unwrap();
+    let numbers = matrix.lines().next().unwrap().trim_start_matches("# ");
+    assert!(numbers.contains(" 0 false alarms "), "{numbers}");
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once("<!-- prove -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    let current = format!("{before}<!-- prove -->\n> {numbers}\n<!-- end -->{after}");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        fs::write(&path, &current).unwrap();
+    } else {
+        assert!(
+            readme == current,
+            "README.md is not current: UPDATE_GENERATED=1 cargo test -p xs2aspec --test it prove::kill_matrix"
+        );
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}

@@ -1,0 +1,244 @@
+//! The rules of judgement, shown on servers that break them: nothing passes that should not, and the exit code says so.
+
+use std::{
+    collections::BTreeSet,
+    io::BufReader,
+    path::Path,
+    process::Output,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+use xs2aspec_record::{CaseVerdict, Event, Verdict};
+use xs2aspec_suite::{Suite, Tree};
+
+use crate::support::{REFERENCE, command};
+
+fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
+    command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
+}
+
+fn verdicts(out: &Path) -> Vec<CaseVerdict> {
+    let record = std::fs::File::open(out.join("record.jsonl")).unwrap();
+    let events = xs2aspec_record::read(BufReader::new(record)).unwrap();
+    events
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Verdict(verdict) => Some(verdict),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Runs the whole suite against a server that gives the same answer to everything.
+async fn against(answer: ResponseTemplate) -> (Option<i32>, Vec<CaseVerdict>) {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(answer).mount(&server).await;
+    let out = TempDir::new().unwrap();
+    let url = server.uri();
+    let output = tokio::task::spawn_blocking({
+        let out = out.path().to_owned();
+        move || xs2aspec(&["--target", &url], &out)
+    });
+    let output = output.await.unwrap();
+    (output.status.code(), verdicts(out.path()))
+}
+
+fn refusals() -> BTreeSet<String> {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let refused =
+        suite.cases().iter().filter(|case| matches!(case.expect, xs2aspec_suite::Expectation::Refused(_)));
+    refused.map(|case| case.id.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_everything_passes_no_negative_case() {
+    let body = serde_json::json!({"paymentId": "p", "basketId": "b", "transactionStatus": "RCVD"});
+    let (exit, verdicts) = against(ResponseTemplate::new(201).set_body_json(body)).await;
+    assert_eq!(exit, Some(1));
+    let negative = refusals();
+    let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
+    assert!(judged.len() > 500);
+    assert!(judged.iter().all(|verdict| verdict.verdict != Verdict::Pass));
+    assert!(judged.iter().filter(|verdict| verdict.verdict == Verdict::Fail).count() > 500);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_everything_passes_nothing() {
+    let (exit, verdicts) = against(ResponseTemplate::new(400)).await;
+    assert_eq!(exit, Some(3), "the server need not know the key of the suite");
+    let negative = refusals();
+    let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
+    assert!(judged.len() > 500);
+    for verdict in judged {
+        assert!(
+            matches!(verdict.verdict, Verdict::Inconclusive | Verdict::NotApplicable | Verdict::Observed),
+            "{verdict:?}"
+        );
+    }
+    assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass));
+}
+
+/// A profile that names a key of its own, with this address.
+fn full_profile(folder: &Path, url: &str) -> String {
+    let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys");
+    let text = REFERENCE.replace("\"http://127.0.0.1\"", &format!("{url:?}"))
+        + &format!("\n[signing]\nkey = \"{keys}/other.key.pem\"\ncertificate = \"{keys}/other.cert.pem\"\n");
+    let file = folder.join("bank.toml");
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_conforms() {
+    let html = "<html>log in</html>";
+    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone.
+    for (status, body, full, bare) in [
+        (401, "", 1, 3),
+        (404, "", 1, 3),
+        (403, html, 1, 3),
+        (500, "", 1, 1),
+        (200, "{}", 1, 1),
+        (200, "null", 1, 1),
+        (200, html, 1, 1),
+    ] {
+        let server = MockServer::start().await;
+        let media = if body == html { "text/html" } else { "application/json" };
+        let answer = ResponseTemplate::new(status).set_body_raw(body, media);
+        Mock::given(any()).respond_with(answer).mount(&server).await;
+        let folder = TempDir::new().unwrap();
+        for (target, expected) in [(full_profile(folder.path(), &server.uri()), full), (server.uri(), bare)] {
+            let out = folder.path().join("out");
+            let arguments = ["--target", &target, "--depth", "quick"];
+            let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
+            let said = String::from_utf8(output.stdout).unwrap();
+            let verdicts = verdicts(&out);
+            let what = format!("{status} {body} {target}\n{said}");
+            assert_eq!(output.status.code(), Some(expected), "{what}");
+            let failing: Vec<&CaseVerdict> =
+                verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).collect();
+            assert!(failing.len() <= 5, "{} {what}", failing.len());
+            assert!(
+                failing.iter().all(|verdict| verdict.control.is_none()),
+                "only plain requests fail: {what}"
+            );
+            assert_eq!(failing.is_empty(), expected == 3, "{what}");
+            assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass), "{what}");
+            // What rests on a plain request has the reason in common.
+            let reasons: BTreeSet<&str> = verdicts
+                .iter()
+                .filter(|verdict| verdict.verdict == Verdict::Inconclusive)
+                .filter_map(|verdict| verdict.reason.as_deref())
+                .collect();
+            // One for each operation, the payment status among them.
+            assert!(reasons.len() <= 6, "{reasons:#?}");
+            assert!(reasons.iter().all(|reason| reason.starts_with("the plain request ")), "{reasons:#?}");
+            let has_hint = |reason: &&str| reason.contains("need not know the suite's test key");
+            assert_eq!(reasons.iter().all(has_hint), target == server.uri(), "{reasons:#?}");
+            let last: Vec<&str> = said.lines().rev().take(3).collect();
+            assert!(
+                last.iter().any(|line| line.starts_with("no valid request was accepted: ")
+                    && line.contains(&status.to_string())
+                    && line.ends_with(&format!("try `xs2aspec doctor --target {target}`"))),
+                "{last:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_control_that_nobody_selected_shows_what_is_wrong_with_it() {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(500)).mount(&server).await;
+    let folder = TempDir::new().unwrap();
+    for target in [full_profile(folder.path(), &server.uri()), server.uri()] {
+        let out = folder.path().join("out");
+        let only = ["--target", &target, "--only", "ncbct.creditor-name.length"];
+        let output = tokio::task::block_in_place(|| xs2aspec(&only, &out));
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("FAIL  ncbct.path / plain") && said.contains("[http.no-server-error]"),
+            "{said}"
+        );
+        assert!(!said.contains("FAIL  ncbct.creditor-name"), "{said}");
+        let reports =
+            ["summary.md", "junit.xml"].map(|name| std::fs::read_to_string(out.join(name)).unwrap());
+        assert!(reports[0].contains("does not conform"), "{}", reports[0]);
+        assert!(reports[1].contains("<error"), "{}", reports[1]);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_or_is_busy_passes_nothing() {
+    let (exit, failing) = against(ResponseTemplate::new(500)).await;
+    assert_eq!(exit, Some(1));
+    assert!(failing.iter().all(|verdict| verdict.verdict != Verdict::Pass));
+    let (exit, busy) = against(ResponseTemplate::new(503).insert_header("Retry-After", "60")).await;
+    assert_eq!(exit, Some(3));
+    assert!(busy.iter().all(|verdict| !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail)));
+}
+
+#[test]
+fn a_dead_port_is_one_clear_line_and_exit_3() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let out = TempDir::new().unwrap();
+    let start = Instant::now();
+    let output = xs2aspec(&["--target", &format!("http://127.0.0.1:{port}")], out.path());
+    assert_eq!(output.status.code(), Some(3));
+    assert!(start.elapsed() < Duration::from_secs(10));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains(&format!("the target http://127.0.0.1:{port} cannot be reached")), "{said}");
+}
+
+#[test]
+fn a_server_that_never_answers_is_an_error_within_the_deadline() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = TempDir::new().unwrap();
+    let profile = folder.path().join("bank.toml");
+    let base = format!("base-url = \"http://{}\"\ndeadline-ms = 200\n", listener.local_addr().unwrap());
+    let any_bank = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/any-bank.toml");
+    let rest = std::fs::read_to_string(any_bank).unwrap().replace("base-url = \"http://127.0.0.1\"", "");
+    std::fs::write(&profile, base + &rest).unwrap();
+    let out = folder.path().join("out");
+    let output = xs2aspec(&["--target", profile.to_str().unwrap(), "--only", "operations"], &out);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let verdicts = verdicts(&out);
+    assert!(verdicts.iter().any(|verdict| verdict.verdict == Verdict::Error
+        && verdict.reason.as_deref() == Some("no complete answer within 200 ms")));
+    assert!(
+        verdicts.iter().all(|verdict| matches!(verdict.verdict, Verdict::Error | Verdict::NotApplicable))
+    );
+}
+
+#[test]
+fn an_unknown_field_in_a_case_file_is_exit_2_with_its_place_and_the_near_name() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("area")).unwrap();
+    let text =
+        "title: t\ncases:\n  - clause: ncbct.path\n    name: x\n    baseline: ncbct\n    exepct: accepted\n";
+    std::fs::write(folder.path().join("area/a.yaml"), text).unwrap();
+    let output = xs2aspec(&["--cases", folder.path().to_str().unwrap()], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let place = format!("{}/area/a.yaml:6:5: unknown field `exepct`", folder.path().display());
+    assert!(said.contains(&place), "{said}");
+    assert!(said.contains("did you mean `expect`?"), "{said}");
+}
+
+#[test]
+fn a_pattern_without_a_match_and_an_unknown_fault_are_exit_2_with_the_near_name() {
+    let out = TempDir::new().unwrap();
+    for (arguments, near) in [
+        (["--only", "periodic.months.duplicat"], "periodic.months.duplicate"),
+        (["--fault", "basket.mix/first-payment-onl"], "basket.mix/first-payment-only"),
+        (["--target", "no-such-file.toml"], "no-such-file.toml: cannot be read"),
+    ] {
+        let output = xs2aspec(&arguments, out.path());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(near), "{said}");
+    }
+}

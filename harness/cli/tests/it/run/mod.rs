@@ -1,0 +1,10 @@
+//! A run from its cases to its reports: verdicts, records, and what is made of them.
+
+mod evidence;
+mod judgement;
+mod reference;
+mod rejudge;
+mod repeatable;
+mod reports;
+mod resume;
+mod waivers;

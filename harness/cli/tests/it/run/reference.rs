@@ -1,0 +1,250 @@
+//! The main job on the built-in bank: everything passes, each fault is caught by its own family, and all outputs agree.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::BufReader,
+    path::Path,
+};
+
+use quick_xml::{Reader, XmlVersion, events::Event as Xml};
+use tempfile::TempDir;
+use xs2aspec_record::{CaseVerdict, Event, Role, RunFinished, Verdict};
+use xs2aspec_suite::{Depth, Suite, Tree};
+
+use crate::support::command;
+
+struct Ran {
+    exit: Option<i32>,
+    verdicts: Vec<CaseVerdict>,
+    finished: RunFinished,
+    junit: String,
+    stdout: String,
+}
+
+fn run(arguments: &[&str]) -> Ran {
+    let out = TempDir::new().unwrap();
+    let output =
+        command().args(["run", "--quiet", "--out"]).arg(out.path()).args(arguments).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    read(out.path(), output.status.code(), stdout)
+}
+
+fn read(out: &Path, exit: Option<i32>, stdout: String) -> Ran {
+    let record = std::fs::File::open(out.join("record.jsonl")).unwrap();
+    let events = xs2aspec_record::read(BufReader::new(record)).unwrap();
+    let Some(Event::RunFinished(finished)) = events.last().cloned() else { panic!("the record has no end") };
+    let verdicts = events.into_iter().filter_map(|event| match event {
+        Event::Verdict(verdict) => Some(verdict),
+        _ => None,
+    });
+    let junit = std::fs::read_to_string(out.join("junit.xml")).unwrap();
+    Ran { exit, verdicts: verdicts.collect(), finished, junit, stdout }
+}
+
+/// Verdict of each `<testcase>` by name, as JUnit tells it: what it holds, or the verdict among its properties.
+fn testcases(junit: &str) -> BTreeMap<String, (&'static str, String)> {
+    let mut reader = Reader::from_str(junit);
+    let mut cases = BTreeMap::new();
+    let mut current = None;
+    loop {
+        let event = reader.read_event().unwrap();
+        match event {
+            Xml::Eof => return cases,
+            Xml::Start(ref tag) | Xml::Empty(ref tag) => {
+                let attribute = |name| {
+                    let found = tag.try_get_attribute(name).unwrap();
+                    found
+                        .map(|found| found.normalized_value(XmlVersion::Explicit1_0).unwrap().into_owned())
+                        .unwrap_or_default()
+                };
+                let kind = match tag.name().as_ref() {
+                    "testcase" => {
+                        let name = attribute("name");
+                        assert!(
+                            cases.insert(name.clone(), ("plain", String::new())).is_none(),
+                            "{name} twice"
+                        );
+                        current = Some(name);
+                        continue;
+                    }
+                    "failure" => "failure",
+                    "error" => "error",
+                    "skipped" => "skipped",
+                    _ => continue,
+                };
+                cases.insert(current.clone().unwrap(), (kind, attribute("type")));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_case_holds_on_the_reference_bank_and_all_outputs_agree() {
+    let ran = run(&[]);
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let wrong: Vec<_> = ran
+        .verdicts
+        .iter()
+        .filter(|verdict| !matches!(verdict.verdict, Verdict::Pass | Verdict::Observed))
+        .map(|verdict| {
+            format!(
+                "{} {}: {:?} {:?}",
+                verdict.case,
+                verdict.verdict.word(),
+                verdict.findings,
+                verdict.reason
+            )
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(ran.exit, Some(0), "{}", ran.stdout);
+    let planned = suite.plan(&[], &[], Depth::Standard).unwrap().selected.len();
+    assert!(planned >= 1500);
+    assert_eq!(ran.verdicts.len(), planned);
+    assert!(ran.verdicts.iter().all(|verdict| verdict.checks > 0));
+    assert_eq!(ran.finished.counts.total(), planned);
+    agree(&ran);
+}
+
+/// Record and JUnit hold the same verdict for each case.
+fn agree(ran: &Ran) {
+    let cases = testcases(&ran.junit);
+    let selected: Vec<_> = ran.verdicts.iter().filter(|verdict| verdict.role == Role::Selected).collect();
+    assert_eq!(cases.len(), selected.len());
+    for verdict in selected {
+        let expected = match verdict.verdict {
+            Verdict::Pass | Verdict::Observed => "plain",
+            Verdict::Fail => "failure",
+            Verdict::Inconclusive | Verdict::Error => "error",
+            Verdict::NotApplicable | Verdict::Waived => "skipped",
+        };
+        assert_eq!(cases[&verdict.case].0, expected, "{}", verdict.case);
+    }
+}
+
+#[test]
+fn each_fault_is_caught_by_its_own_family_and_by_its_own_clause() {
+    let families = BTreeMap::from([
+        ("header.x-request-id.ncbct/not-required", "headers"),
+        ("ncbct.creditor-name.length/seventy-one", "lengths"),
+        ("amount.digits/two-for-zero", "currencies"),
+        ("periodic.months.duplicate/only-adjacent", "periodic"),
+        ("basket.mix/first-payment-only", "baskets"),
+    ]);
+    for (name, family) in families {
+        let ran = run(&["--fault", name]);
+        let clause = name.split('/').next().unwrap();
+        assert_eq!(ran.exit, Some(1), "{name}");
+        let failing: Vec<_> =
+            ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).collect();
+        assert!(!failing.is_empty(), "{name} survives");
+        for verdict in &failing {
+            assert_eq!(verdict.area, family, "{name}: {}", verdict.case);
+        }
+        assert!(
+            failing.iter().any(|verdict| verdict.clause == clause),
+            "{name} is not caught by its own clause"
+        );
+        let others = ran
+            .verdicts
+            .iter()
+            .filter(|verdict| !matches!(verdict.verdict, Verdict::Pass | Verdict::Observed | Verdict::Fail));
+        assert_eq!(
+            others.map(|verdict| verdict.case.as_str()).collect::<Vec<_>>(),
+            Vec::<&str>::new(),
+            "{name}"
+        );
+        assert!(
+            testcases(&ran.junit).values().any(|(kind, named)| *kind == "failure" && named == clause),
+            "{name}"
+        );
+        agree(&ran);
+    }
+}
+
+#[test]
+fn every_depth_holds_and_each_has_the_cases_of_the_one_before() {
+    let cases = |depth: &str| {
+        let ran = run(&["--depth", depth]);
+        assert_eq!(ran.exit, Some(0), "{depth}: {}", ran.stdout);
+        let judged = |verdict: &CaseVerdict| matches!(verdict.verdict, Verdict::Pass | Verdict::Observed);
+        assert!(ran.verdicts.iter().all(judged), "{depth}");
+        let selected = ran.verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
+        selected.map(|verdict| verdict.case.clone()).collect::<BTreeSet<_>>()
+    };
+    let (quick, standard, exhaustive) = (cases("quick"), cases("standard"), cases("exhaustive"));
+    assert!(quick.is_subset(&standard) && standard.is_subset(&exhaustive));
+    assert!(quick.len() * 2 < standard.len(), "{} of {}", quick.len(), standard.len());
+}
+
+#[test]
+fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let bank = runtime.block_on(xs2aspec_reference::start(xs2aspec_reference::Config::default())).unwrap();
+    let ran = run(&["--target", &bank.base_url()]);
+    // Demanded clauses of what no URL tells were not asked: the run is incomplete, and says how many.
+    assert_eq!(ran.exit, Some(3), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains(" demanded clauses were not asked, or could not be judged (exit 3)"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("clauses: [transaction] account-id = "), "{}", ran.stdout);
+    // Without a profile there is no transaction to read, no corporate PSU and no quota to use up; each says what to add.
+    let left: Vec<_> =
+        ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::NotApplicable).collect();
+    assert!(left.iter().any(|verdict| verdict.operation == "transaction"));
+    assert!(
+        left.iter().all(|verdict| verdict.reason.as_ref().is_some_and(|reason| reason.contains("add "))),
+        "{left:?}"
+    );
+    agree(&ran);
+}
+
+#[test]
+fn the_same_seed_and_clock_send_the_same_bytes() {
+    let sent = || {
+        let out = TempDir::new().unwrap();
+        let status = command()
+            .args([
+                "run",
+                "--quiet",
+                "--only",
+                "periodic",
+                "--seed",
+                "7",
+                "--now",
+                "2030-01-31T12:00:00Z",
+                "--out",
+            ])
+            .arg(out.path())
+            .output()
+            .unwrap();
+        assert!(status.status.success());
+        let record = std::fs::File::open(out.path().join("record.jsonl")).unwrap();
+        let mut sent = BTreeMap::new();
+        for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
+            if let Event::Exchange(exchange) = event {
+                // The bank's port is another one each time.
+                let url = exchange.request.url.split_once("/v1").unwrap().1.to_owned();
+                let headers = format!("{:?}", exchange.request.headers);
+                sent.insert((exchange.case, exchange.step), (url, headers, exchange.request.body));
+            }
+        }
+        sent
+    };
+    let first = sent();
+    assert!(first.len() > 20);
+    assert_eq!(first, sent());
+}
+
+#[test]
+fn fail_fast_stops_and_says_so() {
+    let ran =
+        run(&["--fault", "basket.mix/first-payment-only", "--only", "baskets", "--fail-fast", "--jobs", "1"]);
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.finished.stopped_early);
+    assert_eq!(ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).count(), 1);
+}

@@ -1,0 +1,85 @@
+//! A record is judged again from its exchanges alone: with the same cases to the same verdicts, with others to those of the others.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use crate::support::xs2aspec;
+
+/// Runs, with this exit code.
+fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {
+    let out = folder.join("out");
+    let fixed = ["run", "--quiet", "--seed", "1", "--out", out.to_str().unwrap()];
+    let (exit, said) = xs2aspec(&[&fixed, more].concat());
+    assert_eq!(exit, Some(expected), "{said}");
+    out
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_same_cases_come_to_the_same_verdicts() {
+    let folder = TempDir::new().unwrap();
+    for (more, expected) in [
+        (&["--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic"][..], 1),
+        (&["--fault", "basket.status.worst/received", "--depth", "quick"], 1),
+        (&["--variation", "http.response-headers/gzip", "--depth", "quick"], 0),
+        (&["--variation", "payment.response.transaction-status/rejects", "--depth", "quick"], 0),
+    ] {
+        let out = run(folder.path(), more, expected);
+        let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
+        assert_eq!(exit, Some(0), "{more:?}: {said}");
+        assert!(said.contains(" 0 would be others, 0 cannot be told"), "{more:?}: {said}");
+    }
+}
+
+#[test]
+fn other_cases_come_to_other_verdicts_and_say_why() {
+    let folder = TempDir::new().unwrap();
+    let cases = folder.path().join("cases");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases"), &cases);
+    let out = run(folder.path(), &["--only", "periodic.months.duplicate", "--only", "periodic.months"], 0);
+    let file = cases.join("periodic/months-of-execution.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    let judged = |text: &str| {
+        fs::write(&file, text).unwrap();
+        xs2aspec(&["rejudge", out.to_str().unwrap(), "--cases", cases.to_str().unwrap()])
+    };
+    assert_eq!(judged(&text).0, Some(0));
+    let (exit, said) = judged(&text.replace("expect: refused", "expect: accepted"));
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(
+        said.contains("periodic.months.duplicate/adjacent: pass -> fail: it expected `refused`, and expects `accepted` now; a new finding: periodic.months.duplicate: expected acceptance (2xx), got 400"),
+        "{said}"
+    );
+    let (exit, said) = judged(&text.replace("adjacent: { months: [3, 3]", "adjacent: { months: [4, 4]"));
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(
+        said.contains("periodic.months.duplicate/adjacent: not judged again: it asks something else: its change to the baseline was"),
+        "{said}"
+    );
+    // A record of before there were profiles in records.
+    let record = out.join("record.jsonl");
+    let without: String = fs::read_to_string(&record)
+        .unwrap()
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with("{\"event\":\"profile\""))
+        .collect();
+    fs::write(&record, without).unwrap();
+    let (exit, said) = judged(&text);
+    assert_eq!((exit, said.contains("the record has no `profile`")), (Some(2), true), "{said}");
+}

@@ -1,0 +1,268 @@
+//! Equal seed, clock and target give equal records, whatever ends first; and equal reports from records whose times are equal.
+
+use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, process::Command};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use xs2aspec_reference::{Bank, Clock, Config};
+
+use crate::support::{REFERENCE, command, execute, printed};
+
+const NOW: &str = "2030-01-31T12:00:00Z";
+
+/// The members of a record that say how long something took, and when.
+const TIMING: [&str; 3] = ["at", "micros", "asked_again"];
+
+fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
+    let output = execute(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Takes the times out of a record.
+fn without_times(folder: &Path) -> String {
+    let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
+    let mut text = String::new();
+    let mut times = 0;
+    for line in record.lines() {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        for name in TIMING {
+            if let Some(value) = event.get_mut(name) {
+                times += usize::from(*value != 0);
+                *value = 0.into();
+            }
+        }
+        text.push_str(&event.to_string());
+        text.push('\n');
+    }
+    assert!(times > 500, "{times} times in the record");
+    text
+}
+
+/// A bank at this address, or at one that is free; the address, and the profile in a file of the folder.
+async fn bank(folder: &Path, address: SocketAddr) -> (Bank, SocketAddr, String) {
+    let now = Clock::at(Some(NOW.parse().unwrap()));
+    let bank = xs2aspec_reference::start(Config { address, now, ..Config::default() }).await.unwrap();
+    let address = bank.base_url().trim_start_matches("http://").parse().unwrap();
+    let profile = REFERENCE;
+    let profile = profile.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
+    let target = folder.join("bank.toml");
+    fs::write(&target, profile).unwrap();
+    (bank, address, target.to_str().unwrap().to_owned())
+}
+
+fn run(target: &str, out: &Path, more: &[&str]) {
+    let fixed = ["run", "--quiet", "--target", target, "--out", out.to_str().unwrap(), "--depth", "quick"];
+    xs2aspec(&[&fixed[..], &["--seed", "9", "--now", NOW], more].concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_runs_of_one_seed_clock_and_target_are_equal_but_for_times() {
+    let folder = TempDir::new().unwrap();
+    let mut place = ([127, 0, 0, 1], 0).into();
+    let mut records = Vec::new();
+    let mut reports = Vec::new();
+    // Not as many at once in the second: other cases end first.
+    for (name, jobs) in [("one", "16"), ("two", "5")] {
+        let (bank, address, target) = bank(folder.path(), place).await;
+        place = address;
+        let out = folder.path().join(name);
+        run(&target, &out, &["--jobs", jobs]);
+        let record = without_times(&out);
+        fs::write(out.join("record.jsonl"), &record).unwrap();
+        records.push(record);
+        let formats = ["junit", "markdown", "html", "ctrf", "har", "terminal"];
+        reports.push(formats.map(|format| xs2aspec(&["report", out.to_str().unwrap(), "--format", format])));
+        bank.shutdown().await.unwrap();
+    }
+    for (one, two) in records[0].lines().zip(records[1].lines()) {
+        assert_eq!(one, two);
+    }
+    assert_eq!(records[0], records[1]);
+    assert!(reports[0] == reports[1], "a report says something else");
+
+    // Three shards, each on its own, make the same record; only that some controls were asked more than once.
+    let parts = ["1/3", "2/3", "3/3"].map(|shard| (shard, folder.path().join(shard.replace('/', "-"))));
+    for (shard, out) in &parts {
+        let (bank, _, target) = bank(folder.path(), place).await;
+        run(&target, out, &["--shard", shard]);
+        bank.shutdown().await.unwrap();
+    }
+    let merged = folder.path().join("merged");
+    let mut arguments = vec!["merge", "--out", merged.to_str().unwrap()];
+    arguments.extend(parts.iter().map(|(_, out)| out.to_str().unwrap()));
+    xs2aspec(&arguments);
+    let record = without_times(&merged);
+    let alike = |line: &str| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        if event["event"] == "run-finished" {
+            event["exchanges"] = 0.into();
+        }
+        for check in event["checks"].as_array_mut().into_iter().flatten() {
+            (check["answers"], check["exercised"]) = (0.into(), 0.into());
+        }
+        event
+    };
+    for (one, other) in records[0].lines().zip(record.lines()) {
+        assert_eq!(alike(one), alike(other));
+    }
+    assert_eq!(records[0].lines().count(), record.lines().count());
+}
+
+/// Case files with what no bank does: each fails on every bank, one at each depth, and one is waived.
+const FALSE: &str = "title: false
+cases:
+  - clause: ncbct.path
+    name: never
+    baseline: ncbct
+    change:
+      - set: body/creditorName
+        to: 7
+    control: ncbct.path/plain
+    expect: accepted
+  - clause: ncbct.path
+    name: never-either
+    baseline: ncbct
+    change:
+      - set: body/creditorName
+        to: 8
+    depth: exhaustive
+    control: ncbct.path/plain
+    expect: accepted
+  - {clause: ncbct.path, name: plain, baseline: ncbct, expect: accepted}
+";
+const WAIVERS: &str = "[[waiver]]\ncases = \"ncbct.path/never\"\nowner = \"a\"\nreason = \"b\"\nticket = \"c\"\nexpires = \"2090-01-01\"\n";
+
+/// What a run came to, case by case: the verdict and its findings.
+fn verdicts(folder: &Path) -> BTreeMap<String, (Value, Value)> {
+    let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
+    let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let verdicts = events.filter(|event| event["event"] == "verdict" && event["role"] == "selected");
+    verdicts
+        .map(|event| {
+            (
+                event["case"].as_str().unwrap().to_owned(),
+                (event["verdict"].clone(), event["findings"].clone()),
+            )
+        })
+        .collect()
+}
+
+/// The lines `again` and `next` of each failing case of each kind do what they say: the same case fails in the same way, and is explained.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("my cases/own")).unwrap();
+    fs::write(path("my cases/own/false.yaml"), FALSE).unwrap();
+    fs::write(path("waivers.toml"), WAIVERS).unwrap();
+    let fault = "periodic.months.duplicate/only-adjacent";
+    let config = Config { fault: Some(fault.parse().unwrap()), ..Config::default() };
+    let bank = xs2aspec_reference::start(config).await.unwrap();
+    let profile = REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
+    assert_ne!(profile, REFERENCE);
+    fs::write(path("my bank.toml"), profile).unwrap();
+    let shell = |line: &str| {
+        let rest = line.strip_prefix("xs2aspec ").unwrap();
+        let script = format!("'{}' {rest}", env!("CARGO_BIN_EXE_xs2aspec"));
+        let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+        let said = printed(&output);
+        (output.status.code(), said)
+    };
+    let months = "--only periodic.months.duplicate";
+    let url = format!("--target {} --only header.psu-id*", bank.base_url());
+    tokio::task::block_in_place(|| {
+        for (kind, line, least) in [
+            ("a fault", format!("{months} --fault {fault}"), 5),
+            ("a fault, by another clock", format!("{months} --fault {fault} --now {NOW} --seed 7"), 5),
+            ("a profile", format!("{months} --target 'my bank.toml'"), 5),
+            ("other cases", "--cases 'my cases'".to_owned(), 1),
+            (
+                "other cases and a variation",
+                "--cases './my cases/' --variation error.body/page".to_owned(),
+                1,
+            ),
+            ("an exhaustive depth", "--cases 'my cases' --depth exhaustive".to_owned(), 2),
+            ("waivers", "--cases 'my cases' --depth exhaustive --waivers waivers.toml".to_owned(), 1),
+            ("a URL", url, 0),
+        ] {
+            let (_, said) = shell(&format!("xs2aspec run --quiet --out out {line}"));
+            let (blocks, before) = (said.split("\nFAIL  ").skip(1), verdicts(&path("out")));
+            let blocks: Vec<&str> = blocks.chain(said.strip_prefix("FAIL  ")).take(3).collect();
+            let failing = before.values().filter(|(word, _)| word == "fail").count();
+            assert!(failing >= least && blocks.len() >= least.min(3), "{kind}: {said}");
+            for block in blocks {
+                let case = block.lines().next().unwrap().replace(" / ", "/");
+                let find = |start: &str| block.lines().find_map(|line| line.strip_prefix(start));
+                let again = find("   = again   ").unwrap();
+                let (code, repeated) = shell(again);
+                assert_eq!(code, Some(1), "{kind}: {again}: {repeated}");
+                let after = verdicts(&path("reports/latest"));
+                assert_eq!(after.keys().collect::<Vec<_>>(), [&case], "{kind}: {again}");
+                assert_eq!(after[&case], before[&case], "{kind}: {again}");
+                // The same, not nearly the same: it says of itself how to run it again.
+                assert!(repeated.contains(&format!("   = again   {again}\n")), "{kind}: {again}: {repeated}");
+                let next = find("   = next    ").unwrap();
+                let (code, explained) = shell(next);
+                assert_eq!(code, Some(0), "{kind}: {next}: {explained}");
+                assert!(explained.contains(&format!("case       {case}\n")), "{kind}: {next}: {explained}");
+                // The place can be opened, and the case stands there.
+                let (file, number) = find("  --> ").unwrap().rsplit_once(':').unwrap();
+                let cases = if line.contains("--cases") {
+                    folder.path().to_owned()
+                } else {
+                    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+                };
+                let text = fs::read_to_string(cases.join(file)).unwrap();
+                assert!(text.lines().count() >= number.parse().unwrap(), "{kind}: {file}:{number}");
+                assert!(explained.contains(&format!("file       {file}:{number}\n")), "{kind}: {explained}");
+            }
+        }
+        // Mistakes name it too, those of reading and those of the authoring rules.
+        fs::write(path("my cases/own/wrong.yaml"), "title: wrong\ncases:\n  - {clause: none}\n").unwrap();
+        let said = shell("xs2aspec lint --cases 'my cases'").1;
+        assert!(said.starts_with("error: my cases/own/wrong.yaml:3"), "{said}");
+        fs::remove_file(path("my cases/own/wrong.yaml")).unwrap();
+        fs::write(path("my cases/own/twice.yaml"), FALSE).unwrap();
+        let said = shell("xs2aspec lint --cases 'my cases'").1;
+        assert!(said.contains("the other one is at my cases/own/false.yaml:3"), "{said}");
+        fs::write(
+            path("my cases/own/twice.yaml"),
+            "title: idle\ncases:\n  - {clause: ncbct.path, name: idle, baseline: ncbct, change: [{set: body/creditorName, to: 7}, {set: body/debtorName, to: 7}], control: ncbct.path/plain, expect: refused}\n",
+        )
+        .unwrap();
+        let said = shell("xs2aspec lint --cases 'my cases'").1;
+        assert!(said.contains("my cases/own/twice.yaml:3:"), "{said}");
+        fs::write(path("my cases/own/twice.yml"), "").unwrap();
+        let said = shell("xs2aspec lint --cases 'my cases'").1;
+        assert!(said.contains("my cases/own/twice.yml: is not read"), "{said}");
+    });
+    bank.shutdown().await.unwrap();
+}
+
+/// A run is compared with the one that it takes the place of.
+#[test]
+fn the_run_before_may_stand_where_the_next_one_is_written() {
+    let folder = TempDir::new().unwrap();
+    let run = |line: &str| {
+        let output = command()
+            .current_dir(folder.path())
+            .args(["run", "--quiet", "--seed", "1", "--now", NOW, "--only", "periodic.months*"])
+            .args(line.split(' ').filter(|word| !word.is_empty()))
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let fault = "--fault periodic.months.duplicate/only-adjacent";
+    for (out, base) in
+        [("", "reports/latest"), ("", "reports/latest/record.jsonl"), ("--out same", "./same/../same")]
+    {
+        assert_eq!(run(out).0, Some(0));
+        let (code, said) = run(&format!("{out} {fault} --base {base}"));
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("since the run before: 13 newly broken, 0 fixed"), "{base}: {said}");
+        let (code, said) = run(&format!("{out} --base {base}"));
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("since the run before: 0 newly broken, 13 fixed"), "{base}: {said}");
+    }
+}

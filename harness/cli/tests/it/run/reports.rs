@@ -1,0 +1,179 @@
+//! Every report of a run says the same, is drawn again from the record alone, and two runs can be told apart.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{command, execute};
+
+fn xs2aspec(arguments: &[&str]) -> (Option<i32>, Vec<u8>) {
+    let output = execute(arguments);
+    (output.status.code(), output.stdout)
+}
+
+fn run(folder: &Path, more: &[&str]) -> Option<i32> {
+    let out = folder.to_str().unwrap();
+    let only =
+        ["--only", "periodic.months", "--only", "certificate.validity", "--only", "customers.with-accounts"];
+    xs2aspec(
+        &[&["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out", out][..], &only, more]
+            .concat(),
+    )
+    .0
+}
+
+#[test]
+fn every_format_counts_alike_and_is_drawn_again() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(run(folder.path(), &["--fault", "periodic.months.duplicate/only-adjacent"]), Some(1));
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| fs::read_to_string(path(name)).unwrap();
+    for (name, format) in [
+        ("junit.xml", "junit"),
+        ("summary.md", "markdown"),
+        ("report.html", "html"),
+        ("ctrf.json", "ctrf"),
+        ("exchanges.har", "har"),
+    ] {
+        let (exit, drawn) = xs2aspec(&["report", folder.path().to_str().unwrap(), "--format", format]);
+        assert_eq!(exit, Some(0));
+        assert_eq!(String::from_utf8(drawn).unwrap(), text(name), "{name} is the record's");
+    }
+    let events: Vec<Value> =
+        text("record.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    let selected: Vec<&Value> =
+        of("verdict").into_iter().filter(|event| event["role"] == "selected").collect();
+    let with = |word: &str| selected.iter().filter(|event| event["verdict"] == word).count();
+    assert!(with("fail") > 3 && with("pass") > 10 && with("observed") > 3);
+
+    let ctrf: Value = serde_json::from_str(&text("ctrf.json")).unwrap();
+    let summary = &ctrf["results"]["summary"];
+    let tests = ctrf["results"]["tests"].as_array().unwrap();
+    assert_eq!((ctrf["reportFormat"].as_str(), tests.len()), (Some("CTRF"), selected.len()));
+    assert_eq!(summary["failed"], with("fail"));
+    assert_eq!(summary["passed"], with("pass") + with("observed"));
+    for status in ["passed", "failed", "skipped", "pending", "other"] {
+        assert_eq!(summary[status], tests.iter().filter(|test| test["status"] == status).count(), "{status}");
+    }
+    let took = summary["stop"].as_i64().unwrap() - summary["start"].as_i64().unwrap();
+    assert!((0..600_000).contains(&took));
+
+    let har: Value = serde_json::from_str(&text("exchanges.har")).unwrap();
+    let entries = har["log"]["entries"].as_array().unwrap();
+    assert_eq!((har["log"]["version"].as_str(), entries.len()), (Some("1.2"), of("exchange").len()));
+    for entry in entries {
+        for member in ["startedDateTime", "time", "request", "response", "cache", "timings"] {
+            assert!(!entry[member].is_null(), "{member}");
+        }
+        let sent = entry["request"]["postData"]["text"].as_str().map_or(0, str::len);
+        assert_eq!(entry["request"]["bodySize"], sent);
+    }
+
+    let page = text("report.html");
+    let data = page
+        .split("<script id=\"data\" type=\"application/json\">")
+        .nth(1)
+        .unwrap()
+        .split("</script>")
+        .next()
+        .unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    let words: Vec<&str> =
+        data["cases"].as_array().unwrap().iter().map(|case| case[2].as_str().unwrap()).collect();
+    assert_eq!(words.len(), selected.len());
+    assert_eq!(words.iter().filter(|word| **word == "fail").count(), with("fail"));
+    let broken: u64 =
+        data["strengths"].as_array().unwrap().iter().map(|row| row["broken"].as_u64().unwrap()).sum();
+    assert_eq!(broken, with("fail") as u64);
+    assert!(data["quality"].as_str().unwrap().contains("faults in"), "the kill matrix");
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"));
+}
+
+#[test]
+fn what_is_newly_broken_is_told_and_is_red() {
+    let folder = TempDir::new().unwrap();
+    let (clean, faulty) = (folder.path().join("clean"), folder.path().join("faulty"));
+    assert_eq!(run(&clean, &[]), Some(0));
+    assert_eq!(run(&faulty, &["--fault", "periodic.months.duplicate/only-adjacent"]), Some(1));
+    let [clean, faulty] = [&clean, &faulty].map(|path| path.to_str().unwrap().to_owned());
+    let diff = |base: &str, head: &str| {
+        let (exit, said) = xs2aspec(&["diff", base, head]);
+        (exit, String::from_utf8(said).unwrap())
+    };
+    let (exit, said) = diff(&clean, &faulty);
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(
+        said.contains("13 newly broken, 0 fixed")
+            && said.contains("- `periodic.months.duplicate/2-apart`: `expected a refusal"),
+        "{said}"
+    );
+    let ungated = xs2aspec(&["diff", &clean, &faulty, "--gate", "none"]);
+    assert_eq!((ungated.0, String::from_utf8(ungated.1).unwrap()), (Some(0), said));
+    let (exit, said) = diff(&faulty, &clean);
+    assert_eq!((exit, said.contains("0 newly broken, 13 fixed")), (Some(0), true), "{said}");
+    assert_eq!(diff(&clean, &clean).0, Some(0));
+    assert!(diff(&clean, &clean).1.contains("Nothing differs."));
+    assert_eq!(diff(&clean, "none").0, Some(2));
+}
+
+#[test]
+fn whoever_reads_may_stop_reading() {
+    use std::process::Stdio;
+    let mut child = command().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (output.status.code(), output.stderr.is_empty()),
+        (Some(0), true),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn shards_make_one_run_and_none_may_be_missing() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let fault = ["--fault", "periodic.months.duplicate/only-adjacent"];
+    assert_eq!(run(Path::new(&path("whole")), &fault), Some(1));
+    for shard in 1..=3 {
+        let name = format!("{shard}/3");
+        run(Path::new(&path(&shard.to_string())), &[&fault[..], &["--shard", &name]].concat());
+    }
+    let merge = |parts: &[&str]| {
+        let parts: Vec<String> = parts.iter().map(|part| path(part)).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let output = command().arg("merge").args(&parts).args(["--out", &path("merged")]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(merge(&["1", "2", "3"]), (Some(1), String::new()));
+    let verdicts = |name: &str| {
+        let record = fs::read_to_string(Path::new(&path(name)).join("record.jsonl")).unwrap();
+        let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let verdicts = events.filter(|event| event["event"] == "verdict").map(|event| {
+            let member = |name: &str| event[name].to_string();
+            (member("case"), member("role"), member("verdict"), member("findings"))
+        });
+        verdicts.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(verdicts("merged"), verdicts("whole"));
+    let (exit, said) = xs2aspec(&["diff", &path("whole"), &path("merged")]);
+    assert_eq!(exit, Some(0), "{}", String::from_utf8_lossy(&said));
+    for (parts, why) in [
+        (&["1", "2"][..], "found 0 of shard 3"),
+        (&["1", "2", "3", "3"], "found 2 of shard 3"),
+        (&["whole"], "record 1 of those given is not of a shard"),
+    ] {
+        let (exit, said) = merge(parts);
+        assert_eq!((exit, said.contains(why)), (Some(2), true), "{said}");
+    }
+    let cut = Path::new(&path("2")).join("record.jsonl");
+    let text = fs::read_to_string(&cut).unwrap();
+    fs::write(&cut, &text[..text.rfind("{\"event\":\"run-finished\"").unwrap()]).unwrap();
+    assert!(merge(&["1", "2", "3"]).1.contains("the run of shard 2/3 did not come to its end"));
+    fs::write(&cut, text.replacen("\"seed\":1", "\"seed\":2", 1)).unwrap();
+    assert!(merge(&["1", "2", "3"]).1.contains("the same seed, found `1` and `2`"));
+    assert_eq!(xs2aspec(&["run", "--shard", "4/3"]).0, Some(2));
+}

@@ -1,0 +1,296 @@
+//! A run that is killed, or that loses its target, goes on where it was: with the verdicts of an undisturbed run, none lost, none
+//! twice.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tempfile::TempDir;
+use xs2aspec_reference::{Bank, Clock, Config};
+
+use crate::support::{REFERENCE, command};
+
+const NOW: &str = "2030-01-31T12:00:00Z";
+/// Cases of every operation and sort; some hundred.
+const ONLY: [&str; 7] = [
+    "basket*",
+    "periodic.months*",
+    "customers*",
+    "transaction*",
+    "amount.digits/ncbct/N*",
+    "digest*",
+    "ncbct.path*",
+];
+
+async fn bank(address: SocketAddr) -> Bank {
+    let now: DateTime<Utc> = NOW.parse().unwrap();
+    let config = Config { address, now: Clock::at(Some(now)), ..Config::default() };
+    xs2aspec_reference::start(config).await.unwrap()
+}
+
+/// A bank, and a profile of it in the folder.
+async fn target(folder: &Path) -> (Bank, SocketAddr) {
+    let bank = bank(([127, 0, 0, 1], 0).into()).await;
+    let address = bank.base_url().trim_start_matches("http://").parse().unwrap();
+    let profile = REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
+    assert_ne!(profile, REFERENCE);
+    fs::write(folder.join("bank.toml"), profile).unwrap();
+    (bank, address)
+}
+
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    let mut command = command();
+    let command = command.current_dir(folder).args(["run", "--quiet"]).args(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Starts a run from its beginning, with few cases at once so that it takes its time.
+fn begin(folder: &Path, out: &str) -> Child {
+    let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]);
+    let mut arguments =
+        vec!["--target", "bank.toml", "--seed", "5", "--now", NOW, "--jobs", "2", "--out", out];
+    arguments.extend(only);
+    start(folder, &arguments)
+}
+
+fn ended(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn events(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("record.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Verdicts of the selected cases and of the controls; none is there twice.
+fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
+    let mut verdicts = BTreeMap::new();
+    for event in events(folder).into_iter().filter(|event| event["event"] == "verdict") {
+        let text = |name: &str| event[name].as_str().unwrap().to_owned();
+        let twice = verdicts.insert(text("case"), (text("role"), text("verdict")));
+        assert!(twice.is_none(), "{} has two verdicts", event["case"]);
+    }
+    verdicts
+}
+
+/// Numbers that look random, and are the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_killed_again_and_again_comes_to_the_same_verdicts() {
+    let folder = TempDir::new().unwrap();
+    let (bank, _) = target(folder.path()).await;
+    let whole = folder.path().join("whole");
+    let began = Instant::now();
+    assert_eq!(ended(begin(folder.path(), "whole")).0, Some(0));
+    let took = u64::try_from(began.elapsed().as_micros()).unwrap();
+    let expected = verdicts(&whole);
+    assert!(expected.len() > 200, "{}", expected.len());
+
+    let mut numbers = Numbers(1);
+    let (mut kills, mut runs, mut in_doubt) = (0, 0, 0);
+    while kills < 50 {
+        runs += 1;
+        let name = format!("killed-{runs}");
+        let out = folder.path().join(&name);
+        let mut child = begin(folder.path(), &name);
+        loop {
+            thread::sleep(Duration::from_micros(numbers.below(took)));
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += 1;
+            child = match fs::metadata(out.join("record.jsonl")) {
+                Ok(record) if record.len() > 0 => start(folder.path(), &["--resume", &name]),
+                // It had not come to its first request.
+                _ => begin(folder.path(), &name),
+            };
+        }
+        let (exit, said) = ended(child);
+        assert_eq!(exit, Some(0), "{said}");
+        assert_eq!(verdicts(&out), expected, "run {runs}");
+        assert!(!out.join("sending.jsonl").exists() && out.join("report.html").exists());
+        // What was sent for a case is there once, unless it was in doubt.
+        let mut doubted = BTreeSet::new();
+        let mut sent = BTreeMap::<(String, String, String), u32>::new();
+        for event in events(&out) {
+            if event["event"] == "resumed" {
+                doubted.extend(event["in_doubt"].as_array().into_iter().flatten().map(ToString::to_string));
+            } else if event["event"] == "exchange" {
+                let of = |name: &str| event[name].to_string();
+                *sent.entry((of("case"), of("step"), of("attempt"))).or_default() += 1;
+            }
+        }
+        in_doubt += doubted.len();
+        for ((case, step, _), times) in sent {
+            assert!(times == 1 || doubted.contains(&case), "{case} {step} was sent {times} times");
+        }
+    }
+    assert!(in_doubt > 0, "no kill met a request under way");
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_have_made_a_payment_can_be_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let (bank, _) = target(folder.path()).await;
+    assert_eq!(ended(begin(folder.path(), "out")).0, Some(0));
+    let out = folder.path().join("out");
+    // As a kill leaves it: the last case has no verdict, and was about to be sent.
+    let mut record: Vec<String> =
+        fs::read_to_string(out.join("record.jsonl")).unwrap().lines().map(str::to_owned).collect();
+    record.pop();
+    let at = record.iter().rposition(|line| line.contains("\"case\":\"periodic.months/")).unwrap();
+    let case: Value = serde_json::from_str(&record[at]).unwrap();
+    let case = case["case"].as_str().unwrap().to_owned();
+    record.retain(|line| serde_json::from_str::<Value>(line).unwrap()["case"] != case.as_str());
+    let text = record.join("\n") + "\n{\"event\":\"verd";
+    for (policy, verdict, exit) in [("leave", "inconclusive", Some(3)), ("send", "pass", Some(0))] {
+        fs::write(out.join("record.jsonl"), &text).unwrap();
+        fs::write(
+            out.join("sending.jsonl"),
+            format!("{}\n{{\"case\":", serde_json::json!({"case": case, "step": "request"})),
+        )
+        .unwrap();
+        let (code, said) = ended(start(folder.path(), &["--resume", "out", "--in-doubt", policy]));
+        assert_eq!(code, exit, "{said}");
+        assert_eq!(verdicts(&out)[&case].1, verdict);
+        let events = events(&out);
+        let resumed = events.iter().find(|event| event["event"] == "resumed").unwrap();
+        assert_eq!(resumed["in_doubt"], serde_json::json!([case]));
+        let sent =
+            events.iter().filter(|event| event["event"] == "exchange" && event["case"] == case.as_str());
+        assert_eq!(sent.count(), usize::from(policy == "send"));
+    }
+    // Sent again it is another request for the bank.
+    let id = |events: Vec<Value>| {
+        let exchange =
+            events.into_iter().find(|event| event["event"] == "exchange" && event["case"] == case.as_str());
+        let headers = exchange.unwrap()["request"]["headers"].clone();
+        let headers = headers.as_array().unwrap().clone();
+        headers.into_iter().find(|header| header[0] == "X-Request-ID").unwrap()[1].clone()
+    };
+    let again = id(events(&out));
+    assert_eq!(ended(begin(folder.path(), "fresh")).0, Some(0));
+    assert_ne!(id(events(&folder.path().join("fresh"))), again);
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_lost_its_target_asks_again_what_was_not_answered() {
+    let folder = TempDir::new().unwrap();
+    let (first, address) = target(folder.path()).await;
+    assert_eq!(ended(begin(folder.path(), "whole")).0, Some(0));
+    let expected = verdicts(&folder.path().join("whole"));
+    let child = begin(folder.path(), "out");
+    let out = folder.path().join("out");
+    while !fs::read_to_string(out.join("record.jsonl")).is_ok_and(|text| text.matches("verdict").count() > 50)
+    {
+        thread::sleep(Duration::from_millis(2));
+    }
+    first.shutdown().await.unwrap();
+    let (exit, _) = ended(child);
+    let lost = verdicts(&out).into_values().filter(|(_, verdict)| verdict == "error").count();
+    assert!(exit == Some(3) && lost > 20, "{exit:?}, {lost} cases without an answer");
+    let second = bank(address).await;
+    let (exit, said) = ended(start(folder.path(), &["--resume", "out"]));
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!(verdicts(&out), expected);
+    second.shutdown().await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_asked_to_end_leaves_a_whole_record_and_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let (bank, _) = target(folder.path()).await;
+    assert_eq!(ended(begin(folder.path(), "whole")).0, Some(0));
+    let expected = verdicts(&folder.path().join("whole"));
+    for signal in ["INT", "TERM"] {
+        let out = folder.path().join(signal);
+        let child = begin(folder.path(), signal);
+        let has_begun = || {
+            fs::read_to_string(out.join("record.jsonl"))
+                .is_ok_and(|text| text.matches("verdict").count() > 20)
+        };
+        while !has_begun() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        let kill =
+            Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status().unwrap();
+        assert!(kill.success());
+        let (exit, said) = ended(child);
+        assert_eq!(exit, Some(3), "{signal}: {said}");
+        let stopped = events(&out);
+        let last = stopped.last().unwrap();
+        assert_eq!(
+            (&last["event"], &last["stopped_early"]),
+            (&"run-finished".into(), &true.into()),
+            "{signal}"
+        );
+        assert!(verdicts(&out).len() < expected.len() && out.join("junit.xml").exists(), "{signal}");
+        let (exit, said) = ended(start(folder.path(), &["--resume", signal]));
+        assert_eq!(exit, Some(0), "{said}");
+        assert_eq!(verdicts(&out), expected, "{signal}");
+        assert!(!out.join("sending.jsonl").exists());
+    }
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_goes_on_only_as_it_began() {
+    let folder = TempDir::new().unwrap();
+    let (bank, _) = target(folder.path()).await;
+    assert_eq!(ended(begin(folder.path(), "out")).0, Some(0));
+    let path = |name: &str| folder.path().join(name);
+    let record = fs::read_to_string(path("out/record.jsonl")).unwrap();
+    let profile = fs::read_to_string(path("bank.toml")).unwrap();
+    fs::write(path("waivers.toml"), "[[waiver]]\ncases = \"basket\"\nowner = \"a\"\nreason = \"b\"\nticket = \"c\"\nexpires = \"2031-01-01\"\n").unwrap();
+    let mut table = Vec::new();
+    let mut resumed = |more: &[&str]| {
+        let (exit, said) = ended(start(folder.path(), &[&["--resume", "out"], more].concat()));
+        assert_eq!(exit, Some(2), "{said}");
+        table.push(said.lines().next().unwrap().to_owned());
+    };
+    resumed(&["--seed", "6"]);
+    resumed(&["--waivers", "waivers.toml"]);
+    fs::write(path("bank.toml"), profile.replace("NO1400004200179", "NO1400004200187")).unwrap();
+    resumed(&[]);
+    fs::write(path("bank.toml"), &profile).unwrap();
+    fs::write(path("out/record.jsonl"), record.replacen("\"suite_sha256\":\"", "\"suite_sha256\":\"0", 1))
+        .unwrap();
+    resumed(&[]);
+    fs::write(path("out/record.jsonl"), "").unwrap();
+    resumed(&[]);
+    fs::remove_file(path("out/record.jsonl")).unwrap();
+    resumed(&[]);
+    for (said, expected) in table.iter().zip([
+        "error: the argument '--resume <DIR>' cannot be used with '--seed <N>'",
+        "error: a run goes on with the same waivers: it began with `none`, and now it is `",
+        "error: a run goes on with the same target profile: it began with `",
+        "error: a run goes on with the same case files: it began with `0",
+        "error: out/record.jsonl: the record does not begin with `run-started`",
+        "error: out/record.jsonl: cannot be read: ",
+    ]) {
+        assert!(said.starts_with(expected), "{said}");
+    }
+    bank.shutdown().await.unwrap();
+}

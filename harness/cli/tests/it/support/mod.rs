@@ -1,0 +1,38 @@
+//! What tests share: the command, the files that they start from, and the network around it.
+
+pub(crate) mod counting;
+pub(crate) mod network;
+
+use std::process::{Command, Output};
+
+/// The test key of a TPP.
+pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
+/// Its certificate.
+pub(crate) const CERTIFICATE: &str = include_str!("../../../../../fixtures/keys/tpp.cert.pem");
+/// The profile of the reference bank.
+pub(crate) const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
+/// A profile that says no more than has to be said of any bank.
+pub(crate) const ANY_BANK: &str = include_str!("../../../../../fixtures/targets/any-bank.toml");
+
+/// The command, without arguments. What a test sets in its environment or as its folder holds for that one process, so that
+/// tests can run side by side.
+pub(crate) fn command() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
+}
+
+/// Runs the command with these arguments.
+pub(crate) fn execute(arguments: &[&str]) -> Output {
+    command().args(arguments).output().unwrap()
+}
+
+/// Everything that a command printed: what was asked for, then what was said beside it.
+pub(crate) fn printed(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("what is printed is UTF-8");
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Runs the command with these arguments: its exit code, and everything that it printed.
+pub(crate) fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = execute(arguments);
+    (output.status.code(), printed(&output))
+}

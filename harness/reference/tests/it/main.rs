@@ -1,0 +1,11 @@
+//! The bank from outside: real requests, signed, over TCP.
+
+mod description;
+mod faults;
+mod http;
+mod operations;
+mod refusals;
+mod sandbox;
+mod signing;
+mod support;
+mod tls;

@@ -1,0 +1,3 @@
+//! Reports as other programs read them.
+
+mod junit;

@@ -1,0 +1,46 @@
+//! The clause ids that the response rules can name: each is in the ledger, and each is shown by a row that breaks it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use xs2aspec_runner::response::ResponseRules;
+
+const LEDGER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/clauses");
+const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/response");
+
+/// Clauses of types that stand in requests only; the schemas hold them so that the shared types are whole, and a test
+/// beside the schemas shows each.
+const REQUESTS_ONLY: [&str; 5] =
+    ["address.country", "address.shape", "address.street.length", "country.listed", "purpose-code.listed"];
+
+#[test]
+fn every_clause_is_in_the_ledger() {
+    let mut ledger = BTreeSet::new();
+    for file in std::fs::read_dir(LEDGER).expect("the ledger is there") {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        ledger.extend(text.lines().filter_map(|line| Some(line.split_once("- id: ")?.1.trim().to_owned())));
+    }
+    assert!(ledger.len() > 100);
+    let rules = ResponseRules::new();
+    let missing: Vec<_> = rules.clauses().into_iter().filter(|clause| !ledger.contains(*clause)).collect();
+    assert!(missing.is_empty(), "not in the ledger: {missing:?}");
+}
+
+#[test]
+fn every_clause_is_named_by_a_row() {
+    let mut named = BTreeSet::from(REQUESTS_ONLY.map(str::to_owned));
+    for file in std::fs::read_dir(ROWS).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let rows: Value = serde_json::from_str(&text).unwrap();
+        for row in rows.as_array().into_iter().flatten() {
+            for list in ["findings", "observations"] {
+                named.extend(
+                    row[list].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned),
+                );
+            }
+        }
+    }
+    let rules = ResponseRules::new();
+    let unnamed: Vec<_> = rules.clauses().into_iter().filter(|clause| !named.contains(*clause)).collect();
+    assert!(unnamed.is_empty(), "no row shows: {unnamed:?}");
+}

@@ -1,0 +1,6 @@
+//! The suite from outside: what the program carries, and how mistakes in it are found.
+
+mod embedded;
+mod ledger;
+mod loading;
+mod tables;
