@@ -3,7 +3,7 @@
 use std::fs;
 
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Ledger, RunFinished, Spool};
-use xs2aspec_report::{reports, terminal::Terminal};
+use xs2aspec_report::{format::terminal::Terminal, reports};
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 

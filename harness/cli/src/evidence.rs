@@ -2,15 +2,13 @@
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
-use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict};
-use xs2aspec_report::{
-    Run as Shown,
+use xs2aspec_evidence::{
     bundle::{self as archive, Program},
-    demanded,
     envelope::{PublicKey, SigningKey},
-    text,
     verify::{self as verifying, Verified},
 };
+use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict, digest::sha256};
+use xs2aspec_report::{Run as Shown, demanded, text};
 use xs2aspec_runner::rejudge::{Change, Rejudged};
 use xs2aspec_signing::{Certificate, material};
 use xs2aspec_suite::{Depth, Suite};
@@ -256,7 +254,7 @@ fn program() -> Result<Program, Failure> {
     let wrong = |error: std::io::Error| Failure::input(format!("the program cannot read itself: {error}"));
     let bytes = std::env::current_exe().and_then(fs::read).map_err(wrong)?;
     let name = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
-    Ok(Program { name, sha256: archive::sha256(&bytes) })
+    Ok(Program { name, sha256: sha256(&bytes) })
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {

@@ -12,13 +12,13 @@ use xs2aspec_record::{
 };
 use xs2aspec_report::{
     Run as Shown,
-    annotations::Github,
-    diff,
-    files::Report as Drawn,
-    merge::{self as merging, MergeError},
+    compare::{
+        diff,
+        merge::{self as merging, MergeError},
+    },
+    format::{Report as Drawn, annotations::Github, terminal::Terminal},
     reports::{self, ReportsError},
     sheet::Sheet as _,
-    terminal::Terminal,
 };
 
 use crate::{

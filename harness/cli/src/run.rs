@@ -15,11 +15,10 @@ use xs2aspec_record::{
     sending,
 };
 use xs2aspec_report::{
-    annotations::Github,
+    format::{annotations::Github, terminal::Terminal},
     progress::{Mode, Progress},
     reports,
     sheet::Sheet as _,
-    terminal::Terminal,
 };
 use xs2aspec_runner::{
     Options, Session,

@@ -10,15 +10,16 @@ use std::{
 
 use rcgen::{KeyPair, PKCS_ED25519};
 use tempfile::TempDir;
-use xs2aspec_report::{
+use xs2aspec_evidence::{
     bundle::{self, Program},
     verify,
 };
+use xs2aspec_record::digest::sha256;
 
 /// The program, as a bundle names it.
 fn program() -> Program {
     let name = concat!("xs2aspec ", env!("CARGO_PKG_VERSION")).to_owned();
-    Program { name, sha256: bundle::sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
+    Program { name, sha256: sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
 }
 
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {

@@ -9,10 +9,13 @@ use std::{
 
 use http::Request;
 use tokio::runtime::{Builder, Runtime};
+use xs2aspec_evidence::{bundle::Program, verify::verify};
 use xs2aspec_reference::{Config, Indoors};
 use xs2aspec_report::{
-    Run, annotations::Github, bundle::Program, files::Report, sheet::Sheet, terminal::Terminal, text,
-    verify::verify,
+    Run,
+    format::{Report, annotations::Github, terminal::Terminal},
+    sheet::Sheet,
+    text,
 };
 use xs2aspec_runner::{
     Profile, exchange, judge,

@@ -7,6 +7,7 @@
 //! - [`changes`]: what differs from an earlier run.
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
+//! - [`digest`]: SHA-256 as text.
 //! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
@@ -16,6 +17,7 @@
 
 pub mod changes;
 pub mod clauses;
+pub mod digest;
 pub mod event;
 pub mod exit;
 pub mod file;

@@ -19,7 +19,7 @@ pub fn numbers(head: &Head) -> String {
 }
 
 /// The four numbers with the names that tools read.
-pub(crate) fn named(head: &Head) -> [(&'static str, usize); 4] {
+pub fn named(head: &Head) -> [(&'static str, usize); 4] {
     let numbers = head.demanded();
     [
         ("clauses-kept", numbers.kept),

@@ -12,8 +12,7 @@ use xs2aspec_record::{
 };
 
 use crate::{
-    files::Report,
-    har::Archive,
+    format::{Report, har::Archive},
     head::{Head, RunError},
     sheet::{Sheet, Told},
 };
@@ -281,7 +280,8 @@ mod tests {
         assert_eq!(wrong.to_string(), wanted.to_string());
         let mut lost = events.clone();
         lost.retain(|event| !matches!(event, Event::Verdict(verdict) if verdict.role == Role::Selected));
-        let wrong = draw(kept(&lost).unwrap(), &mut crate::terminal::Terminal::default(), &mut io::sink());
+        let wrong =
+            draw(kept(&lost).unwrap(), &mut crate::format::terminal::Terminal::default(), &mut io::sink());
         assert_eq!(wrong.unwrap_err().to_string(), Run::of(&lost).unwrap_err().to_string());
     }
 

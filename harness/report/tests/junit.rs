@@ -7,7 +7,10 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 use xs2aspec_record::{Role, Verdict};
-use xs2aspec_report::{Run, junit::Junit, terminal};
+use xs2aspec_report::{
+    Run,
+    format::{junit::Junit, terminal},
+};
 
 #[path = "../src/sample.rs"]
 mod sample;

@@ -10,16 +10,16 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict};
+use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict, digest::hex};
 
 use crate::{
-    block,
-    bundle::hex,
-    demanded, diff,
+    compare::diff,
+    demanded,
+    format::{block, terminal},
     head::Head,
     run,
     sheet::{Parts, Sheet, Told},
-    terminal, text,
+    text,
 };
 
 const STYLE: &str = include_str!("html/report.css");

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use xs2aspec_record::Verdict;
 
 use crate::{
-    block, demanded,
+    demanded,
+    format::block,
     head::Head,
     run,
     sheet::{Parts, Sheet, Told},

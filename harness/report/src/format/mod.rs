@@ -1,10 +1,21 @@
-//! The reports that a run leaves beside its record.
+//! The formats of a report, one file each, and those that a run leaves beside its record.
+
+pub mod annotations;
+pub(crate) mod block;
+pub mod ctrf;
+pub(crate) mod groups;
+pub mod har;
+pub mod html;
+pub mod junit;
+pub mod markdown;
+pub mod terminal;
 
 use std::path::Path;
 
 use xs2aspec_record::Event;
 
-use crate::{Run, ctrf::Ctrf, har, html::Page, junit::Junit, markdown::Summary, sheet::Sheet};
+use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary};
+use crate::{Run, sheet::Sheet};
 
 /// A report by what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::{
 use xs2aspec_record::Verdict;
 
 use crate::{
-    groups::Groups,
+    format::groups::Groups,
     head::Head,
     run::mismatch,
     sheet::{Sheet, Told},

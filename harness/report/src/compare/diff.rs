@@ -155,7 +155,7 @@ fn why(verdict: &CaseVerdict) -> String {
 
 /// As a code span that no text can end.
 fn code(text: &str) -> String {
-    crate::markdown::code(&short(text))
+    crate::format::markdown::code(&short(text))
 }
 
 #[cfg(test)]

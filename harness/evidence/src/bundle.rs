@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Event, Exit, Verdict};
-
-use crate::{
-    Run, RunError, demanded,
-    envelope::{EnvelopeError, SigningKey},
-    files::Report,
+use xs2aspec_record::{
+    Event, Exit, Verdict,
+    digest::{hex, sha256},
 };
+
+use xs2aspec_report::{Run, RunError, demanded, format::Report};
+
+use crate::envelope::{EnvelopeError, SigningKey};
 
 /// The record, as it stands in the folder of a run.
 pub const RECORD: &str = "record.jsonl";
@@ -224,14 +225,4 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
 /// A resource descriptor of the attestation framework.
 fn described(name: &str, sha256: &str) -> Value {
     json!({"name": name, "digest": {"sha256": sha256}})
-}
-
-/// SHA-256, in hex.
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }

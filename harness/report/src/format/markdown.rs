@@ -9,12 +9,15 @@ use std::{
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
-    demanded, diff,
-    groups::{Group, Groups},
+    compare::diff,
+    demanded,
+    format::{
+        groups::{Group, Groups},
+        terminal,
+    },
     head::Head,
     run,
     sheet::{Sheet, Told},
-    terminal,
     text::{self, short},
 };
 
@@ -228,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        files::Report,
+        format::Report,
         sample::{self, Sample},
     };
 

@@ -20,7 +20,8 @@ use quick_xml::{
 use xs2aspec_record::{CaseVerdict, Counts, Exit, Verdict};
 
 use crate::{
-    block, demanded,
+    demanded,
+    format::block,
     head::Head,
     run,
     sheet::{Parts, Sheet, Told},

@@ -9,8 +9,9 @@ use std::{
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
-    block, demanded, diff,
-    groups::Groups,
+    compare::diff,
+    demanded,
+    format::{block, groups::Groups},
     head::Head,
     run,
     sheet::{Sheet, Told},

@@ -5,14 +5,13 @@ mod archive;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_record::{Event, Exit};
+use xs2aspec_record::{Event, Exit, digest::sha256};
+
+use xs2aspec_report::{Run, format::Report, text};
 
 use crate::{
-    Run,
     bundle::{self, CHAIN, DIGESTS, PROFILE, PUBLIC_KEY, Program, RECORD, STATEMENT},
     envelope::PublicKey,
-    files::Report,
-    text,
 };
 
 pub use archive::{OpenError, open};
@@ -119,7 +118,7 @@ fn digests(members: &Members, statement: Option<&Value>, verified: &mut Verified
     for (name, content) in members.iter().filter(|(name, _)| *name != STATEMENT) {
         let subject = subjects.iter().find(|subject| subject["name"] == name.as_str());
         let expected = subject.and_then(|subject| subject["digest"]["sha256"].as_str());
-        if expected != Some(&bundle::sha256(content)) {
+        if expected != Some(&sha256(content)) {
             changed.push(name.clone());
         }
     }
