@@ -74,7 +74,7 @@ pub fn bundle(
     key: &SigningKey,
 ) -> Result<Vec<u8>, BundleError> {
     let run = Run::of(events)?;
-    if run.head().finish().is_none() {
+    if run.summary().finish().is_none() {
         return Err(BundleError::Unfinished);
     }
     let mut members = vec![
@@ -137,13 +137,14 @@ pub fn chain(record: &[u8]) -> String {
 /// `profile.json`.
 pub fn profile(run: &Run<'_>) -> String {
     // Texts alone: this cannot fail.
-    let said = run.head().profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
+    let said =
+        run.summary().profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
     said.unwrap_or_else(|| "null".to_owned()) + "\n"
 }
 
-/// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and each case, and of the program.
+/// `digests.json`: of the document, of the suite, of each statement of the totals, each case file and each case, and of the program.
 pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
-    let start = run.head().start();
+    let start = run.summary().start();
     let mut clauses = BTreeMap::new();
     let mut files = BTreeMap::new();
     let mut cases = BTreeMap::new();
@@ -186,7 +187,7 @@ pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
 
 /// The statement about these members.
 pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Program) -> Value {
-    let start = run.head().start();
+    let start = run.summary().start();
     let subject: Vec<Value> =
         members.iter().map(|(name, content)| described(name, &sha256(content))).collect();
     let names = |words: &[Verdict]| -> Vec<&str> {
@@ -196,9 +197,9 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
             .collect()
     };
     let mut suite = described("case files, clauses and fixtures", &start.suite_sha256);
-    suite["annotations"] = demanded::named(run.head()).into_iter().collect::<Value>();
+    suite["annotations"] = demanded::named(run.summary()).into_iter().collect::<Value>();
     let warned = names(&[Verdict::Waived]);
-    let result = match run.head().exit() {
+    let result = match run.summary().exit() {
         Exit::Conforms if warned.is_empty() => "PASSED",
         Exit::Conforms => "WARNED",
         _ => "FAILED",

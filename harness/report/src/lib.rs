@@ -1,6 +1,6 @@
 //! How a run is shown: each report is a pure function of the record.
 //!
-//! - [`head`]: what a record says of a run as a whole, and [`sheet`]: a report that is drawn case after case.
+//! - [`summary`]: what a record says of a run as a whole, and [`reporter`]: a report that is drawn case after case.
 //! - [`reports`](mod@reports): a record that is longer than memory, and its reports, written as its events are told.
 //! - [`run`]: the events of a record in memory, indexed.
 //! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations.
@@ -13,16 +13,16 @@
 pub mod compare;
 pub mod demanded;
 pub mod format;
-pub mod head;
 pub mod kill_matrix;
 pub mod progress;
+pub mod reporter;
 pub mod reports;
 pub mod run;
 #[cfg(test)]
 mod sample;
-pub mod sheet;
 pub mod shell;
+pub mod summary;
 pub mod text;
 
-pub use head::{Head, RunError};
 pub use run::Run;
+pub use summary::{RunError, RunSummary};

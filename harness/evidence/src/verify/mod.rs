@@ -200,7 +200,7 @@ fn content(
             .collect();
         let says_so = bundle::statement(run, &rest, &program) == *statement;
         let result = statement["predicate"]["result"].as_str().unwrap_or_default();
-        if result != "FAILED" && run.head().exit() == Exit::Violation {
+        if result != "FAILED" && run.summary().exit() == Exit::Violation {
             verified.broken.push(format!("{STATEMENT}: it says {result}, and the record says otherwise"));
         } else if is_own && !says_so {
             verified.broken.push(format!("{STATEMENT}: the statement does not say what the record says"));
@@ -210,13 +210,13 @@ fn content(
     }
     drawn_again(members, &program, own, &others, verified);
     verified.proven.push("the hash chain runs through every line of the record".to_owned());
-    if run.head().complete() {
+    if run.summary().complete() {
         verified.proven.push(format!(
             "each of the {} cases that were selected has exactly one verdict",
-            run.head().start().cases
+            run.summary().start().cases
         ));
     } else {
-        verified.not_proven.push(format!("what the missing cases come to: {}", run.head().conclusion()));
+        verified.not_proven.push(format!("what the missing cases come to: {}", run.summary().conclusion()));
     }
     verified.not_proven.push(
         "that the record tells what the target answered, and when: who holds the key can write another record, and the clock is that of \

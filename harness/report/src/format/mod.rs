@@ -15,7 +15,7 @@ use std::path::Path;
 use xs2aspec_record::Event;
 
 use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary};
-use crate::{Run, sheet::Sheet};
+use crate::{Run, reporter::Reporter};
 
 /// A report by what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Report {
 
     /// An empty one, to be shown case after case; its parts are kept in this folder until the end, or else in memory. `None` for the archive of exchanges,
     /// some of which may belong to no case.
-    pub fn sheet(self, folder: Option<&Path>) -> Option<Box<dyn Sheet>> {
+    pub fn reporter(self, folder: Option<&Path>) -> Option<Box<dyn Reporter>> {
         Some(match self {
             Self::Junit => Box::new(Junit::new(folder)),
             Self::Markdown => Box::new(Summary::default()),
@@ -61,8 +61,8 @@ impl Report {
 
     /// Its bytes, drawn from a record that is in memory, of which `run` is the index.
     pub fn draw(self, run: &Run<'_>, events: &[Event]) -> Vec<u8> {
-        match self.sheet(None) {
-            Some(mut sheet) => run.draw(sheet.as_mut()),
+        match self.reporter(None) {
+            Some(mut reporter) => run.draw(reporter.as_mut()),
             // Writing to memory does not fail.
             None => har::write(events, Vec::new()).unwrap_or_default(),
         }
