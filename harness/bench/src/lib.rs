@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, hint::black_box, io};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 use xs2aspec_record::{Event, Writer};
-use xs2aspec_report::{Run, files::Report};
+use xs2aspec_report::{Run, format::Report};
 use xs2aspec_runner::{
     exchange::Answer,
     judge,

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, Ledger, RunFinished, Spool};
-use xs2aspec_report::{reports, terminal::Terminal};
+use xs2aspec_record::{CaseVerdict, Event, Exchange, RunFinished, Spool, Totals};
+use xs2aspec_report::{format::terminal::Terminal, reports};
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
@@ -41,7 +41,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
         spool.write(event).map_err(wrong)?;
     }
     drop(events);
-    let mut ledger = Ledger::default();
+    let mut totals = Totals::default();
     for case in 0..cases {
         let id = format!("{}/generated-{case:07}", verdict.clause);
         for step in 0..per_case.min(count - case * per_case) {
@@ -57,10 +57,10 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
             role: xs2aspec_record::Role::Selected,
             ..verdict.clone()
         };
-        ledger.add(&one, xs2aspec_record::Strength::Stated);
+        totals.add(&one, xs2aspec_record::Strength::Stated);
         spool.write(&Event::Verdict(one)).map_err(wrong)?;
     }
-    let finish = RunFinished { counts: ledger.counts(), exchanges: count as u64, waivers: vec![], ..finish };
+    let finish = RunFinished { counts: totals.counts(), exchanges: count as u64, waivers: vec![], ..finish };
     spool.write(&Event::RunFinished(finish)).map_err(wrong)?;
 
     let mut terminal = Terminal::default();

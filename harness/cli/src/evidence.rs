@@ -2,15 +2,13 @@
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
-use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict};
-use xs2aspec_report::{
-    Run as Shown,
+use xs2aspec_evidence::{
     bundle::{self as archive, Program},
-    demanded,
     envelope::{PublicKey, SigningKey},
-    text,
     verify::{self as verifying, Verified},
 };
+use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict, digest::sha256};
+use xs2aspec_report::{Run as Shown, demanded, text};
 use xs2aspec_runner::rejudge::{Change, Rejudged};
 use xs2aspec_signing::{Certificate, material};
 use xs2aspec_suite::{Depth, Suite};
@@ -69,11 +67,11 @@ pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
         return Ok(Exit::Violation);
     }
     let run = Shown::of(&verified.events).map_err(Failure::input)?;
-    let start = run.head().start();
+    let start = run.summary().start();
     let at = start.address().map(|address| format!(" at {}", text::short(address))).unwrap_or_default();
-    let other = run.head().of_other_cases(text::short);
+    let other = run.summary().of_other_cases(text::short);
     say!("{other}{} against {}{at}", text::short(&start.tool), text::short(&start.target));
-    say!("{} (exit {})", run.head().conclusion(), run.head().exit().code());
+    say!("{} (exit {})", run.summary().conclusion(), run.summary().exit().code());
     for (heading, said) in
         [("WHAT WAS RUN", &was_run(&run)), ("PROVEN", &verified.proven), ("NOT PROVEN", &verified.not_proven)]
     {
@@ -100,7 +98,7 @@ fn trusted(path: &Path) -> Result<PublicKey, Failure> {
 
 /// What was asked of whom, and what was not: what a reader of the conclusion must know.
 fn was_run(run: &Shown<'_>) -> Vec<String> {
-    let start = run.head().start();
+    let start = run.summary().start();
     let mut said = Vec::new();
     let list = |words: &[String]| words.iter().map(|word| text::short(word)).collect::<Vec<_>>().join(", ");
     if let Some(fault) = &start.fault {
@@ -121,7 +119,7 @@ fn was_run(run: &Shown<'_>) -> Vec<String> {
         let planned = start.planned.unwrap_or_default();
         said.push(format!("shard {} of {planned} cases", text::short(shard)));
     }
-    let counts = run.head().ledger().counts();
+    let counts = run.summary().totals().counts();
     said.push(format!(
         "depth {}: {} cases, of which {} not applicable, {} waived, {} inconclusive, {} with an error",
         text::short(&start.depth),
@@ -131,8 +129,10 @@ fn was_run(run: &Shown<'_>) -> Vec<String> {
         counts.inconclusive,
         counts.error
     ));
-    said.push(demanded::numbers(run.head()));
-    said.extend(run.head().waivers().iter().map(|waiver| format!("waiver: {}", text::short(&waiver.says()))));
+    said.push(demanded::numbers(run.summary()));
+    said.extend(
+        run.summary().waivers().iter().map(|waiver| format!("waiver: {}", text::short(&waiver.says()))),
+    );
     said
 }
 
@@ -166,7 +166,7 @@ async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
 
 /// Says which verdicts follow from the recorded answers.
 fn judged_again(rejudged: &Rejudged, verified: &mut Verified) {
-    let is_complete = Shown::of(&verified.events).is_ok_and(|run| run.head().complete());
+    let is_complete = Shown::of(&verified.events).is_ok_and(|run| run.summary().complete());
     let is_told = |word: Verdict| !matches!(word, Verdict::Inconclusive | Verdict::Error);
     // What the run could not tell hung on more than these answers, and a run that broke off lacks answers.
     let (edited, open): (Vec<&Change>, Vec<&Change>) = rejudged.changed.iter().partition(|change| {
@@ -206,7 +206,7 @@ enum Complete {
 
 fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
     let run = Shown::of(events).map_err(Failure::input)?;
-    let start = run.head().start();
+    let start = run.summary().start();
     if start.suite_sha256 != suite.tree().sha256() {
         return Ok(Complete::OtherSuite(format!(
             "that all cases of the suite were asked: the run was made with the suite {}, and this version has {}",
@@ -215,12 +215,12 @@ fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
         )));
     }
     let mut lacks = Vec::new();
-    let told: BTreeSet<&str> = run.head().clauses().map(|clause| clause.id.as_str()).collect();
+    let told: BTreeSet<&str> = run.summary().clauses().map(|clause| clause.id.as_str()).collect();
     let clauses = suite.clauses().keys().filter(|id| !told.contains(id.as_str()));
     lacks.extend(clauses.map(|id| format!("record.jsonl: the clause `{id}` of the ledger is missing")));
     let has_verdict: BTreeSet<&str> = run.selected().map(|verdict| verdict.case.as_str()).collect();
     let planned = planned(suite, start)?;
-    if run.head().complete() {
+    if run.summary().complete() {
         let missing = planned.iter().filter(|id| !has_verdict.contains(id.as_str()));
         lacks.extend(missing.map(|id| format!("record.jsonl: the case `{id}` has no verdict")));
         let more = has_verdict.iter().filter(|id| !planned.contains(**id));
@@ -231,7 +231,7 @@ fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
     }
     let controls = run.verdicts().filter(|verdict| verdict.role == Role::Control).count();
     Ok(Complete::Whole(format!(
-        "the record has all {} statements of the ledger, and the cases are those of this version of the suite at depth {}: {} of {}, and {controls} \
+        "the record has all {} statements of the totals, and the cases are those of this version of the suite at depth {}: {} of {}, and {controls} \
          more as controls",
         told.len(),
         start.depth,
@@ -256,7 +256,7 @@ fn program() -> Result<Program, Failure> {
     let wrong = |error: std::io::Error| Failure::input(format!("the program cannot read itself: {error}"));
     let bytes = std::env::current_exe().and_then(fs::read).map_err(wrong)?;
     let name = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
-    Ok(Program { name, sha256: archive::sha256(&bytes) })
+    Ok(Program { name, sha256: sha256(&bytes) })
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {

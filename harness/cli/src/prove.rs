@@ -6,8 +6,8 @@ use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Exit, Role, outputs};
 use xs2aspec_report::{
     Run as Shown,
+    format::terminal::Terminal,
     kill_matrix::{Flaw, KillMatrix, Row},
-    terminal::Terminal,
 };
 use xs2aspec_runner::{
     Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer,
@@ -209,7 +209,7 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: Special) -> Result<Exit
     let shown = Shown::of(&events).map_err(Failure::input)?;
     let mut terminal = Terminal::default();
     shown.show(&mut [&mut terminal]);
-    say_on!("{}", terminal.attention(shown.head()));
+    say_on!("{}", terminal.attention(shown.summary()));
     let own = row.own().count();
     let name = bank.name();
     if bank.fault().is_none() {

@@ -12,13 +12,13 @@ use xs2aspec_record::{
 };
 use xs2aspec_report::{
     Run as Shown,
-    annotations::Github,
-    diff,
-    files::Report as Drawn,
-    merge::{self as merging, MergeError},
+    compare::{
+        diff,
+        merge::{self as merging, MergeError},
+    },
+    format::{Report as Drawn, annotations::Github, terminal::Terminal},
+    reporter::Reporter as _,
     reports::{self, ReportsError},
-    sheet::Sheet as _,
-    terminal::Terminal,
 };
 
 use crate::{
@@ -62,7 +62,7 @@ fn draw(record: Spool, format: Format, out: &mut dyn Write) -> Result<(), Report
         Format::Github => return reports::draw(record, &mut Github::default(), out),
         Format::Terminal => return reports::draw(record, &mut Terminal::default(), out),
     };
-    match drawn.sheet(Some(&std::env::temp_dir())) {
+    match drawn.reporter(Some(&std::env::temp_dir())) {
         Some(mut sheet) => reports::draw(record, sheet.as_mut(), out),
         None => reports::archive(record, out),
     }
@@ -89,7 +89,7 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
         Ok(())
     });
     if let Ok(head) = &head {
-        say_on!("{}", String::from_utf8_lossy(&terminal.drawn(head)));
+        say_on!("{}", String::from_utf8_lossy(&terminal.render(head)));
     }
     let exit = head.map_err(Failure::input)?.exit();
     written.map_err(|unwritten| {

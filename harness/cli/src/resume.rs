@@ -3,7 +3,7 @@
 use std::{fs::File, io::BufReader, path::Path};
 
 use clap::Parser as _;
-use xs2aspec_record::{RunStarted, sending};
+use xs2aspec_record::{RunStarted, journal};
 use xs2aspec_runner::resume::Earlier;
 
 use crate::{
@@ -17,7 +17,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(Earlier, Run), Failu
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
     let file = File::open(&path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let events = xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&error))?;
-    let noted = sending::noted(folder).map_err(|error| wrong(&error))?;
+    let noted = journal::noted(folder).map_err(|error| wrong(&error))?;
     let earlier = Earlier::of(events, &noted).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
     let asked = Run {

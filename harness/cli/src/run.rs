@@ -10,16 +10,14 @@ use std::{
 
 use tokio::sync::Notify;
 use xs2aspec_record::{
-    Event, Exit, Sending, Spool,
+    Event, Exit, Journal, Spool, journal,
     outputs::{self, OutputError},
-    sending,
 };
 use xs2aspec_report::{
-    annotations::Github,
+    format::{annotations::Github, terminal::Terminal},
     progress::{Mode, Progress},
+    reporter::Reporter as _,
     reports,
-    sheet::Sheet as _,
-    terminal::Terminal,
 };
 use xs2aspec_runner::{
     Options, Session,
@@ -103,11 +101,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     if earlier.is_none() {
-        sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+        journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
     let mut spool = Spool::create(&written).map_err(|error| cannot_write(&written, &error))?;
-    let sending = Sending::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    let session = session.noting(sending);
+    let journal = Journal::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    let session = session.with_journal(journal);
     let mut broken = None;
     let mut resumed = 0;
     let mut progress = Progress::new(mode(args.quiet));
@@ -134,7 +132,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if finished.stopped_early {
         say!("stopped before the end; `run --resume {}` goes on", args.out.display());
     } else if !kept.as_ref().is_err_and(|unkept| unkept.is_record_lost) {
-        sending::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+        journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
     kept.map_err(|unkept| {
         let came_to = format!("the run itself came to exit {}", finished.exit);
@@ -211,9 +209,9 @@ fn conclude(
         })
     });
     if let Ok(head) = &head {
-        say_on!("{}", String::from_utf8_lossy(&terminal.drawn(head)));
+        say_on!("{}", String::from_utf8_lossy(&terminal.render(head)));
         if let Some(Server::Github) = args.annotations {
-            say_on!("{}", String::from_utf8_lossy(&github.drawn(head)));
+            say_on!("{}", String::from_utf8_lossy(&github.render(head)));
         }
     }
     let is_record_lost = kept.as_ref().is_err_and(|unwritten| unwritten.is_record_lost);

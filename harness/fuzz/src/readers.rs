@@ -9,10 +9,13 @@ use std::{
 
 use http::Request;
 use tokio::runtime::{Builder, Runtime};
+use xs2aspec_evidence::{bundle::Program, verify::verify};
 use xs2aspec_reference::{Config, Indoors};
 use xs2aspec_report::{
-    Run, annotations::Github, bundle::Program, files::Report, sheet::Sheet, terminal::Terminal, text,
-    verify::verify,
+    Run,
+    format::{Report, annotations::Github, terminal::Terminal},
+    reporter::Reporter,
+    text,
 };
 use xs2aspec_runner::{
     Profile, exchange, judge,
@@ -175,9 +178,9 @@ pub fn record(bytes: &[u8]) {
     for report in Report::ALL {
         assert!(!report.draw(&run, &events).is_empty());
     }
-    assert!(!text::short(&run.head().conclusion()).is_empty());
+    assert!(!text::short(&run.summary().conclusion()).is_empty());
     assert!(run.selected().count() <= run.verdicts().count());
-    for sheet in [&mut Terminal::default() as &mut dyn Sheet, &mut Github::default()] {
+    for sheet in [&mut Terminal::default() as &mut dyn Reporter, &mut Github::default()] {
         drop(run.draw(sheet));
     }
 }

@@ -1,6 +1,6 @@
 //! The exit codes of the command, as a documented type.
 
-use crate::{ledger::Ledger, waiver::WaiverSeen};
+use crate::{totals::Totals, waiver::WaiverSeen};
 
 /// What the exit code of a run says. One ledger decides it, the same that the reports are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,16 +25,16 @@ impl Exit {
     pub const ALL: [Self; 5] =
         [Self::Conforms, Self::Violation, Self::BadInput, Self::CouldNotTell, Self::NothingRan];
 
-    /// The code of a run with this ledger: a violation outweighs what could not be told, which outweighs silence.
-    pub fn of(ledger: &Ledger) -> Self {
-        let counts = ledger.counts();
-        if counts.fail + ledger.broken_controls() > 0 {
+    /// The code of a run with this totals: a violation outweighs what could not be told, which outweighs silence.
+    pub fn of(totals: &Totals) -> Self {
+        let counts = totals.counts();
+        if counts.fail + totals.broken_controls() > 0 {
             Self::Violation
-        } else if counts.error > 0 || ledger.demanded_inconclusive() > 0 {
+        } else if counts.error > 0 || totals.demanded_inconclusive() > 0 {
             Self::CouldNotTell
         } else if counts.pass + counts.observed + counts.waived == 0 {
             Self::NothingRan
-        } else if ledger.clauses().numbers().not_asked > 0 {
+        } else if totals.clauses().numbers().not_asked > 0 {
             Self::CouldNotTell
         } else {
             Self::Conforms
@@ -42,8 +42,8 @@ impl Exit {
     }
 
     /// The code of a run with these waivers as well: one that does not hold is a violation of what was agreed.
-    pub fn with(ledger: &Ledger, waivers: &[WaiverSeen]) -> Self {
-        if waivers.iter().any(WaiverSeen::is_red) { Self::Violation } else { Self::of(ledger) }
+    pub fn with(totals: &Totals, waivers: &[WaiverSeen]) -> Self {
+        if waivers.iter().any(WaiverSeen::is_red) { Self::Violation } else { Self::of(totals) }
     }
 
     /// The number.
@@ -71,13 +71,13 @@ mod tests {
     use crate::verdict::{Absence, CaseVerdict, Role, Strength, Verdict, sample as case};
 
     fn exit(verdicts: &[(Verdict, Strength)]) -> Exit {
-        let mut ledger = Ledger::default();
+        let mut totals = Totals::default();
         for (verdict, strength) in verdicts {
             let case = case("a", *verdict);
-            ledger.add(&case, *strength);
-            ledger.add(&CaseVerdict { role: Role::Control, verdict: Verdict::Fail, ..case }, *strength);
+            totals.add(&case, *strength);
+            totals.add(&CaseVerdict { role: Role::Control, verdict: Verdict::Fail, ..case }, *strength);
         }
-        Exit::of(&ledger)
+        Exit::of(&totals)
     }
 
     #[test]
@@ -89,16 +89,16 @@ mod tests {
                     "findings":[{{"clause":"a","expected":"an answer below 500","actual":"500","at":"{at}"}}]}}"#
             );
             let control = CaseVerdict { role, ..serde_json::from_str(&text).unwrap() };
-            let mut ledger = Ledger::default();
+            let mut totals = Totals::default();
             let selected = CaseVerdict {
                 role: Role::Selected,
                 verdict: Verdict::Pass,
                 findings: vec![],
                 ..control.clone()
             };
-            ledger.add(&selected, Strength::Stated);
-            ledger.add(&control, Strength::Stated);
-            Exit::of(&ledger)
+            totals.add(&selected, Strength::Stated);
+            totals.add(&control, Strength::Stated);
+            Exit::of(&totals)
         };
         assert_eq!(exit("status", Role::Control), Exit::Violation);
         assert_eq!(exit("body/links", Role::Control), Exit::Conforms);
@@ -123,15 +123,15 @@ mod tests {
     #[test]
     fn a_demanded_clause_that_was_not_asked_makes_a_run_incomplete() {
         let exit = |absence: Option<Absence>| {
-            let mut ledger = Ledger::default();
+            let mut totals = Totals::default();
             for id in ["a", "b"] {
                 let text = format!(r#"{{"id":"{id}","says":"","strength":"stated","line":1,"section":""}}"#);
-                ledger.clause(&serde_json::from_str(&text).unwrap());
+                totals.clause(&serde_json::from_str(&text).unwrap());
             }
             let pass = case("a", Verdict::Pass);
-            ledger.add(&pass, Strength::Stated);
-            ledger.add(&CaseVerdict { absence, ..case("b", Verdict::NotApplicable) }, Strength::Stated);
-            Exit::of(&ledger)
+            totals.add(&pass, Strength::Stated);
+            totals.add(&CaseVerdict { absence, ..case("b", Verdict::NotApplicable) }, Strength::Stated);
+            Exit::of(&totals)
         };
         assert_eq!(exit(Some(Absence::NotSaid { add: "b = true".into() })), Exit::CouldNotTell);
         assert_eq!(exit(Some(Absence::Declared)), Exit::Conforms);

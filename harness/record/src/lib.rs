@@ -7,23 +7,25 @@
 //! - [`changes`]: what differs from an earlier run.
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
-//! - [`ledger`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
+//! - [`digest`]: SHA-256 as text.
+//! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
 //! - [`spool`]: the record of a run that goes on.
 //! - [`outputs`]: which files a command may write, and how.
-//! - [`sending`]: what was about to be sent, for a run that is killed.
+//! - [`journal`]: what was about to be sent, for a run that is killed.
 
 pub mod changes;
 pub mod clauses;
+pub mod digest;
 pub mod event;
 pub mod exit;
 pub mod file;
-pub mod ledger;
+pub mod journal;
 pub mod order;
 pub mod outputs;
-pub mod sending;
 pub mod spool;
+pub mod totals;
 pub mod verdict;
 pub mod waiver;
 
@@ -35,9 +37,9 @@ pub use event::{
 };
 pub use exit::Exit;
 pub use file::{ReadError, Writer, read};
-pub use ledger::{Counts, Ledger};
+pub use journal::Journal;
 pub use order::settled;
-pub use sending::Sending;
 pub use spool::Spool;
+pub use totals::{Counts, Totals};
 pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

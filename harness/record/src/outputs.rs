@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::sending;
+use crate::journal;
 
 /// The record of a run, in its folder.
 pub const RECORD: &str = "record.jsonl";
@@ -65,11 +65,11 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
 /// Whether a command that reads these files may write a run into this folder: its record, which may take the place of another one, and
 /// reports of these names.
 pub fn may_write_run(folder: &Path, reports: &[&str], reads: &[&Path]) -> Result<(), OutputError> {
-    for name in [RECORD, PART, sending::FILE] {
+    for name in [RECORD, PART, journal::FILE] {
         is_no_input(&folder.join(name), reads)?;
     }
     reports.iter().try_for_each(|name| may_write(&folder.join(name), reads))?;
-    match sending::in_doubt(folder) {
+    match journal::in_doubt(folder) {
         0 => Ok(()),
         cases => Err(OutputError::InDoubt { folder: folder.to_owned(), cases }),
     }
@@ -316,14 +316,14 @@ mod tests {
         fs::write(path(RECORD), STARTED).unwrap();
         assert_eq!(may(&[]), Ok(()), "a record that nobody is about to go on with");
         assert!(may(&[&path(RECORD)]).is_err() && may(&[&path("report.html")]).is_err());
-        fs::write(path(sending::FILE), "").unwrap();
+        fs::write(path(journal::FILE), "").unwrap();
         assert_eq!(may(&[]), Ok(()), "it was killed, and nothing had been sent");
-        fs::write(path(sending::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
+        fs::write(path(journal::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
         let said = may(&[]).unwrap_err();
         assert!(said.contains("1 of its cases may have made payments: `xs2aspec run --resume "), "{said}");
         fs::remove_file(path(RECORD)).unwrap();
         assert_eq!(may(&[]).unwrap_err(), said, "without its record even more so");
-        fs::remove_file(path(sending::FILE)).unwrap();
+        fs::remove_file(path(journal::FILE)).unwrap();
         fs::copy(path("key.pem"), path("junit.xml")).unwrap();
         assert!(may_write_run(folder.path(), &["junit.xml"], &[]).is_err(), "a key by the name of a report");
     }

@@ -2,16 +2,16 @@
 
 use xs2aspec_record::ClauseState;
 
-use crate::{head::Head, text};
+use crate::{summary::RunSummary, text};
 
 /// Lines to add that are named; the page and the record have the others.
 const LINES: usize = 5;
 
 /// `345 demanded clauses: 344 kept, 1 broken, 0 not asked, 0 declared absent or left out`, and how many of the kept ones no answer
 /// had anything for.
-pub fn numbers(head: &Head) -> String {
-    let clauses = head.ledger().clauses();
-    let numbers = head.demanded();
+pub fn numbers(summary: &RunSummary) -> String {
+    let clauses = summary.totals().clauses();
+    let numbers = summary.demanded();
     match clauses.not_exercised().count() {
         0 => numbers.to_string(),
         idle => format!("{numbers}; of the kept, {idle} are about optional members that no answer contained"),
@@ -19,8 +19,8 @@ pub fn numbers(head: &Head) -> String {
 }
 
 /// The four numbers with the names that tools read.
-pub(crate) fn named(head: &Head) -> [(&'static str, usize); 4] {
-    let numbers = head.demanded();
+pub fn named(summary: &RunSummary) -> [(&'static str, usize); 4] {
+    let numbers = summary.demanded();
     [
         ("clauses-kept", numbers.kept),
         ("clauses-broken", numbers.broken),
@@ -30,8 +30,8 @@ pub(crate) fn named(head: &Head) -> [(&'static str, usize); 4] {
 }
 
 /// The lines that open the most clauses, each with how many; nothing where all were asked.
-pub(crate) fn to_add(head: &Head) -> Vec<String> {
-    let lines = head.ledger().clauses().to_add();
+pub(crate) fn to_add(summary: &RunSummary) -> Vec<String> {
+    let lines = summary.totals().clauses().to_add();
     let mut shown: Vec<String> = lines
         .iter()
         .take(LINES)
@@ -44,12 +44,12 @@ pub(crate) fn to_add(head: &Head) -> Vec<String> {
 }
 
 /// What the run says of a clause: its state if it is demanded, and how many answers its check looked at, if it has one.
-pub(crate) fn state(head: &Head, clause: &str) -> Option<(ClauseState, Option<String>)> {
-    let checked = head.ledger().clauses().answers(clause).map(|check| {
+pub(crate) fn state(summary: &RunSummary, clause: &str) -> Option<(ClauseState, Option<String>)> {
+    let checked = summary.totals().clauses().answers(clause).map(|check| {
         let answers = usize::try_from(check.answers).unwrap_or(usize::MAX);
         format!("checked on {}, exercised by {}", text::count(answers, "answer"), check.exercised)
     });
-    Some((head.state(clause)?, checked))
+    Some((summary.state(clause)?, checked))
 }
 
 #[cfg(test)]
@@ -69,10 +69,10 @@ mod tests {
         }
         let events = sample.finished();
         let run = Run::of(&events).unwrap();
-        let lines = to_add(run.head());
+        let lines = to_add(run.summary());
         assert_eq!(lines.len(), LINES + 1);
         assert_eq!((lines[0].as_str(), lines[LINES].as_str()), ("1 clause: line-0 = 1", "and 2 more lines"));
-        assert_eq!(state(run.head(), "basket.mix"), Some((ClauseState::NotAsked, None)));
-        assert_eq!(state(run.head(), "periodic.months.twelve"), None, "a choice is not demanded");
+        assert_eq!(state(run.summary(), "basket.mix"), Some((ClauseState::NotAsked, None)));
+        assert_eq!(state(run.summary(), "periodic.months.twelve"), None, "a choice is not demanded");
     }
 }

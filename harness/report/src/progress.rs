@@ -7,7 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use xs2aspec_record::{Counts, Event, Role, RunStarted, Verdict};
 
 use crate::{
-    run, terminal,
+    format::terminal,
+    run,
     text::{self, short},
 };
 

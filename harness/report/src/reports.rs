@@ -12,10 +12,9 @@ use xs2aspec_record::{
 };
 
 use crate::{
-    files::Report,
-    har::Archive,
-    head::{Head, RunError},
-    sheet::{Sheet, Told},
+    format::{Report, har::Archive},
+    reporter::{CaseReport, Reporter},
+    summary::{RunError, RunSummary},
 };
 
 /// Why the files of a run are not whole.
@@ -54,7 +53,7 @@ impl ReportsError {
 /// time.
 #[derive(Debug)]
 struct Teller {
-    head: Result<Option<Head>, RunError>,
+    summary: Result<Option<RunSummary>, RunError>,
     exchanges: Vec<Exchange>,
     /// The case whose verdict was told last.
     case: String,
@@ -62,20 +61,20 @@ struct Teller {
 
 impl Default for Teller {
     fn default() -> Self {
-        Self { head: Ok(None), exchanges: Vec::new(), case: String::new() }
+        Self { summary: Ok(None), exchanges: Vec::new(), case: String::new() }
     }
 }
 
 impl Teller {
     /// Tells the next event, and shows a selected case, or a control that is a violation, when its verdict is told. After an event that does not belong there nothing more is
     /// shown, and [`Self::finish`] says why.
-    fn tell(&mut self, event: Event, mut show: impl FnMut(&Head, &Told<'_>)) {
-        let Ok(head) = &mut self.head else { return };
-        let Some(head) = head else {
-            self.head = Head::begin(Some(&event)).map(Some);
+    fn tell(&mut self, event: Event, mut show: impl FnMut(&RunSummary, &CaseReport<'_>)) {
+        let Ok(summary) = &mut self.summary else { return };
+        let Some(summary) = summary else {
+            self.summary = RunSummary::begin(Some(&event)).map(Some);
             return;
         };
-        let told = head.add(&event).and_then(|()| match event {
+        let told = summary.add(&event).and_then(|()| match event {
             Event::Exchange(exchange) => {
                 self.exchanges.retain(|other| other.case == exchange.case);
                 self.exchanges.push(exchange);
@@ -85,12 +84,12 @@ impl Teller {
                 Err(RunError::Twice { what: "verdict of", id: verdict.case })
             }
             Event::Verdict(verdict) => {
-                head.count(&verdict)?;
+                summary.count(&verdict)?;
                 let exchanges =
                     self.exchanges.iter().filter(|exchange| exchange.case == verdict.case).collect();
-                let told = Told { verdict: &verdict, exchanges };
+                let told = CaseReport { verdict: &verdict, exchanges };
                 if verdict.role == Role::Selected || verdict.is_broken_control() {
-                    show(head, &told);
+                    show(summary, &told);
                 }
                 self.exchanges.clear();
                 self.case = verdict.case;
@@ -99,39 +98,39 @@ impl Teller {
             _ => Ok(()),
         });
         if let Err(error) = told {
-            self.head = Err(error);
+            self.summary = Err(error);
         }
     }
 
     /// What was told of the run as a whole.
-    fn finish(self) -> Result<Head, RunError> {
-        let head = self.head?.ok_or(RunError::NoStart { found: "no event" })?;
-        head.check()?;
-        Ok(head)
+    fn finish(self) -> Result<RunSummary, RunError> {
+        let summary = self.summary?.ok_or(RunError::NoStart { found: "no event" })?;
+        summary.check()?;
+        Ok(summary)
     }
 }
 
 /// The record of an earlier run, to be told in order.
 pub fn open(path: &Path) -> Result<Spool, ReportsError> {
-    let mut head = None;
-    Spool::open(path, |event| match &mut head {
+    let mut summary = None;
+    Spool::open(path, |event| match &mut summary {
         None => {
-            head = Some(Head::begin(Some(event))?);
+            summary = Some(RunSummary::begin(Some(event))?);
             Ok(())
         }
-        Some(head) => Ok(head.add(event)?),
+        Some(summary) => Ok(summary.add(event)?),
     })
 }
 
 /// Draws one report of a record.
-pub fn draw(record: Spool, sheet: &mut dyn Sheet, out: &mut dyn Write) -> Result<(), ReportsError> {
+pub fn draw(record: Spool, reporter: &mut dyn Reporter, out: &mut dyn Write) -> Result<(), ReportsError> {
     let mut teller = Teller::default();
     let told = record.settle(|event| {
-        teller.tell(event, |head, told| sheet.tell(head, told));
+        teller.tell(event, |summary, told| reporter.show(summary, told));
         Ok(())
     });
     told.map_err(ReportsError::Read)?;
-    sheet.write(&teller.finish()?, out).map_err(ReportsError::Draw)
+    reporter.finish(&teller.finish()?, out).map_err(ReportsError::Draw)
 }
 
 /// Draws the archive of the exchanges of a record.
@@ -161,18 +160,18 @@ impl std::fmt::Display for Unwritten {
 }
 
 /// Writes the events that are told in the order of a record that is kept as the record of this folder, in place of what stands there,
-/// and every report; shows them these sheets too. What was told of the run is there even where it cannot be written, and whatever can
+/// and every report; shows them these reporters too. What was told of the run is there even where it cannot be written, and whatever can
 /// be written is.
 pub fn write(
     folder: &Path,
-    more: &mut [&mut dyn Sheet],
+    more: &mut [&mut dyn Reporter],
     tell: impl FnOnce(&mut dyn FnMut(Event)) -> io::Result<()>,
-) -> (Result<Head, RunError>, Result<(), Unwritten>) {
+) -> (Result<RunSummary, RunError>, Result<(), Unwritten>) {
     let (part, whole) = (folder.join(outputs::PART), folder.join(outputs::RECORD));
     let har = folder.join(Report::Har.file());
-    let mut reports: Vec<(PathBuf, Box<dyn Sheet>)> = Report::ALL
+    let mut reports: Vec<(PathBuf, Box<dyn Reporter>)> = Report::ALL
         .into_iter()
-        .filter_map(|report| Some((folder.join(report.file()), report.sheet(Some(folder))?)))
+        .filter_map(|report| Some((folder.join(report.file()), report.reporter(Some(folder))?)))
         .collect();
     let mut teller = Teller::default();
     // These grow with every exchange.
@@ -183,16 +182,16 @@ pub fn write(
     let told = tell(&mut |event| {
         go_on(&mut record, |record| record.write(&event).map_err(ReportsError::write(&part)));
         go_on(&mut archive, |archive| archive.tell(&event).map_err(ReportsError::write(&har)));
-        teller.tell(event, |head, told| {
-            for (_, sheet) in &mut reports {
-                sheet.tell(head, told);
+        teller.tell(event, |summary, told| {
+            for (_, reporter) in &mut reports {
+                reporter.show(summary, told);
             }
-            for sheet in more.iter_mut() {
-                sheet.tell(head, told);
+            for reporter in more.iter_mut() {
+                reporter.show(summary, told);
             }
         });
     });
-    let head = teller.finish();
+    let summary = teller.finish();
     let mut errors = Vec::new();
     let is_whole = told.map_err(ReportsError::write(&whole)).and(record).and_then(|record| {
         record.finish().map_err(ReportsError::write(&part))?;
@@ -205,17 +204,17 @@ pub fn write(
         written.map_err(ReportsError::write(&har))
     });
     errors.extend(archived.err());
-    match &head {
+    match &summary {
         Err(error) => errors.push(error.clone().into()),
-        Ok(head) => errors.extend(reports.iter_mut().filter_map(|(path, sheet)| {
+        Ok(summary) => errors.extend(reports.iter_mut().filter_map(|(path, reporter)| {
             let wrote = Output::create(path).and_then(|mut out| {
-                sheet.write(head, &mut out)?;
+                reporter.finish(summary, &mut out)?;
                 out.finish()
             });
             wrote.map_err(ReportsError::write(path)).err()
         })),
     }
-    (head, if errors.is_empty() { Ok(()) } else { Err(Unwritten { is_record_lost, errors }) })
+    (summary, if errors.is_empty() { Ok(()) } else { Err(Unwritten { is_record_lost, errors }) })
 }
 
 /// The next step of a file that is written, unless one before has failed.
@@ -237,13 +236,13 @@ mod tests {
         for events in [sample::mixed(), sample::hostile()] {
             let events = xs2aspec_record::settled(events);
             let folder = tempfile::TempDir::new().unwrap();
-            let (head, written) = write(folder.path(), &mut [], |tell| {
+            let (summary, written) = write(folder.path(), &mut [], |tell| {
                 events.iter().cloned().for_each(tell);
                 Ok(())
             });
             written.unwrap();
             let run = Run::of(&events).unwrap();
-            assert_eq!(head.unwrap().conclusion(), run.head().conclusion());
+            assert_eq!(summary.unwrap().conclusion(), run.summary().conclusion());
             let file = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
             assert_eq!(xs2aspec_record::read(file("record.jsonl").as_slice()).unwrap(), events);
             for report in Report::ALL {
@@ -269,8 +268,8 @@ mod tests {
         let run = Run::of(&events).unwrap();
         for report in Report::ALL {
             let mut drawn = Vec::new();
-            match report.sheet(Some(folder.path())) {
-                Some(mut sheet) => draw(kept(&events).unwrap(), sheet.as_mut(), &mut drawn).unwrap(),
+            match report.reporter(Some(folder.path())) {
+                Some(mut reporter) => draw(kept(&events).unwrap(), reporter.as_mut(), &mut drawn).unwrap(),
                 None => archive(kept(&events).unwrap(), &mut drawn).unwrap(),
             }
             assert!(drawn == report.draw(&run, &events), "{report:?}");
@@ -281,12 +280,13 @@ mod tests {
         assert_eq!(wrong.to_string(), wanted.to_string());
         let mut lost = events.clone();
         lost.retain(|event| !matches!(event, Event::Verdict(verdict) if verdict.role == Role::Selected));
-        let wrong = draw(kept(&lost).unwrap(), &mut crate::terminal::Terminal::default(), &mut io::sink());
+        let wrong =
+            draw(kept(&lost).unwrap(), &mut crate::format::terminal::Terminal::default(), &mut io::sink());
         assert_eq!(wrong.unwrap_err().to_string(), Run::of(&lost).unwrap_err().to_string());
     }
 
     #[test]
-    fn what_is_no_run_is_told_and_nothing_is_taken_for_whole() {
+    fn what_is_no_run_is_report_and_nothing_is_taken_for_whole() {
         let events = xs2aspec_record::settled(sample::mixed());
         let at = events.iter().position(|event| matches!(event, Event::Verdict(_))).unwrap();
         let told = |events: &[Event]| {

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{CaseVerdict, Counts, Event, Exchange, Finding, Role, Verdict};
 
-pub use crate::head::RunError;
+pub use crate::summary::RunError;
 use crate::{
-    head::Head,
-    sheet::{Sheet, Told},
+    reporter::{CaseReport, Reporter},
+    summary::RunSummary,
 };
 
 /// A run, as its record tells it. Verdicts come in the order of case ids, whatever the order in which cases ended.
 #[derive(Debug)]
 pub struct Run<'a> {
-    head: Head,
+    summary: RunSummary,
     exchanges: BTreeMap<u64, &'a Exchange>,
     by_case: BTreeMap<&'a str, BTreeSet<u64>>,
     verdicts: BTreeMap<&'a str, &'a CaseVerdict>,
@@ -23,14 +23,14 @@ impl<'a> Run<'a> {
     /// Indexes the events of a record. A run that was killed has no `run-finished`; it is read all the same.
     pub fn of(events: &'a [Event]) -> Result<Self, RunError> {
         let mut run = Self {
-            head: Head::begin(events.first())?,
+            summary: RunSummary::begin(events.first())?,
             exchanges: BTreeMap::new(),
             by_case: BTreeMap::new(),
             verdicts: BTreeMap::new(),
         };
         let mut sources = BTreeMap::new();
         for event in events.iter().skip(1) {
-            run.head.add(event)?;
+            run.summary.add(event)?;
             match event {
                 Event::Source(source) => once("source", &mut sources, source.file.as_str(), source)?,
                 Event::Exchange(exchange) => {
@@ -43,42 +43,42 @@ impl<'a> Run<'a> {
                 _ => {}
             }
         }
-        run.verdicts.values().try_for_each(|verdict| run.head.count(verdict))?;
-        run.head.check()?;
+        run.verdicts.values().try_for_each(|verdict| run.summary.count(verdict))?;
+        run.summary.check()?;
         Ok(run)
     }
 
     /// What the record says of the run as a whole.
-    pub fn head(&self) -> &Head {
-        &self.head
+    pub fn summary(&self) -> &RunSummary {
+        &self.summary
     }
 
     /// A case with what was sent for it, exchanges in the order in which they were sent.
-    pub fn told(&self, verdict: &'a CaseVerdict) -> Told<'a> {
+    pub fn report(&self, verdict: &'a CaseVerdict) -> CaseReport<'a> {
         let numbers = self.by_case.get(verdict.case.as_str()).into_iter().flatten();
-        Told {
+        CaseReport {
             verdict,
             exchanges: numbers.filter_map(|number| self.exchanges.get(number).copied()).collect(),
         }
     }
 
     /// Shows reports every selected case, and controls that are a violation, in the order of their ids.
-    pub fn show(&self, sheets: &mut [&mut dyn Sheet]) {
+    pub fn show(&self, reporters: &mut [&mut dyn Reporter]) {
         for verdict in self.verdicts() {
             if verdict.role == Role::Control && !verdict.is_broken_control() {
                 continue;
             }
-            let told = self.told(verdict);
-            for sheet in sheets.iter_mut() {
-                sheet.tell(&self.head, &told);
+            let report = self.report(verdict);
+            for reporter in reporters.iter_mut() {
+                reporter.show(&self.summary, &report);
             }
         }
     }
 
     /// The bytes of a report that keeps its parts in memory.
-    pub fn draw(&self, sheet: &mut dyn Sheet) -> Vec<u8> {
-        self.show(&mut [sheet]);
-        sheet.drawn(&self.head)
+    pub fn draw(&self, reporter: &mut dyn Reporter) -> Vec<u8> {
+        self.show(&mut [reporter]);
+        reporter.render(&self.summary)
     }
 
     /// Every verdict, those of controls included.
@@ -155,10 +155,10 @@ mod tests {
         let events = sample::mixed();
         let run = Run::of(&events).unwrap();
         assert_eq!(run.verdicts().count(), run.selected().count() + 1);
-        assert_eq!(run.head().ledger().counts().total(), run.selected().count());
-        assert!(run.head().complete());
-        assert_eq!(run.head().exit(), Exit::Violation);
-        assert_eq!(run.head().conclusion(), Exit::Violation.sentence());
+        assert_eq!(run.summary().totals().counts().total(), run.selected().count());
+        assert!(run.summary().complete());
+        assert_eq!(run.summary().exit(), Exit::Violation);
+        assert_eq!(run.summary().conclusion(), Exit::Violation.sentence());
     }
 
     #[test]
@@ -167,14 +167,14 @@ mod tests {
         sample.verdict("periodic.months/one", Verdict::Pass);
         let events = sample.killed();
         let run = Run::of(&events).unwrap();
-        assert_eq!((run.head().complete(), run.head().exit()), (false, Exit::CouldNotTell));
-        insta::assert_snapshot!(run.head().conclusion(), @"the run did not finish, 1 of 3 selected cases have a verdict; the others could not be told");
+        assert_eq!((run.summary().complete(), run.summary().exit()), (false, Exit::CouldNotTell));
+        insta::assert_snapshot!(run.summary().conclusion(), @"the run did not finish, 1 of 3 selected cases have a verdict; the others could not be told");
         let mut sample = Sample::new(3);
         sample.verdict("periodic.months/one", Verdict::Fail);
         let events = sample.stopped_early();
-        insta::assert_snapshot!(Run::of(&events).unwrap().head().conclusion(), @"the run stopped early, 1 of 3 selected cases have a verdict; does not conform: at least one clause is broken");
+        insta::assert_snapshot!(Run::of(&events).unwrap().summary().conclusion(), @"the run stopped early, 1 of 3 selected cases have a verdict; does not conform: at least one clause is broken");
         let events = Sample::new(3).finished();
-        assert_eq!(Run::of(&events).unwrap().head().exit(), Exit::NothingRan);
+        assert_eq!(Run::of(&events).unwrap().summary().exit(), Exit::NothingRan);
     }
 
     #[test]

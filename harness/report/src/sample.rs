@@ -1,8 +1,8 @@
 //! Records made by hand for the tests of every format.
 
 use xs2aspec_record::{
-    Body, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit, Finding, Ledger,
-    Place, Request, Response, Role, RunFinished, RunStarted, Strength, Verdict,
+    Body, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit, Finding, Place,
+    Request, Response, Role, RunFinished, RunStarted, Strength, Totals, Verdict,
 };
 
 /// The failing case of [`hostile`].
@@ -135,17 +135,17 @@ impl Sample {
     }
 
     fn ended(&self, stopped_early: bool) -> Vec<Event> {
-        let mut ledger = Ledger::default();
+        let mut totals = Totals::default();
         let known = clauses();
         for clause in &known {
-            ledger.clause(clause);
+            totals.clause(clause);
         }
         for verdict in &self.verdicts {
             let clause =
                 known.iter().find(|clause| clause.id == verdict.clause).expect("a clause of the sample");
-            ledger.add(verdict, clause.strength);
+            totals.add(verdict, clause.strength);
         }
-        let counts: Counts = ledger.counts();
+        let counts: Counts = totals.counts();
         let mut events = self.killed();
         events.push(Event::RunFinished(RunFinished {
             waivers: vec![],
@@ -155,7 +155,7 @@ impl Sample {
             retries: 1,
             micros: 2_500_000,
             stopped_early,
-            exit: Exit::of(&ledger).code(),
+            exit: Exit::of(&totals).code(),
         }));
         events
     }

@@ -42,7 +42,7 @@ pub enum ResumeError {
 
 impl Earlier {
     /// Reads the record of the earlier part. `noted` are the cases that had been about to send something
-    /// ([`xs2aspec_record::sending`]).
+    /// ([`xs2aspec_record::journal`]).
     pub fn of(events: Vec<Event>, noted: &[String]) -> Result<Self, ResumeError> {
         let mut events = events.into_iter();
         let Some(Event::RunStarted(start)) = events.next() else { return Err(ResumeError::NoStart) };

@@ -1,4 +1,4 @@
-//! A whole run: many cases in flight, events as they happen, one ledger.
+//! A whole run: many cases in flight, events as they happen, one totals.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -8,8 +8,8 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, Event, Exit, Ledger, Resumed, Role, RunFinished, RunStarted,
-    Strength, Verdict,
+    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Strength,
+    Totals, Verdict,
 };
 use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard};
 
@@ -63,7 +63,7 @@ pub async fn run(
 ) -> RunFinished {
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
-    let mut ledger = Ledger::default();
+    let mut totals = Totals::default();
     let mut answers = AnswerTally::new(session.suite(), session.rules());
     let mut sink = |event: &Event| {
         if let Event::Exchange(exchange) = event {
@@ -74,14 +74,14 @@ pub async fn run(
     let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
     sink(&Event::RunStarted(started));
     sink(&Event::Profile(session.recorded_profile()));
-    introduce(&session, plan, &mut ledger, &mut sink);
+    introduce(&session, plan, &mut totals, &mut sink);
     let mut waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
     let mut stopped_early = false;
     let done = earlier.map(|earlier| {
         let left = options.leave_in_doubt;
         let kept = earlier.tell(&session, plan, left, |event| {
             let Event::Verdict(verdict) = event else { return sink(event) };
-            settle(&session, verdict.clone(), &mut ledger, &mut waivers, &mut sink);
+            settle(&session, verdict.clone(), &mut totals, &mut waivers, &mut sink);
         });
         sink(&Event::Resumed(Resumed {
             now: session.clock().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
@@ -138,7 +138,7 @@ pub async fn run(
         for (done, verdict) in settled {
             let role = verdict.role;
             done.take_exchanges().into_iter().for_each(|exchange| sink(&Event::Exchange(exchange)));
-            let word = settle(&session, verdict, &mut ledger, &mut waivers, &mut sink);
+            let word = settle(&session, verdict, &mut totals, &mut waivers, &mut sink);
             failed |= role == Role::Selected && word == Verdict::Fail;
         }
         if options.fail_fast && failed {
@@ -148,10 +148,10 @@ pub async fn run(
         }
     }
     let checks = answers.finish();
-    checks.checks.iter().for_each(|check| ledger.check(check));
+    checks.checks.iter().for_each(|check| totals.check(check));
     tell(&Event::AnswerChecks(checks));
     let micros = earlier.map_or(0, Earlier::micros) + micros(start.elapsed());
-    let finished = finished(&session, &ledger, &waivers, micros, stopped_early);
+    let finished = finished(&session, &totals, &waivers, micros, stopped_early);
     tell(&Event::RunFinished(finished.clone()));
     finished
 }
@@ -159,21 +159,21 @@ pub async fn run(
 /// How a run ended that took so long.
 fn finished(
     session: &Session,
-    ledger: &Ledger,
+    totals: &Totals,
     waivers: &Waivers,
     micros: u64,
     stopped_early: bool,
 ) -> RunFinished {
     let waivers = waivers.seen(session.suite());
     RunFinished {
-        counts: ledger.counts(),
+        counts: totals.counts(),
         exchanges: session.exchanges() - session.asked_again(),
         asked_again: session.asked_again(),
         retries: session.retries(),
         micros,
         stopped_early,
         // Cases without a verdict could not be judged.
-        exit: match Exit::with(ledger, &waivers) {
+        exit: match Exit::with(totals, &waivers) {
             Exit::Conforms if stopped_early => Exit::CouldNotTell.code(),
             exit => exit.code(),
         },
@@ -229,13 +229,13 @@ async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Ans
 fn settle(
     session: &Session,
     mut verdict: CaseVerdict,
-    ledger: &mut Ledger,
+    totals: &mut Totals,
     waivers: &mut Waivers,
     sink: &mut impl FnMut(&Event),
 ) -> Verdict {
     waivers.apply(session.suite(), &mut verdict);
     if let Some(clause) = session.suite().clauses().get(&verdict.clause) {
-        ledger.add(&verdict, strength(clause).0);
+        totals.add(&verdict, strength(clause).0);
     }
     let word = verdict.verdict;
     sink(&Event::Verdict(verdict));
@@ -279,7 +279,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
 }
 
 /// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are written.
-fn introduce(session: &Session, plan: &Plan<'_>, ledger: &mut Ledger, sink: &mut impl FnMut(&Event)) {
+fn introduce(session: &Session, plan: &Plan<'_>, totals: &mut Totals, sink: &mut impl FnMut(&Event)) {
     let suite = session.suite();
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
@@ -298,7 +298,7 @@ fn introduce(session: &Session, plan: &Plan<'_>, ledger: &mut Ledger, sink: &mut
             standard,
             why,
         };
-        ledger.clause(&text);
+        totals.clause(&text);
         sink(&Event::Clause(text));
     }
     let mut files: Vec<&str> =

@@ -7,7 +7,10 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 use xs2aspec_record::{Role, Verdict};
-use xs2aspec_report::{Run, junit::Junit, terminal};
+use xs2aspec_report::{
+    Run,
+    format::{junit::Junit, terminal},
+};
 
 #[path = "../../src/sample.rs"]
 mod sample;
@@ -126,7 +129,7 @@ fn verdicts_and_counts_are_those_of_the_record() {
         let wanted: BTreeMap<String, String> =
             run.selected().map(|verdict| (verdict.case.clone(), verdict.verdict.word().to_owned())).collect();
         assert_eq!(seen, wanted);
-        let counts = run.head().ledger().counts();
+        let counts = run.summary().totals().counts();
         assert_eq!(
             totals,
             [counts.total(), counts.fail, counts.inconclusive + counts.error, counts.not_applicable]
@@ -170,7 +173,7 @@ fn a_failure_carries_clause_message_and_the_block_of_the_terminal() {
     assert_eq!(failure.attribute("type"), "periodic.months.duplicate");
     assert_eq!(failure.attribute("message"), "expected a refusal (4xx), got 201 with transactionStatus RCVD");
     let verdict = run.selected().find(|verdict| verdict.case == case.attribute("name")).unwrap();
-    assert_eq!(failure.text, terminal::failure(run.head(), &run.told(verdict)));
+    assert_eq!(failure.text, terminal::failure(run.summary(), &run.report(verdict)));
     let twelve = periodic.all("testcase").find(|case| case.attribute("name").contains("twelve")).unwrap();
     let facts = &twelve.child("system-out").unwrap().text;
     assert!(facts.contains("[[PROPERTY|strength=choice]]\n"));
@@ -199,7 +202,7 @@ fn a_run_that_is_not_whole_is_red() {
         assert_eq!((root.number("tests"), root.number("errors")), (tests, errors), "{name}");
         if let Some(case) = marked {
             let run = Run::of(&events).unwrap();
-            assert_eq!(case.child("error").unwrap().attribute("message"), run.head().conclusion());
+            assert_eq!(case.child("error").unwrap().attribute("message"), run.summary().conclusion());
             assert!(errors >= 1, "{name}");
         }
     }

@@ -165,9 +165,9 @@ impl Session {
                 trail.is_held_back |= held == Held::UsedUp;
                 Stop::held(held)
             })?;
-            let noting = self.sending.as_ref().filter(|_| request.method != "GET" && !trail.is_again);
-            if let Some(sending) = noting {
-                let noted = sending.note(&case.id, step);
+            let noting = self.journal.as_ref().filter(|_| request.method != "GET" && !trail.is_again);
+            if let Some(journal) = noting {
+                let noted = journal.note(&case.id, step);
                 noted.map_err(|error| {
                     Stop::error(format!("what is sent cannot be noted, so it was not sent: {error}"))
                 })?;

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseVerdict, Exchange, Sending};
+use xs2aspec_record::{CaseVerdict, Exchange, Journal};
 use xs2aspec_suite::Suite;
 
 use super::{Done, Requests, Session, SessionError, gate::Gate, operation_of, recorded};
@@ -84,7 +84,7 @@ impl Session {
             rules,
             running: None,
             beside: None,
-            sending: None,
+            journal: None,
             begun: BTreeMap::new(),
             recorded: None,
             began: Instant::now(),
@@ -109,8 +109,8 @@ impl Session {
 
     /// Notes what could make a payment before it is sent.
     #[must_use]
-    pub fn noting(self, sending: Sending) -> Self {
-        Self { sending: Some(Arc::new(sending)), ..self }
+    pub fn with_journal(self, journal: Journal) -> Self {
+        Self { journal: Some(Arc::new(journal)), ..self }
     }
 
     /// Goes on with a run: so many exchanges took place, and these cases had begun to send, each so often.

@@ -24,7 +24,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    Absence, CaseVerdict, Exchange, Finding, Place, Request, Role, Sending, TargetProfile, Verdict,
+    Absence, CaseVerdict, Exchange, Finding, Journal, Place, Request, Role, TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Location, RequestSpec, StepExpect, Strength, Suite};
 
@@ -105,7 +105,7 @@ pub struct Session {
     /// Clauses left to the bank for which the profile says `fail`.
     strict: BTreeSet<String>,
     /// Where it is noted before something is sent that could make a payment.
-    sending: Option<Arc<Sending>>,
+    journal: Option<Arc<Journal>>,
     /// Cases that had begun before the run was resumed, with what makes their identifiers others.
     begun: BTreeMap<String, u64>,
     /// The record that is judged in place of a target.

@@ -9,17 +9,18 @@ use std::{
 
 use rcgen::{KeyPair, PKCS_ED25519};
 use tempfile::TempDir;
-use xs2aspec_report::{
-    bundle::{self, Program},
+use xs2aspec_evidence::{
+    bundle::Program,
     verify,
 };
+use xs2aspec_record::digest::sha256;
 
 use crate::support::xs2aspec;
 
 /// The program, as a bundle names it.
 fn program() -> Program {
     let name = concat!("xs2aspec ", env!("CARGO_PKG_VERSION")).to_owned();
-    Program { name, sha256: bundle::sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
+    Program { name, sha256: sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
 }
 
 /// A run with failures, and its bundle.

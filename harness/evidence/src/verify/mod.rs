@@ -5,14 +5,13 @@ mod archive;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_record::{Event, Exit};
+use xs2aspec_record::{Event, Exit, digest::sha256};
+
+use xs2aspec_report::{Run, format::Report, text};
 
 use crate::{
-    Run,
     bundle::{self, CHAIN, DIGESTS, PROFILE, PUBLIC_KEY, Program, RECORD, STATEMENT},
     envelope::PublicKey,
-    files::Report,
-    text,
 };
 
 pub use archive::{OpenError, open};
@@ -119,7 +118,7 @@ fn digests(members: &Members, statement: Option<&Value>, verified: &mut Verified
     for (name, content) in members.iter().filter(|(name, _)| *name != STATEMENT) {
         let subject = subjects.iter().find(|subject| subject["name"] == name.as_str());
         let expected = subject.and_then(|subject| subject["digest"]["sha256"].as_str());
-        if expected != Some(&bundle::sha256(content)) {
+        if expected != Some(&sha256(content)) {
             changed.push(name.clone());
         }
     }
@@ -201,7 +200,7 @@ fn content(
             .collect();
         let says_so = bundle::statement(run, &rest, &program) == *statement;
         let result = statement["predicate"]["result"].as_str().unwrap_or_default();
-        if result != "FAILED" && run.head().exit() == Exit::Violation {
+        if result != "FAILED" && run.summary().exit() == Exit::Violation {
             verified.broken.push(format!("{STATEMENT}: it says {result}, and the record says otherwise"));
         } else if is_own && !says_so {
             verified.broken.push(format!("{STATEMENT}: the statement does not say what the record says"));
@@ -211,13 +210,13 @@ fn content(
     }
     drawn_again(members, &program, own, &others, verified);
     verified.proven.push("the hash chain runs through every line of the record".to_owned());
-    if run.head().complete() {
+    if run.summary().complete() {
         verified.proven.push(format!(
             "each of the {} cases that were selected has exactly one verdict",
-            run.head().start().cases
+            run.summary().start().cases
         ));
     } else {
-        verified.not_proven.push(format!("what the missing cases come to: {}", run.head().conclusion()));
+        verified.not_proven.push(format!("what the missing cases come to: {}", run.summary().conclusion()));
     }
     verified.not_proven.push(
         "that the record tells what the target answered, and when: who holds the key can write another record, and the clock is that of \

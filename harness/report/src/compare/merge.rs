@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{
-    AnswerCheck, AnswerChecks, CaseVerdict, Event, Exit, Ledger, Role, RunFinished, RunStarted, Strength,
+    AnswerCheck, AnswerChecks, CaseVerdict, Event, Exit, Role, RunFinished, RunStarted, Strength, Totals,
     WaiverSeen, WaiverState, settled,
 };
 
@@ -70,26 +70,26 @@ pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
         return Err(MergeError::Missing { planned, found: verdicts.len() });
     }
     let said_by_name = verdicts.iter().filter(|verdict| verdict.same_as.is_some()).count();
-    let mut ledger = Ledger::default();
+    let mut totals = Totals::default();
     for text in merged.texts.values() {
         if let Event::Clause(clause) = text {
-            ledger.clause(clause);
+            totals.clause(clause);
         }
     }
     for verdict in merged.verdicts.values() {
         let strength = merged.strengths.get(&verdict.clause).copied().unwrap_or(Strength::Untestable);
-        ledger.add(verdict, strength);
+        totals.add(verdict, strength);
     }
     let checks = AnswerChecks { checks: merged.checks.into_values().collect() };
-    checks.checks.iter().for_each(|check| ledger.check(check));
+    checks.checks.iter().for_each(|check| totals.check(check));
     let finished = RunFinished {
-        counts: ledger.counts(),
+        counts: totals.counts(),
         exchanges: merged.exchanges,
         asked_again: merged.asked_again,
         retries: merged.retries,
         micros: merged.micros,
         stopped_early: false,
-        exit: Exit::with(&ledger, &merged.waivers).code(),
+        exit: Exit::with(&totals, &merged.waivers).code(),
         waivers: merged.waivers,
     };
     let now = starts.iter().map(|start| start.now.clone()).min().unwrap_or_default();

@@ -26,9 +26,9 @@ fn signed(bytes: &[u8], key: &crate::envelope::SigningKey, edit: impl Fn(&mut ar
     let opened = key.public().unwrap().open(&String::from_utf8(envelope).unwrap()).unwrap();
     let mut statement: Value = serde_json::from_slice(&opened).unwrap();
     edit(&mut members);
-    let subjects = members.iter().map(
-        |(name, content)| serde_json::json!({"name": name, "digest": {"sha256": bundle::sha256(content)}}),
-    );
+    let subjects = members
+        .iter()
+        .map(|(name, content)| serde_json::json!({"name": name, "digest": {"sha256": sha256(content)}}));
     statement["subject"] = subjects.collect();
     members.push((STATEMENT.into(), key.seal(statement.to_string().as_bytes()).unwrap().into_bytes()));
     written(&members)

@@ -6,10 +6,9 @@ use std::{
     path::Path,
 };
 
-use crate::{
-    bundle::{self, CHAIN, DIGESTS, LARGEST, PROFILE, PUBLIC_KEY, RECORD, STATEMENT},
-    text,
-};
+use xs2aspec_report::text;
+
+use crate::bundle::{self, CHAIN, DIGESTS, LARGEST, PROFILE, PUBLIC_KEY, RECORD, STATEMENT};
 
 /// Why a file is not looked at.
 #[derive(Debug, thiserror::Error)]

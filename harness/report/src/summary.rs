@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use xs2aspec_record::{
-    CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Event, Exchange, Exit, Ledger, Resumed,
-    Role, RunFinished, RunStarted, Strength, TargetProfile, Verdict, WaiverSeen,
+    CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Event, Exchange, Exit, Resumed, Role,
+    RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict, WaiverSeen,
 };
 
 use crate::run::words;
 
 /// What a record says of a run as a whole, as far as its events were told.
 #[derive(Debug, Clone)]
-pub struct Head {
+pub struct RunSummary {
     start: RunStarted,
     clauses: BTreeMap<String, ClauseText>,
-    ledger: Ledger,
+    totals: Totals,
     /// Clauses of the selected cases that fail.
     broken: BTreeSet<String>,
     profile: Option<TargetProfile>,
@@ -79,7 +79,7 @@ pub enum RunError {
     },
 }
 
-impl Head {
+impl RunSummary {
     /// The beginning of a run.
     pub fn begin(first: Option<&Event>) -> Result<Self, RunError> {
         let start = match first {
@@ -90,7 +90,7 @@ impl Head {
         Ok(Self {
             start,
             clauses: BTreeMap::new(),
-            ledger: Ledger::default(),
+            totals: Totals::default(),
             broken: BTreeSet::new(),
             profile: None,
             resumed: Vec::new(),
@@ -123,7 +123,7 @@ impl Head {
             Event::RunStarted(_) | Event::Source(_) | Event::Verdict(_) => {}
             Event::Clause(clause) => match self.clauses.entry(clause.id.clone()) {
                 Entry::Vacant(entry) => {
-                    self.ledger.clause(clause);
+                    self.totals.clause(clause);
                     entry.insert(clause.clone());
                 }
                 Entry::Occupied(entry) => {
@@ -140,7 +140,7 @@ impl Head {
             Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
             Event::AnswerChecks(checks) => {
                 self.has_checks = true;
-                checks.checks.iter().for_each(|check| self.ledger.check(check));
+                checks.checks.iter().for_each(|check| self.totals.check(check));
             }
             Event::Changes(changes) => self.changes = Some(changes.clone()),
             Event::RunFinished(finish) => self.finish = Some(finish.clone()),
@@ -154,7 +154,7 @@ impl Head {
             clause: verdict.clause.clone(),
             case: verdict.case.clone(),
         })?;
-        self.ledger.add(verdict, clause.strength);
+        self.totals.add(verdict, clause.strength);
         match &verdict.control {
             Some(control) if control.accepted => self.accepted += 1,
             Some(_) => self.refused += 1,
@@ -172,7 +172,7 @@ impl Head {
 
     /// Holds the verdicts that were counted against those of `run-finished`.
     pub fn check(&self) -> Result<(), RunError> {
-        let found = self.ledger.counts();
+        let found = self.totals.counts();
         match &self.finish {
             Some(finish) if finish.counts != found => Err(RunError::Counts { counted: finish.counts, found }),
             _ => Ok(()),
@@ -255,19 +255,19 @@ impl Head {
     }
 
     /// The one count of verdicts, controls apart.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Whether every selected case has a verdict and the run came to its end.
     pub fn complete(&self) -> bool {
         self.finish.as_ref().is_some_and(|finish| !finish.stopped_early)
-            && self.ledger.counts().total() == self.start.cases
+            && self.totals.counts().total() == self.start.cases
     }
 
     /// What the run comes to. A run that is not complete never conforms: the missing cases could not be judged.
     pub fn exit(&self) -> Exit {
-        match Exit::with(&self.ledger, self.waivers()) {
+        match Exit::with(&self.totals, self.waivers()) {
             Exit::Conforms if !self.complete() => Exit::CouldNotTell,
             exit => exit,
         }
@@ -275,7 +275,7 @@ impl Head {
 
     /// How many demanded clauses are in each state. What an unfinished run has not come to is not asked.
     pub fn demanded(&self) -> Demanded {
-        let numbers = self.ledger.clauses().numbers();
+        let numbers = self.totals.clauses().numbers();
         if self.complete() {
             return numbers;
         }
@@ -284,7 +284,7 @@ impl Head {
 
     /// The state of a demanded clause; `None` of any other.
     pub fn state(&self, clause: &str) -> Option<ClauseState> {
-        match self.ledger.clauses().state(clause)? {
+        match self.totals.clauses().state(clause)? {
             ClauseState::LeftOut if !self.complete() => Some(ClauseState::NotAsked),
             state => Some(state),
         }
@@ -321,7 +321,7 @@ impl Head {
 
     /// The verdict on the whole run, in one sentence; it says so if the run is not complete.
     pub fn conclusion(&self) -> String {
-        let exit = Exit::of(&self.ledger);
+        let exit = Exit::of(&self.totals);
         if self.complete() && exit != Exit::Violation && self.exit() == Exit::Violation {
             return "does not conform: a waiver does not hold".to_owned();
         }
@@ -335,7 +335,7 @@ impl Head {
         };
         let rest =
             if exit == Exit::Conforms { "the others could not be told" } else { self.exit().sentence() };
-        let done = self.ledger.counts().total();
+        let done = self.totals.counts().total();
         format!("{how}, {done} of {} selected cases have a verdict; {rest}", self.start.cases)
     }
 }

@@ -9,11 +9,12 @@ use std::{
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
-    block, demanded, diff,
-    groups::Groups,
-    head::Head,
+    compare::diff,
+    demanded,
+    format::{block, groups::Groups},
+    reporter::{CaseReport, Reporter},
     run,
-    sheet::{Sheet, Told},
+    summary::RunSummary,
     text::{self, harmless, short},
 };
 
@@ -39,8 +40,8 @@ const REASONS: usize = 20;
 const NAMED: usize = 3;
 
 /// The block of one case: what was sent, what was wrong, which clause, how to run it again. Several lines.
-pub fn failure(head: &Head, told: &Told<'_>) -> String {
-    block::of(head, told)
+pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
+    block::failure_block(summary, report)
 }
 
 /// One line for one failing case.
@@ -75,14 +76,14 @@ struct Unjudged {
     groups: Groups,
 }
 
-impl Sheet for Terminal {
-    fn case(&mut self, head: &Head, told: &Told<'_>) {
-        let verdict = told.verdict;
+impl Reporter for Terminal {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+        let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail => {
                 self.fail += 1;
                 if self.fail <= WHOLE {
-                    self.failing.push_str(&block::of(head, told));
+                    self.failing.push_str(&block::failure_block(summary, report));
                     self.failing.push('\n');
                 } else if self.fail <= LINES {
                     self.failing.push_str(&line(verdict));
@@ -93,7 +94,7 @@ impl Sheet for Terminal {
                 let unjudged = self.unjudged.entry(verdict.verdict).or_default();
                 unjudged.groups.add_reason(verdict);
                 if unjudged.groups.times() <= FEW {
-                    unjudged.blocks.push_str(&block::of(head, told));
+                    unjudged.blocks.push_str(&block::failure_block(summary, report));
                     unjudged.blocks.push('\n');
                 }
             }
@@ -101,24 +102,24 @@ impl Sheet for Terminal {
         }
     }
 
-    fn control(&mut self, head: &Head, told: &Told<'_>) {
-        self.failing.push_str(&block::of(head, told));
+    fn control(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+        self.failing.push_str(&block::failure_block(summary, report));
         self.failing.push_str("   = nobody selected it: other cases rest on it\n\n");
     }
 
-    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
-        let cases = head.of_other_cases(short);
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        let cases = summary.of_other_cases(short);
         if !cases.is_empty() {
             writeln!(out, "{}\n", cases.trim_end_matches([':', ' ']))?;
         }
-        out.write_all(self.attention(head).as_bytes())?;
-        out.write_all(closing(head).as_bytes())
+        out.write_all(self.attention(summary).as_bytes())?;
+        out.write_all(closing(summary).as_bytes())
     }
 }
 
 impl Terminal {
     /// The cases that need attention.
-    pub fn attention(&self, head: &Head) -> String {
+    pub fn attention(&self, summary: &RunSummary) -> String {
         let mut shown = self.failing.clone();
         if self.fail > LINES {
             let more = text::count(self.fail - LINES, "more case");
@@ -131,7 +132,7 @@ impl Terminal {
             if groups.times() <= FEW {
                 shown.push_str(blocks);
             } else {
-                shown.push_str(&reasons(head, *word, groups));
+                shown.push_str(&reasons(summary, *word, groups));
             }
         }
         shown
@@ -139,38 +140,38 @@ impl Terminal {
 }
 
 /// The summary at the end: counts by operation and by strength, cases, exchanges, time, and what the run comes to.
-pub fn closing(head: &Head) -> String {
-    let ledger = head.ledger();
-    let operations = ledger.by_operation().iter().map(|(name, row)| (harmless(name), *row));
-    let strengths = ledger.by_strength().iter().map(|(name, row)| (name.word().to_owned(), *row));
-    let mut shown = table("operation", operations, ledger.counts());
+pub fn closing(summary: &RunSummary) -> String {
+    let totals = summary.totals();
+    let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
+    let strengths = totals.by_strength().iter().map(|(name, row)| (name.word().to_owned(), *row));
+    let mut shown = table("operation", operations, totals.counts());
     shown.push('\n');
-    shown.push_str(&table("strength", strengths, ledger.counts()));
-    shown.push_str(&waivers(head));
-    let (target, amounts, conclusion) = (target(head), amounts(head), head.conclusion());
-    let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(head));
-    shown.push_str(&broken(head));
-    let to_add = demanded::to_add(head);
+    shown.push_str(&table("strength", strengths, totals.counts()));
+    shown.push_str(&waivers(summary));
+    let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
+    let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));
+    shown.push_str(&broken(summary));
+    let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {
         shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
         for line in to_add {
             let _ = writeln!(shown, "   | {line}");
         }
     }
-    if let Some(changes) = head.changes() {
+    if let Some(changes) = summary.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
     }
-    if let Some(hopeless) = hopeless(head) {
+    if let Some(hopeless) = hopeless(summary) {
         let _ = writeln!(shown, "{hopeless}");
     }
-    let _ = writeln!(shown, "{}{conclusion} (exit {})", head.of_other_cases(short), head.exit().code());
+    let _ = writeln!(shown, "{}{conclusion} (exit {})", summary.of_other_cases(short), summary.exit().code());
     shown
 }
 
 /// The first broken clauses by name; nothing where none is.
-fn broken(head: &Head) -> String {
-    let mut names: Vec<String> = head.broken().take(BROKEN).map(harmless).collect();
-    let left = head.broken().count().saturating_sub(BROKEN);
+fn broken(summary: &RunSummary) -> String {
+    let mut names: Vec<String> = summary.broken().take(BROKEN).map(harmless).collect();
+    let left = summary.broken().count().saturating_sub(BROKEN);
     if left > 0 {
         names.push(text::count(left, "more clause"));
     }
@@ -178,9 +179,9 @@ fn broken(head: &Head) -> String {
 }
 
 /// What to say where no valid request was accepted.
-fn hopeless(head: &Head) -> Option<String> {
-    let answers = head.refused_everything()?;
-    let start = head.start();
+fn hopeless(summary: &RunSummary) -> Option<String> {
+    let answers = summary.refused_everything()?;
+    let start = summary.start();
     let target = match start.arguments.split_first() {
         Some((option, [target, ..])) if option == "--target" => target,
         _ => &start.base_url,
@@ -190,8 +191,8 @@ fn hopeless(head: &Head) -> Option<String> {
 }
 
 /// Name, version, kind and address of the target, and who answers for it.
-fn target(head: &Head) -> String {
-    let start = head.start();
+fn target(summary: &RunSummary) -> String {
+    let start = summary.start();
     let mut words = short(&start.target);
     for (said, before) in [(&start.target_version, " "), (&start.environment, ", ")] {
         if let Some(said) = said {
@@ -209,9 +210,9 @@ fn target(head: &Head) -> String {
 
 /// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one. Nothing in a run without
 /// waivers.
-fn waivers(head: &Head) -> String {
+fn waivers(summary: &RunSummary) -> String {
     let mut shown = String::new();
-    let (red, others): (Vec<_>, Vec<_>) = head.waivers().iter().partition(|waiver| waiver.is_red());
+    let (red, others): (Vec<_>, Vec<_>) = summary.waivers().iter().partition(|waiver| waiver.is_red());
     for waiver in red.iter().chain(&others) {
         let word = if waiver.is_red() { "WAIVER" } else { "waiver" };
         let _ = write!(shown, "\n{word}  {}", short(&waiver.says()));
@@ -220,7 +221,7 @@ fn waivers(head: &Head) -> String {
         return shown;
     }
     shown.push('\n');
-    for clause in head.broken().take(ENTRIES) {
+    for clause in summary.broken().take(ENTRIES) {
         let _ = write!(
             shown,
             "\n[[waiver]]\ncases = \"{}\"\nowner = \"\"\nreason = \"\"\nticket = \"\"\nexpires = \"\"\n",
@@ -231,13 +232,13 @@ fn waivers(head: &Head) -> String {
 }
 
 /// `9 cases, 12 exchanges, 2.500 s, 3.6 cases per second`.
-pub(crate) fn amounts(head: &Head) -> String {
-    let cases = head.ledger().counts().total();
-    let exchanges = usize::try_from(head.exchanges()).unwrap_or(usize::MAX);
-    let by_name = by_name(head.said_by_name());
+pub(crate) fn amounts(summary: &RunSummary) -> String {
+    let cases = summary.totals().counts().total();
+    let exchanges = usize::try_from(summary.exchanges()).unwrap_or(usize::MAX);
+    let by_name = by_name(summary.said_by_name());
     let mut words =
         format!("{}{by_name}, {}", text::count(cases, "case"), text::count(exchanges, "exchange"));
-    if let Some(finish) = head.finish() {
+    if let Some(finish) = summary.finish() {
         if finish.retries > 0 {
             let _ = write!(words, " ({} of them once more)", finish.retries);
         }
@@ -246,12 +247,12 @@ pub(crate) fn amounts(head: &Head) -> String {
             let _ = write!(words, ", {rate} cases per second");
         }
     }
-    if !head.resumed().is_empty() {
-        let in_doubt: usize = head.resumed().iter().map(|resumed| resumed.in_doubt.len()).sum();
+    if !summary.resumed().is_empty() {
+        let in_doubt: usize = summary.resumed().iter().map(|resumed| resumed.in_doubt.len()).sum();
         let _ = write!(
             words,
             ", interrupted {} with {} in doubt",
-            text::count(head.resumed().len(), "time"),
+            text::count(summary.resumed().len(), "time"),
             text::count(in_doubt, "case")
         );
     }
@@ -267,7 +268,7 @@ pub(crate) fn by_name(count: usize) -> String {
     }
 }
 
-fn reasons(head: &Head, word: Verdict, groups: &Groups) -> String {
+fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups) -> String {
     let all = text::count(groups.times(), "case");
     let groups = groups.by_times();
     let mut shown = format!("{}  {all}, by reason\n", word.word().to_uppercase());
@@ -286,7 +287,7 @@ fn reasons(head: &Head, word: Verdict, groups: &Groups) -> String {
         let _ = writeln!(shown, "   | {}: {reasons}", text::count(left, "case"));
     }
     if let Some((case, _)) = groups.first().and_then(|(_, group)| group.cases.first()) {
-        let _ = writeln!(shown, "   = again   {}", block::again(head, case));
+        let _ = writeln!(shown, "   = again   {}", block::again(summary, case));
     }
     shown.push('\n');
     shown
@@ -323,12 +324,12 @@ mod tests {
     fn attention(events: &[xs2aspec_record::Event]) -> String {
         let (run, mut terminal) = (Run::of(events).unwrap(), Terminal::default());
         run.show(&mut [&mut terminal]);
-        terminal.attention(run.head())
+        terminal.attention(run.summary())
     }
 
     #[test]
     fn the_closing_summary() {
-        insta::assert_snapshot!(closing(Run::of(&sample::mixed()).unwrap().head()), @"
+        insta::assert_snapshot!(closing(Run::of(&sample::mixed()).unwrap().summary()), @"
         operation    pass  fail  waived  inconclusive  not-applicable  observed  error  total
         basket          2     0       0             0               0         0      0      2
         customers       0     0       0             0               1         0      0      1
@@ -354,7 +355,7 @@ mod tests {
     fn the_closing_summary_of_a_killed_run_says_so() {
         let mut sample = Sample::new(300);
         sample.verdict("periodic.months/one", Verdict::Pass);
-        insta::assert_snapshot!(closing(Run::of(&sample.killed()).unwrap().head()), @"
+        insta::assert_snapshot!(closing(Run::of(&sample.killed()).unwrap().summary()), @"
         operation  pass  fail  waived  inconclusive  not-applicable  observed  error  total
         periodic      1     0       0             0               0         0      0      1
         all           1     0       0             0               0         0      0      1
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn other_cases_are_told_in_the_first_line_and_in_the_last() {
+    fn other_cases_are_report_in_the_first_line_and_in_the_last() {
         let mut sample = Sample::new(1);
         sample.verdict("periodic.months/one", Verdict::Pass);
         sample.start().other_cases = Some("my\u{1b}[2J/cases".into());
@@ -427,7 +428,7 @@ mod tests {
     #[test]
     fn nothing_hostile_passes() {
         let events = sample::hostile();
-        for shown in [attention(&events), closing(Run::of(&events).unwrap().head())] {
+        for shown in [attention(&events), closing(Run::of(&events).unwrap().summary())] {
             assert!(!shown.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{shown:?}");
         }
     }

@@ -15,7 +15,7 @@ use pem::Pem;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::bundle::hex;
+use xs2aspec_record::digest::hex;
 
 /// What the payload is: an in-toto statement as JSON.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";

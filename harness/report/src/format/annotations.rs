@@ -9,17 +9,17 @@ use std::{
 use xs2aspec_record::Verdict;
 
 use crate::{
-    groups::Groups,
-    head::Head,
+    format::groups::Groups,
+    reporter::{CaseReport, Reporter},
     run::mismatch,
-    sheet::{Sheet, Told},
+    summary::RunSummary,
     text::short,
 };
 
 /// Violations that get a line of their own; a server shows no more than ten of a kind for a step.
 const MOST: usize = 50;
 
-/// A line for each violation, and one for each reason for which nothing could be told. What the target wrote cannot end a line or
+/// A line for each violation, and one for each reason for which nothing could be report. What the target wrote cannot end a line or
 /// begin a command: it is made harmless first, and then escaped as the manual says.
 #[derive(Debug, Default)]
 pub struct Github {
@@ -27,9 +27,9 @@ pub struct Github {
     unjudged: BTreeMap<Verdict, Groups>,
 }
 
-impl Sheet for Github {
-    fn case(&mut self, _: &Head, told: &Told<'_>) {
-        let verdict = told.verdict;
+impl Reporter for Github {
+    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>) {
+        let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail if self.errors.len() < MOST => {
                 let findings: Vec<String> =
@@ -46,7 +46,7 @@ impl Sheet for Github {
         }
     }
 
-    fn write(&mut self, _: &Head, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         let mut lines = self.errors.concat();
         for (word, groups) in &self.unjudged {
             for (reason, group) in groups.by_times().into_iter().take(MOST) {

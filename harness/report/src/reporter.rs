@@ -9,18 +9,18 @@ use std::{
 use tempfile::SpooledTempFile;
 use xs2aspec_record::{CaseVerdict, Exchange, Role};
 
-use crate::head::Head;
+use crate::summary::RunSummary;
 
 /// A case as a report is told of it.
 #[derive(Debug, Clone)]
-pub struct Told<'a> {
+pub struct CaseReport<'a> {
     /// What was concluded.
     pub verdict: &'a CaseVerdict,
     /// What was sent for it, in the order in which it was sent.
     pub exchanges: Vec<&'a Exchange>,
 }
 
-impl Told<'_> {
+impl CaseReport<'_> {
     /// The judged exchange, if one took place.
     pub fn judged(&self) -> Option<&Exchange> {
         let number = self.verdict.exchange?;
@@ -29,30 +29,30 @@ impl Told<'_> {
 }
 
 /// A report that is drawn.
-pub trait Sheet {
-    /// Draws a selected case. They come in the order of their ids, and of the head only the clauses and the start are known by then. What
-    /// cannot be kept is said by [`Self::write`].
-    fn case(&mut self, head: &Head, told: &Told<'_>);
+pub trait Reporter {
+    /// Draws a selected case. They come in the order of their ids, and of the summary only the clauses and the start are known by then. What
+    /// cannot be kept is said by [`Self::finish`].
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>);
 
     /// Draws a control that nobody selected and that is a violation by itself ([`CaseVerdict::is_broken_control`]).
-    fn control(&mut self, _head: &Head, _told: &Told<'_>) {}
+    fn control(&mut self, _summary: &RunSummary, _report: &CaseReport<'_>) {}
 
     /// Draws a case that a report shows, be it selected or a control.
-    fn tell(&mut self, head: &Head, told: &Told<'_>) {
-        match told.verdict.role {
-            Role::Selected => self.case(head, told),
-            Role::Control => self.control(head, told),
+    fn show(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+        match report.verdict.role {
+            Role::Selected => self.case(summary, report),
+            Role::Control => self.control(summary, report),
         }
     }
 
-    /// Writes the report of the cases that were drawn, when all of the head is known.
-    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()>;
+    /// Writes the report of the cases that were drawn, when all of the summary is known.
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()>;
 
     /// The bytes of the same report, for one that keeps its parts in memory.
-    fn drawn(&mut self, head: &Head) -> Vec<u8> {
+    fn render(&mut self, summary: &RunSummary) -> Vec<u8> {
         let mut drawn = Vec::new();
         // Writing to memory does not fail.
-        drop(self.write(head, &mut drawn));
+        drop(self.finish(summary, &mut drawn));
         drawn
     }
 }

@@ -6,20 +6,19 @@ use std::fmt::Write as _;
 use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Verdict};
 
 use crate::{
-    head::Head,
-    run,
-    sheet::Told,
-    shell,
+    reporter::CaseReport,
+    run, shell,
+    summary::RunSummary,
     text::{self, harmless, short},
 };
 
 /// The block of a case, several lines, the last one with its line end.
-pub(crate) fn of(head: &Head, told: &Told<'_>) -> String {
-    let verdict = told.verdict;
+pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> String {
+    let verdict = report.verdict;
     let mut block = format!("{}  {}\n", verdict.verdict.word().to_uppercase(), spaced(&verdict.case));
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
-    if let Some(exchange) = told.judged() {
-        line(&mut block, "   | ", &exchanged(exchange, &head.start().base_url));
+    if let Some(exchange) = report.judged() {
+        line(&mut block, "   | ", &exchanged(exchange, &summary.start().base_url));
     }
     for change in &verdict.changes {
         line(&mut block, "   | ", &short(change));
@@ -34,7 +33,7 @@ pub(crate) fn of(head: &Head, told: &Told<'_>) -> String {
     if let Some(said) = said(verdict) {
         line(&mut block, "   | ", &said);
     }
-    clauses(&mut block, head, verdict);
+    clauses(&mut block, summary, verdict);
     if let Some(plain) = &verdict.same_as {
         line(&mut block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
     }
@@ -42,8 +41,8 @@ pub(crate) fn of(head: &Head, told: &Told<'_>) -> String {
         let word = if control.accepted { "accepted" } else { "not accepted" };
         line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
-    line(&mut block, "   = ", &format!("again   {}", again(head, &verdict.case)));
-    line(&mut block, "   = ", &format!("next    {}", next(head, &verdict.case)));
+    line(&mut block, "   = ", &format!("again   {}", again(summary, &verdict.case)));
+    line(&mut block, "   = ", &format!("next    {}", next(summary, &verdict.case)));
     block
 }
 
@@ -53,8 +52,8 @@ pub(crate) fn spaced(case: &str) -> String {
 }
 
 /// The command that runs the case again: the same case, against the same target, of the same depth, by the same clock.
-pub(crate) fn again(head: &Head, case: &str) -> String {
-    let start = head.start();
+pub(crate) fn again(summary: &RunSummary, case: &str) -> String {
+    let start = summary.start();
     let mut words = vec!["xs2aspec", "run", "--only", case];
     words.extend(start.arguments.iter().map(String::as_str));
     if !matches!(start.depth.as_str(), "" | "standard") {
@@ -68,8 +67,8 @@ pub(crate) fn again(head: &Head, case: &str) -> String {
 }
 
 /// The command that explains the case: the same one, with the requests that this target gets.
-fn next(head: &Head, case: &str) -> String {
-    let arguments = &head.start().arguments;
+fn next(summary: &RunSummary, case: &str) -> String {
+    let arguments = &summary.start().arguments;
     let mut words = vec!["xs2aspec", "explain", case];
     for option in arguments.windows(2).filter(|option| matches!(option[0].as_str(), "--target" | "--cases")) {
         words.extend(option.iter().map(String::as_str));
@@ -109,7 +108,7 @@ fn said(verdict: &CaseVerdict) -> Option<String> {
 }
 
 /// The clauses that are broken. A case whose own clause is not among them names it as what it is about.
-fn clauses(block: &mut String, head: &Head, verdict: &CaseVerdict) {
+fn clauses(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
     let mut broken: Vec<&str> = Vec::new();
     for finding in &verdict.findings {
         if !broken.contains(&finding.clause.as_str()) {
@@ -120,10 +119,10 @@ fn clauses(block: &mut String, head: &Head, verdict: &CaseVerdict) {
         broken[..=own].rotate_right(1);
     } else {
         let label = if broken.is_empty() { "clause  " } else { "about   " };
-        line(block, "   = ", &format!("{label}{}", clause(&verdict.clause, head.clause(&verdict.clause))));
+        line(block, "   = ", &format!("{label}{}", clause(&verdict.clause, summary.clause(&verdict.clause))));
     }
     for id in broken {
-        line(block, "   = ", &format!("clause  {}", clause(id, head.clause(id))));
+        line(block, "   = ", &format!("clause  {}", clause(id, summary.clause(id))));
     }
 }
 
@@ -148,7 +147,7 @@ mod tests {
     fn block(events: &[xs2aspec_record::Event], case: &str) -> String {
         let run = Run::of(events).unwrap();
         let verdict = run.verdicts().find(|verdict| verdict.case == case).unwrap();
-        super::of(run.head(), &run.told(verdict))
+        super::failure_block(run.summary(), &run.report(verdict))
     }
 
     #[test]
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_told_gives_its_reason() {
+    fn what_could_not_be_report_gives_its_reason() {
         insta::assert_snapshot!(block(&sample::mixed(), "periodic.months.duplicate/spread"), @"
         INCONCLUSIVE  periodic.months.duplicate / spread
           --> cases/periodic/months-of-execution.yaml:18

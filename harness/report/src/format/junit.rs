@@ -20,10 +20,11 @@ use quick_xml::{
 use xs2aspec_record::{CaseVerdict, Counts, Exit, Verdict};
 
 use crate::{
-    block, demanded,
-    head::Head,
+    demanded,
+    format::block,
+    reporter::{CaseReport, Parts, Reporter},
     run,
-    sheet::{Parts, Sheet, Told},
+    summary::RunSummary,
     text::{self, harmless, short},
 };
 
@@ -56,13 +57,13 @@ impl Junit {
     }
 }
 
-impl Sheet for Junit {
-    fn case(&mut self, head: &Head, told: &Told<'_>) {
+impl Reporter for Junit {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
         // Writing to memory does not fail.
-        drop(case(&mut self.writer, head, told));
+        drop(case(&mut self.writer, summary, report));
         let part = self.cases.add(self.writer.get_ref());
         self.writer.get_mut().clear();
-        let verdict = told.verdict;
+        let verdict = report.verdict;
         if !self.suites.contains_key(&verdict.area) {
             self.suites.insert(verdict.area.clone(), Suite::default());
         }
@@ -75,22 +76,24 @@ impl Sheet for Junit {
         }
     }
 
-    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         let sum = || self.suites.values().map(|suite| suite.micros).fold(0, u64::saturating_add);
-        let micros = head.finish().map_or_else(sum, |finish| finish.micros);
-        let whole =
-            Tally { unfinished: unfinished(head).is_some(), ..Tally::of(head.ledger().counts(), micros) };
-        let name = format!("xs2aspec {}", short(&head.start().target));
+        let micros = summary.finish().map_or_else(sum, |finish| finish.micros);
+        let whole = Tally {
+            unfinished: unfinished(summary).is_some(),
+            ..Tally::of(summary.totals().counts(), micros)
+        };
+        let name = format!("xs2aspec {}", short(&summary.start().target));
         let mut writer = Writer::new_with_indent(out, b' ', 2);
         writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         let root = writer.create_element("testsuites").with_attribute(("name", name.as_str()));
         root.with_attributes(as_attributes(&whole.attributes())).write_inner_content(|writer| {
             for (area, suite) in &self.suites {
-                open_suite(writer, head, area, &Tally::of(suite.counts, suite.micros), |writer| {
+                open_suite(writer, summary, area, &Tally::of(suite.counts, suite.micros), |writer| {
                     suite.cases.iter().try_for_each(|part| self.cases.copy(part.clone(), writer.get_mut()))
                 })?;
             }
-            unfinished(head).map_or(Ok(()), |why| unfinished_suite(writer, head, &why))
+            unfinished(summary).map_or(Ok(()), |why| unfinished_suite(writer, summary, &why))
         })?;
         writer.get_mut().write_all(b"\n")
     }
@@ -133,7 +136,7 @@ impl Tally {
 
 fn open_suite<W: Write>(
     writer: &mut Writer<W>,
-    head: &Head,
+    summary: &RunSummary,
     name: &str,
     tally: &Tally,
     content: impl FnOnce(&mut Writer<W>) -> io::Result<()>,
@@ -141,19 +144,19 @@ fn open_suite<W: Write>(
     let mut attributes = vec![("name", harmless(name))];
     attributes.extend(tally.attributes());
     attributes.push(("skipped", tally.skipped.to_string()));
-    attributes.push(("timestamp", harmless(&head.start().now)));
-    attributes.push(("url", short(&head.start().base_url)));
+    attributes.push(("timestamp", harmless(&summary.start().now)));
+    attributes.push(("url", short(&summary.start().base_url)));
     let element = writer.create_element("testsuite").with_attributes(as_attributes(&attributes));
     element.write_inner_content(|writer| {
-        properties(writer, head)?;
+        properties(writer, summary)?;
         content(writer)
     })?;
     Ok(())
 }
 
 /// What was run, so that a suite that is looked at alone tells it.
-fn properties(writer: &mut Writer<impl Write>, head: &Head) -> io::Result<()> {
-    let start = head.start();
+fn properties(writer: &mut Writer<impl Write>, summary: &RunSummary) -> io::Result<()> {
+    let start = summary.start();
     let mut facts = vec![
         ("tool", short(&start.tool)),
         ("target", short(&start.target)),
@@ -170,7 +173,7 @@ fn properties(writer: &mut Writer<impl Write>, head: &Head) -> io::Result<()> {
     ];
     let said = optional.into_iter().filter_map(|(name, said)| Some((name, short(said.as_deref()?))));
     facts.extend(said);
-    facts.extend(demanded::named(head).map(|(name, number)| (name, number.to_string())));
+    facts.extend(demanded::named(summary).map(|(name, number)| (name, number.to_string())));
     facts.extend(start.variations.iter().map(|name| ("variation", short(name))));
     writer.create_element("properties").write_inner_content(|writer| {
         for (name, value) in &facts {
@@ -182,8 +185,8 @@ fn properties(writer: &mut Writer<impl Write>, head: &Head) -> io::Result<()> {
     Ok(())
 }
 
-fn case(writer: &mut Writer<impl Write>, head: &Head, told: &Told<'_>) -> io::Result<()> {
-    let verdict = told.verdict;
+fn case(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseReport<'_>) -> io::Result<()> {
+    let verdict = report.verdict;
     let attributes = [
         ("name", harmless(&verdict.case)),
         ("classname", classname(verdict)),
@@ -191,16 +194,16 @@ fn case(writer: &mut Writer<impl Write>, head: &Head, told: &Told<'_>) -> io::Re
     ];
     let element = writer.create_element("testcase").with_attributes(as_attributes(&attributes));
     element.write_inner_content(|writer| {
-        outcome(writer, head, told)?;
-        writer.create_element("system-out").write_text_content(BytesText::new(&facts(head, verdict)))?;
+        outcome(writer, summary, report)?;
+        writer.create_element("system-out").write_text_content(BytesText::new(&facts(summary, verdict)))?;
         Ok(())
     })?;
     Ok(())
 }
 
 /// The element that says how a case ended; nothing for pass and observed.
-fn outcome(writer: &mut Writer<impl Write>, head: &Head, told: &Told<'_>) -> io::Result<()> {
-    let verdict = told.verdict;
+fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseReport<'_>) -> io::Result<()> {
+    let verdict = report.verdict;
     let (element, kind, message) = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => return Ok(()),
         Verdict::NotApplicable | Verdict::Waived => {
@@ -217,7 +220,7 @@ fn outcome(writer: &mut Writer<impl Write>, head: &Head, told: &Told<'_>) -> io:
         }
     };
     let attributes = [("type", kind.as_str()), ("message", message.as_str())];
-    let block = unmarked(&block::of(head, told));
+    let block = unmarked(&block::failure_block(summary, report));
     writer.create_element(element).with_attributes(attributes).write_text_content(BytesText::new(&block))?;
     Ok(())
 }
@@ -235,11 +238,11 @@ fn violation(verdict: &CaseVerdict) -> (String, String) {
 }
 
 /// What is known of a case beside its outcome: lines that some servers read as properties, then what was observed.
-fn facts(head: &Head, verdict: &CaseVerdict) -> String {
+fn facts(summary: &RunSummary, verdict: &CaseVerdict) -> String {
     let mut lines = String::from("\n");
     for (name, value) in [
         ("clause", verdict.clause.as_str()),
-        ("strength", head.strength(verdict).word()),
+        ("strength", summary.strength(verdict).word()),
         ("verdict", verdict.verdict.word()),
         ("place", &verdict.place.to_string()),
     ] {
@@ -272,14 +275,14 @@ fn unmarked(text: &str) -> String {
 }
 
 /// Why a run is no whole run, if so.
-fn unfinished(head: &Head) -> Option<String> {
-    let broken = head.ledger().broken_controls() > 0;
-    (broken || !head.complete() || head.exit() == Exit::NothingRan).then(|| head.conclusion())
+fn unfinished(summary: &RunSummary) -> Option<String> {
+    let broken = summary.totals().broken_controls() > 0;
+    (broken || !summary.complete() || summary.exit() == Exit::NothingRan).then(|| summary.conclusion())
 }
 
-fn unfinished_suite(writer: &mut Writer<impl Write>, head: &Head, why: &str) -> io::Result<()> {
+fn unfinished_suite(writer: &mut Writer<impl Write>, summary: &RunSummary, why: &str) -> io::Result<()> {
     let tally = Tally { unfinished: true, ..Tally::default() };
-    open_suite(writer, head, "run", &tally, |writer| {
+    open_suite(writer, summary, "run", &tally, |writer| {
         let attributes = [("name", "run-finished"), ("classname", "xs2aspec.run"), ("time", "0.000")];
         writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
             let attributes = [("type", Verdict::Error.word()), ("message", why)];

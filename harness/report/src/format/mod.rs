@@ -1,10 +1,21 @@
-//! The reports that a run leaves beside its record.
+//! The formats of a report, one file each, and those that a run leaves beside its record.
+
+pub mod annotations;
+pub(crate) mod block;
+pub mod ctrf;
+pub(crate) mod groups;
+pub mod har;
+pub mod html;
+pub mod junit;
+pub mod markdown;
+pub mod terminal;
 
 use std::path::Path;
 
 use xs2aspec_record::Event;
 
-use crate::{Run, ctrf::Ctrf, har, html::Page, junit::Junit, markdown::Summary, sheet::Sheet};
+use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary};
+use crate::{Run, reporter::Reporter};
 
 /// A report by what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +49,7 @@ impl Report {
 
     /// An empty one, to be shown case after case; its parts are kept in this folder until the end, or else in memory. `None` for the archive of exchanges,
     /// some of which may belong to no case.
-    pub fn sheet(self, folder: Option<&Path>) -> Option<Box<dyn Sheet>> {
+    pub fn reporter(self, folder: Option<&Path>) -> Option<Box<dyn Reporter>> {
         Some(match self {
             Self::Junit => Box::new(Junit::new(folder)),
             Self::Markdown => Box::new(Summary::default()),
@@ -50,8 +61,8 @@ impl Report {
 
     /// Its bytes, drawn from a record that is in memory, of which `run` is the index.
     pub fn draw(self, run: &Run<'_>, events: &[Event]) -> Vec<u8> {
-        match self.sheet(None) {
-            Some(mut sheet) => run.draw(sheet.as_mut()),
+        match self.reporter(None) {
+            Some(mut reporter) => run.draw(reporter.as_mut()),
             // Writing to memory does not fail.
             None => har::write(events, Vec::new()).unwrap_or_default(),
         }

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use xs2aspec_record::Verdict;
 
 use crate::{
-    block, demanded,
-    head::Head,
+    demanded,
+    format::block,
+    reporter::{CaseReport, Parts, Reporter},
     run,
-    sheet::{Parts, Sheet, Told},
+    summary::RunSummary,
     text,
 };
 
@@ -30,22 +31,22 @@ impl Ctrf {
     }
 }
 
-impl Sheet for Ctrf {
-    fn case(&mut self, head: &Head, told: &Told<'_>) {
+impl Reporter for Ctrf {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
         let between = if self.tests.is_empty() { "" } else { "," };
-        self.tests.add(format!("{between}\n{}", test(head, told)).as_bytes());
+        self.tests.add(format!("{between}\n{}", test(summary, report)).as_bytes());
     }
 
-    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
-        let start = head.start();
-        let counts = head.ledger().counts();
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        let start = summary.start();
+        let counts = summary.totals().counts();
         let begin = DateTime::parse_from_rfc3339(&start.now).map_or(0, |time| time.timestamp_millis());
         let lasted =
-            head.finish().map_or(0, |finish| i64::try_from(finish.micros / 1000).unwrap_or(i64::MAX));
+            summary.finish().map_or(0, |finish| i64::try_from(finish.micros / 1000).unwrap_or(i64::MAX));
         let of = |verdicts: &[Verdict]| verdicts.iter().map(|word| counts.of(*word)).sum::<usize>();
         let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
         let tool = json!({"name": name, "version": version});
-        let summary = json!({
+        let counted = json!({
             "tests": counts.total(),
             "passed": of(&[Verdict::Pass, Verdict::Observed]),
             "failed": of(&[Verdict::Fail]),
@@ -63,15 +64,15 @@ impl Sheet for Ctrf {
         let mut extra = json!({
             "baseUrl": start.base_url, "seed": start.seed, "clock": start.now, "depth": start.depth,
             "suiteSha256": start.suite_sha256, "documentSha256": start.document_sha256,
-            "exit": head.exit().code(),
-            "conclusion": format!("{}{}", head.of_other_cases(text::short), head.conclusion()),
+            "exit": summary.exit().code(),
+            "conclusion": format!("{}{}", summary.of_other_cases(text::short), summary.conclusion()),
         });
-        for (name, number) in demanded::named(head) {
+        for (name, number) in demanded::named(summary) {
             extra[name] = number.into();
         }
         write!(
             out,
-            "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"0.0.0\",\"results\":{{\n\"tool\":{tool},\n\"summary\":{summary},\n\
+            "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"0.0.0\",\"results\":{{\n\"tool\":{tool},\n\"summary\":{counted},\n\
              \"environment\":{environment},\n\"extra\":{extra},\n\"tests\":["
         )?;
         self.tests.copy(self.tests.all(), out)?;
@@ -79,8 +80,8 @@ impl Sheet for Ctrf {
     }
 }
 
-fn test(head: &Head, told: &Told<'_>) -> Value {
-    let verdict = told.verdict;
+fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
+    let verdict = report.verdict;
     let status = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => "passed",
         Verdict::Fail => "failed",
@@ -95,13 +96,13 @@ fn test(head: &Head, told: &Told<'_>) -> Value {
         "rawStatus": verdict.verdict.word(),
         "filePath": verdict.place.file,
         "line": verdict.place.line,
-        "tags": [verdict.operation, head.strength(verdict).word()],
+        "tags": [verdict.operation, summary.strength(verdict).word()],
     });
     match verdict.verdict {
         Verdict::Fail => {
             let first = verdict.findings.first();
             test["message"] = text::short(&first.map(run::mismatch).unwrap_or_default()).into();
-            test["trace"] = block::of(head, told).into();
+            test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}
         _ => test["message"] = text::short(run::reason(verdict)).into(),

@@ -9,12 +9,15 @@ use std::{
 use xs2aspec_record::{CaseVerdict, Counts, Verdict};
 
 use crate::{
-    demanded, diff,
-    groups::{Group, Groups},
-    head::Head,
+    compare::diff,
+    demanded,
+    format::{
+        groups::{Group, Groups},
+        terminal,
+    },
+    reporter::{CaseReport, Reporter},
     run,
-    sheet::{Sheet, Told},
-    terminal,
+    summary::RunSummary,
     text::{self, short},
 };
 
@@ -36,9 +39,9 @@ pub struct Summary {
     observed: Groups,
 }
 
-impl Sheet for Summary {
-    fn case(&mut self, _: &Head, told: &Told<'_>) {
-        let verdict = told.verdict;
+impl Reporter for Summary {
+    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>) {
+        let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail => {
                 let item = failing(verdict);
@@ -60,21 +63,25 @@ impl Sheet for Summary {
         }
     }
 
-    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
-        let cases = head.of_other_cases(code);
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        let cases = summary.of_other_cases(code);
         let mut page =
-            Page { text: format!("## {cases}{} (exit {})\n\n", head.conclusion(), head.exit().code()) };
-        if let Some(changes) = head.changes() {
+            Page { text: format!("## {cases}{} (exit {})\n\n", summary.conclusion(), summary.exit().code()) };
+        if let Some(changes) = summary.changes() {
             let _ = writeln!(page.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
         }
-        page.text.push_str(&facts(head));
-        let ledger = head.ledger();
-        let operations = ledger.by_operation().iter().map(|(name, row)| (name.as_str(), *row));
-        let strengths = ledger.by_strength().iter().map(|(name, row)| (name.word(), *row));
-        page.table("operation", operations, ledger.counts());
-        page.table("strength", strengths, ledger.counts());
+        page.text.push_str(&facts(summary));
+        let totals = summary.totals();
+        let operations = totals.by_operation().iter().map(|(name, row)| (name.as_str(), *row));
+        let strengths = totals.by_strength().iter().map(|(name, row)| (name.word(), *row));
+        page.table("operation", operations, totals.counts());
+        page.table("strength", strengths, totals.counts());
         page.list("Failing cases", self.failing.iter().cloned(), self.beyond);
-        page.list("Waivers", head.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))), 0);
+        page.list(
+            "Waivers",
+            summary.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))),
+            0,
+        );
         for (title, word) in [
             ("Waived, by reason", Verdict::Waived),
             ("Inconclusive, by reason", Verdict::Inconclusive),
@@ -147,8 +154,8 @@ impl Page {
     }
 }
 
-fn facts(head: &Head) -> String {
-    let start = head.start();
+fn facts(summary: &RunSummary) -> String {
+    let start = summary.start();
     let at = start.address().map(|address| format!(" at {}", code(address))).unwrap_or_default();
     let mut facts = format!("- target {}{at}\n", code(&start.target));
     let said = [
@@ -168,8 +175,8 @@ fn facts(head: &Head) -> String {
         let variations: Vec<String> = start.variations.iter().map(|name| code(name)).collect();
         let _ = writeln!(facts, "- built-in bank with the variation {}", variations.join(", "));
     }
-    let _ = writeln!(facts, "- {}\n- {}", terminal::amounts(head), demanded::numbers(head));
-    for line in demanded::to_add(head) {
+    let _ = writeln!(facts, "- {}\n- {}", terminal::amounts(summary), demanded::numbers(summary));
+    for line in demanded::to_add(summary) {
         let _ = writeln!(facts, "  - to ask more, add {}", code(&line));
     }
     for (option, patterns) in [("--only", &start.only), ("--skip", &start.skip)] {
@@ -228,7 +235,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        files::Report,
+        format::Report,
         sample::{self, Sample},
     };
 
@@ -296,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn other_cases_and_variations_are_told() {
+    fn other_cases_and_variations_are_report() {
         let mut sample = Sample::new(1);
         sample.verdict("periodic.months/one", Verdict::Pass);
         sample.start().other_cases = Some("my <b>`cases".into());

@@ -23,7 +23,7 @@ pub fn of(base: &Run<'_>, head: &Run<'_>) -> Changes {
     let (before, after) = (verdicts(base), verdicts(head));
     let judged =
         |word: Verdict| matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed);
-    let start = base.head().start();
+    let start = base.summary().start();
     let named = format!("{} against {}, clock {}, seed {}", start.tool, start.target, start.now, start.seed);
     let mut changes = Changes { base: named, ..Changes::default() };
     for (case, (word, why)) in &after {
@@ -50,7 +50,7 @@ pub fn of(base: &Run<'_>, head: &Run<'_>) -> Changes {
     (changes.newly_observed, changes.no_longer_observed) =
         differing(&observations(base), &observations(head));
     let waivers = |run: &Run<'_>| -> BTreeSet<String> {
-        run.head().waivers().iter().map(xs2aspec_record::WaiverSeen::says).collect()
+        run.summary().waivers().iter().map(xs2aspec_record::WaiverSeen::says).collect()
     };
     (changes.new_waivers, changes.gone_waivers) = differing(&waivers(base), &waivers(head));
     changes
@@ -155,7 +155,7 @@ fn why(verdict: &CaseVerdict) -> String {
 
 /// As a code span that no text can end.
 fn code(text: &str) -> String {
-    crate::markdown::code(&short(text))
+    crate::format::markdown::code(&short(text))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Counts {
 
 /// Verdicts of the selected cases, counted whole, by operation and by strength of the case's clause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ledger {
+pub struct Totals {
     counts: Counts,
     by_operation: BTreeMap<String, Counts>,
     by_strength: BTreeMap<Strength, Counts>,
@@ -70,7 +70,7 @@ pub struct Ledger {
     broken_controls: usize,
 }
 
-impl Ledger {
+impl Totals {
     /// Takes a clause of the document; only those that it demands have a state.
     pub fn clause(&mut self, clause: &ClauseText) {
         if clause.strength.is_demanded() {

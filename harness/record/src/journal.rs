@@ -29,11 +29,11 @@ struct Line {
 
 /// Notes what is about to be sent.
 #[derive(Debug)]
-pub struct Sending {
+pub struct Journal {
     file: Mutex<File>,
 }
 
-impl Sending {
+impl Journal {
     /// Goes on with the file in this folder, or begins it.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let file = File::options().create(true).append(true).open(folder.join(FILE))?;
@@ -106,8 +106,8 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         forget(&folder).unwrap();
         assert!(noted(&folder).unwrap().is_empty());
-        Sending::open(&folder).unwrap().note("a/b", "request").unwrap();
-        Sending::open(&folder).unwrap().note("c/d", "payment").unwrap();
+        Journal::open(&folder).unwrap().note("a/b", "request").unwrap();
+        Journal::open(&folder).unwrap().note("c/d", "payment").unwrap();
         let path = folder.join(FILE);
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();

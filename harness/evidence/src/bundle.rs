@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Event, Exit, Verdict};
-
-use crate::{
-    Run, RunError, demanded,
-    envelope::{EnvelopeError, SigningKey},
-    files::Report,
+use xs2aspec_record::{
+    Event, Exit, Verdict,
+    digest::{hex, sha256},
 };
+
+use xs2aspec_report::{Run, RunError, demanded, format::Report};
+
+use crate::envelope::{EnvelopeError, SigningKey};
 
 /// The record, as it stands in the folder of a run.
 pub const RECORD: &str = "record.jsonl";
@@ -73,7 +74,7 @@ pub fn bundle(
     key: &SigningKey,
 ) -> Result<Vec<u8>, BundleError> {
     let run = Run::of(events)?;
-    if run.head().finish().is_none() {
+    if run.summary().finish().is_none() {
         return Err(BundleError::Unfinished);
     }
     let mut members = vec![
@@ -136,13 +137,14 @@ pub fn chain(record: &[u8]) -> String {
 /// `profile.json`.
 pub fn profile(run: &Run<'_>) -> String {
     // Texts alone: this cannot fail.
-    let said = run.head().profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
+    let said =
+        run.summary().profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
     said.unwrap_or_else(|| "null".to_owned()) + "\n"
 }
 
-/// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and each case, and of the program.
+/// `digests.json`: of the document, of the suite, of each statement of the totals, each case file and each case, and of the program.
 pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
-    let start = run.head().start();
+    let start = run.summary().start();
     let mut clauses = BTreeMap::new();
     let mut files = BTreeMap::new();
     let mut cases = BTreeMap::new();
@@ -185,7 +187,7 @@ pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
 
 /// The statement about these members.
 pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Program) -> Value {
-    let start = run.head().start();
+    let start = run.summary().start();
     let subject: Vec<Value> =
         members.iter().map(|(name, content)| described(name, &sha256(content))).collect();
     let names = |words: &[Verdict]| -> Vec<&str> {
@@ -195,9 +197,9 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
             .collect()
     };
     let mut suite = described("case files, clauses and fixtures", &start.suite_sha256);
-    suite["annotations"] = demanded::named(run.head()).into_iter().collect::<Value>();
+    suite["annotations"] = demanded::named(run.summary()).into_iter().collect::<Value>();
     let warned = names(&[Verdict::Waived]);
-    let result = match run.head().exit() {
+    let result = match run.summary().exit() {
         Exit::Conforms if warned.is_empty() => "PASSED",
         Exit::Conforms => "WARNED",
         _ => "FAILED",
@@ -224,14 +226,4 @@ pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Pr
 /// A resource descriptor of the attestation framework.
 fn described(name: &str, sha256: &str) -> Value {
     json!({"name": name, "digest": {"sha256": sha256}})
-}
-
-/// SHA-256, in hex.
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }

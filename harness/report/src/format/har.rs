@@ -10,7 +10,7 @@ use xs2aspec_record::{Body, Event, Exchange, Header, RunStarted};
 #[derive(Debug)]
 pub struct Archive<W: Write> {
     out: W,
-    /// The beginning of the run, once it was told.
+    /// The beginning of the run, once it was report.
     start: Option<RunStarted>,
     is_first: bool,
 }

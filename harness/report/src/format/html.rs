@@ -10,16 +10,16 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict};
+use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict, digest::hex};
 
 use crate::{
-    block,
-    bundle::hex,
-    demanded, diff,
-    head::Head,
+    compare::diff,
+    demanded,
+    format::{block, terminal},
+    reporter::{CaseReport, Parts, Reporter},
     run,
-    sheet::{Parts, Sheet, Told},
-    terminal, text,
+    summary::RunSummary,
+    text,
 };
 
 const STYLE: &str = include_str!("html/report.css");
@@ -63,17 +63,17 @@ impl Page {
     }
 }
 
-impl Sheet for Page {
-    fn case(&mut self, head: &Head, told: &Told<'_>) {
+impl Reporter for Page {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
         if self.index.is_empty() {
-            let ids = head.clauses().enumerate().map(|(at, clause)| (clause.id.clone(), at));
+            let ids = summary.clauses().enumerate().map(|(at, clause)| (clause.id.clone(), at));
             self.index = ids.collect();
         }
-        let verdict = told.verdict;
+        let verdict = report.verdict;
         self.detailed += usize::from(shows_exchanges(verdict.verdict));
         let clause = self.index.get(&verdict.clause).copied();
         let between = if self.cases.is_empty() { "" } else { "," };
-        let drawn = case(head, told, clause, self.detailed <= DETAILED);
+        let drawn = case(summary, report, clause, self.detailed <= DETAILED);
         self.cases.add(format!("{between}{}", in_script(&drawn)).as_bytes());
         for finding in &verdict.findings {
             if !self.broken.contains(&finding.clause) {
@@ -87,18 +87,18 @@ impl Sheet for Page {
         }
     }
 
-    fn write(&mut self, head: &Head, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
             hash(SCRIPT),
             hash(STYLE)
         );
-        let title = escaped(&format!("xs2aspec: {}", text::short(&head.start().target)));
-        let other = head.of_other_cases(text::short);
-        let summary = escaped(&format!("{other}{}. {}.", head.conclusion(), demanded::numbers(head)));
+        let title = escaped(&format!("xs2aspec: {}", text::short(&summary.start().target)));
+        let other = summary.of_other_cases(text::short);
+        let says = escaped(&format!("{other}{}. {}.", summary.conclusion(), demanded::numbers(summary)));
         // The cases are put before the other members.
-        let rest = in_script(&self.rest(head));
+        let rest = in_script(&self.rest(summary));
         let rest = rest.strip_prefix('{').unwrap_or_default();
         write!(
             out,
@@ -106,7 +106,7 @@ impl Sheet for Page {
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-             <body>\n<main id=\"report\"><h1>{title}</h1><p>{summary}</p></main>\n\
+             <body>\n<main id=\"report\"><h1>{title}</h1><p>{says}</p></main>\n\
              <script id=\"data\" type=\"application/json\">{{\"cases\":["
         )?;
         self.cases.copy(self.cases.all(), out)?;
@@ -116,8 +116,8 @@ impl Sheet for Page {
 
 impl Page {
     /// Everything that the page shows but its cases.
-    fn rest(&self, head: &Head) -> Value {
-        let strengths = head.ledger().by_strength().iter().map(|(strength, counts)| {
+    fn rest(&self, summary: &RunSummary) -> Value {
+        let strengths = summary.totals().by_strength().iter().map(|(strength, counts)| {
             let demanded = matches!(strength, Strength::Stated | Strength::Derived | Strength::Choice);
             let broken = counts.of(Verdict::Fail) + counts.of(Verdict::Waived);
             let kept = counts.of(Verdict::Pass);
@@ -125,22 +125,22 @@ impl Page {
                    "observed": counts.of(Verdict::Observed), "open": counts.total() - kept - broken - counts.of(Verdict::Observed)})
         });
         json!({
-            "conclusion": format!("{}{}", head.of_other_cases(text::short), head.conclusion()),
-            "exit": head.exit().code(),
-            "facts": facts(head),
+            "conclusion": format!("{}{}", summary.of_other_cases(text::short), summary.conclusion()),
+            "exit": summary.exit().code(),
+            "facts": facts(summary),
             "strengths": strengths.collect::<Vec<_>>(),
-            "demanded": demanded::numbers(head),
-            "toAdd": demanded::to_add(head),
-            "clauses": head.clauses().map(|clause| json!({
+            "demanded": demanded::numbers(summary),
+            "toAdd": demanded::to_add(summary),
+            "clauses": summary.clauses().map(|clause| json!({
                 "id": clause.id, "says": clause.says, "strength": clause.strength.word(), "line": clause.line,
                 "section": clause.section, "standard": clause.standard, "why": clause.why,
                 "broken": self.broken.contains(&clause.id),
-                "state": demanded::state(head, &clause.id).map(|(state, checked)| json!([state.word(), checked])),
+                "state": demanded::state(summary, &clause.id).map(|(state, checked)| json!([state.word(), checked])),
             })).collect::<Vec<_>>(),
             "left": self.detailed.saturating_sub(DETAILED),
-            "waivers": head.waivers().iter().map(|waiver| json!({"red": waiver.is_red(), "says": cut(&waiver.says(), LINE)})).collect::<Vec<_>>(),
-            "quality": head.start().quality,
-            "changes": head.changes().map(|changes| json!({
+            "waivers": summary.waivers().iter().map(|waiver| json!({"red": waiver.is_red(), "says": cut(&waiver.says(), LINE)})).collect::<Vec<_>>(),
+            "quality": summary.start().quality,
+            "changes": summary.changes().map(|changes| json!({
                 "base": cut(&changes.base, LINE), "heading": diff::heading(changes),
                 "lists": diff::lists(changes).into_iter().map(|diff::List { title, items }| {
                     let shown = items.iter().take(CHANGED).map(|(item, why)| (cut(item, LINE), why.map(|why| cut(why, LINE))));
@@ -162,8 +162,8 @@ fn shows_exchanges(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error)
 }
 
-fn facts(head: &Head) -> Vec<(&'static str, String)> {
-    let start = head.start();
+fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
+    let start = summary.start();
     let at = start.address().map(|address| format!(" at {address}")).unwrap_or_default();
     let mut facts = vec![("Target", format!("{}{at}", start.target))];
     let said = [
@@ -183,7 +183,7 @@ fn facts(head: &Head) -> Vec<(&'static str, String)> {
         "Run",
         format!(
             "{}; depth {}, seed {}, clock {}",
-            terminal::amounts(head),
+            terminal::amounts(summary),
             start.depth,
             start.seed,
             start.now
@@ -197,24 +197,24 @@ fn facts(head: &Head) -> Vec<(&'static str, String)> {
     facts.extend([
         ("Suite", format!("{}, SHA-256 {}", start.tool, start.suite_sha256)),
         ("Document", format!("SHA-256 {}", start.document_sha256)),
-        ("Ledger", ledger(head)),
+        ("Ledger", ledger(summary)),
     ]);
     facts.into_iter().map(|(name, text)| (name, cut(&text, LINE))).collect()
 }
 
 /// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their ids.
-fn ledger(head: &Head) -> String {
+fn ledger(summary: &RunSummary) -> String {
     let mut hash = Sha256::new();
-    for clause in head.clauses() {
+    for clause in summary.clauses() {
         // Texts alone: this cannot fail.
         hash.update(serde_json::to_vec(clause).unwrap_or_default());
     }
-    format!("{}, SHA-256 {}", text::count(head.clauses().len(), "statement"), hex(&hash.finalize()))
+    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "statement"), hex(&hash.finalize()))
 }
 
 /// A case: short where it passed, with its exchanges where there is something to look at.
-fn case(head: &Head, told: &Told<'_>, clause: Option<usize>, is_detailed: bool) -> Value {
-    let verdict = told.verdict;
+fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is_detailed: bool) -> Value {
+    let verdict = report.verdict;
     if verdict.verdict == Verdict::Pass {
         return json!([verdict.case, clause, "pass"]);
     }
@@ -239,9 +239,9 @@ fn case(head: &Head, told: &Told<'_>, clause: Option<usize>, is_detailed: bool) 
         rest["control"] = json!({"case": control.case, "accepted": control.accepted});
     }
     if shows_exchanges(verdict.verdict) {
-        rest["again"] = block::again(head, &verdict.case).into();
+        rest["again"] = block::again(summary, &verdict.case).into();
         if is_detailed {
-            rest["exchanges"] = told.exchanges.iter().map(|sent| exchange(sent)).collect();
+            rest["exchanges"] = report.exchanges.iter().map(|sent| exchange(sent)).collect();
         }
     }
     json!([verdict.case, clause, verdict.verdict.word(), rest])
