@@ -3,12 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use xs2aspec_record::{Exit, Header};
-use xs2aspec_runner::{
-    Profile, Session,
-    fill::Filled,
-    judge::every_answer,
-    response::{Operation, ResponseRules},
-};
+use xs2aspec_runner::{Profile, Session, fill::Filled};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{Failure, args::Explain};
@@ -43,13 +38,12 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
 fn explain_clause(suite: &Suite, clause: &Clause) {
     describe(clause, &suite.spec().document);
     let cases: Vec<&Case> = suite.cases().iter().filter(|case| case.clause == clause.id).collect();
-    let rules = ResponseRules::new();
-    let operations =
-        Operation::ALL.into_iter().filter(|one| rules.clauses_of(*one).contains(clause.id.as_str()));
-    let operations: Vec<&str> = operations.map(Operation::as_str).collect();
+    let answers = suite.answers();
+    let checked = |name: &&str| answers.clauses_of(name).contains(clause.id.as_str());
+    let operations: Vec<&str> = answers.operations().filter(checked).collect();
     if !operations.is_empty() {
         say!("checked    on every answer of {}, in each case", operations.join(", "));
-    } else if every_answer(&rules).contains(clause.id.as_str()) {
+    } else if answers.of_every_answer().contains(clause.id.as_str()) {
         say!("checked    on every answer, in each case");
     }
     say!("cases      {}", cases.len());

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use xs2aspec_record::{Exit, Strength};
-use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
 use xs2aspec_suite::{
     Case, Depth,
     coverage::{Cover, Coverage},
@@ -76,8 +75,7 @@ fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
 /// Every section of the document with its statements and how each is covered. A statement left to do is exit code 1.
 pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
     let suite = crate::suite(args.source.cases.as_ref())?;
-    let rules = ResponseRules::new();
-    let coverage = Coverage::of(&suite, &every_answer(&rules));
+    let coverage = Coverage::of(&suite);
     let exit = if coverage.is_complete() { Exit::Conforms } else { Exit::Violation };
     if args.json {
         say!("{:#}", serde_json::to_value(&coverage).map_err(Failure::input)?);
@@ -152,8 +150,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 /// Breaches of the authoring rules; any is exit code 2.
 pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     let suite = crate::suite(args.cases.as_ref())?;
-    let rules = ResponseRules::new();
-    let problems = lint::lint(&suite, &every_answer(&rules));
+    let problems = lint::lint(&suite);
     if problems.is_empty() {
         let [quick, standard, exhaustive] = [Depth::Quick, Depth::Standard, Depth::Exhaustive]
             .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));

@@ -10,8 +10,8 @@ use xs2aspec_report::{
     kill_matrix::{Flaw, KillMatrix, Row},
 };
 use xs2aspec_runner::{
-    Options, Profile, Session, SessionError, exchange::Inside, judge::every_answer,
-    profile::AuthorizedProfile, response::ResponseRules, session::Requests, waiver::WaiversFile,
+    Options, Profile, Session, SessionError, exchange::Inside, profile::AuthorizedProfile, session::Requests,
+    waiver::WaiversFile,
 };
 use xs2aspec_suite::{Coverage, Suite};
 
@@ -229,8 +229,7 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: Special) -> Result<Exit
 
 /// Clauses that the document demands: each of them must have a fault, whether or not the suite has a case that could see it.
 fn testable(suite: &Suite) -> BTreeSet<String> {
-    let rules = ResponseRules::new();
-    let coverage = Coverage::of(suite, &every_answer(&rules));
+    let coverage = Coverage::of(suite);
     coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 

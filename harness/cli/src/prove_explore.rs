@@ -12,7 +12,7 @@ use std::{
 use tokio::task::JoinSet;
 use xs2aspec_record::{Exit, Finding, Verdict};
 use xs2aspec_report::kill_matrix::Kind;
-use xs2aspec_runner::{Profile, Session, judge::every_answer, response::ResponseRules, session::Requests};
+use xs2aspec_runner::{Profile, Session, session::Requests};
 use xs2aspec_suite::{
     Case, Suite,
     explore::{Explorer, sequence::Command},
@@ -106,7 +106,7 @@ pub(crate) async fn prove(
             hunted[at] = one?;
         }
     }
-    report(args, &hunted, budget, start)
+    report(suite, args, &hunted, budget, start)
 }
 
 async fn hunt(
@@ -165,9 +165,14 @@ async fn hunt(
 }
 
 /// Writes a line for each bank, and says how they are spread.
-fn report(args: &Prove, hunted: &[Hunted], budget: u64, start: Instant) -> Result<Exit, Failure> {
-    let rules = ResponseRules::new();
-    let of_answers: BTreeSet<&str> = every_answer(&rules);
+fn report(
+    suite: &Suite,
+    args: &Prove,
+    hunted: &[Hunted],
+    budget: u64,
+    start: Instant,
+) -> Result<Exit, Failure> {
+    let of_answers: BTreeSet<&str> = suite.answers().of_every_answer();
     let together: BTreeSet<&str> = Special::interactions().map(Special::name).collect();
     let mut table = String::from("kind\tname\tclause\tconcerns\trequests\tfound by\n");
     let (mut needed, mut missed, mut accused) = (Vec::new(), Vec::new(), Vec::new());

@@ -17,11 +17,7 @@ use xs2aspec_report::{
     reporter::Reporter,
     text,
 };
-use xs2aspec_runner::{
-    Profile, exchange, judge,
-    response::{Operation, ResponseRules},
-    waiver,
-};
+use xs2aspec_runner::{Profile, exchange, judge, waiver};
 use xs2aspec_signing::{
     Certificate,
     diagnosis::{self, Parameters, Received},
@@ -29,7 +25,7 @@ use xs2aspec_signing::{
     name::Template,
     qualified::Statements,
 };
-use xs2aspec_suite::{Suite, Tree};
+use xs2aspec_suite::{AnswerRules, Suite, Tree};
 
 /// A reader and its name, which is that of its fuzz target and of its corpus.
 pub type Reader = (&'static str, fn(&[u8]));
@@ -187,12 +183,14 @@ pub fn record(bytes: &[u8]) {
 
 /// An answer of any operation: its number, and the bytes of the connection.
 pub fn response(bytes: &[u8]) {
-    static RULES: LazyLock<ResponseRules> = LazyLock::new(ResponseRules::new);
+    static RULES: LazyLock<AnswerRules> =
+        LazyLock::new(|| AnswerRules::load(&Tree::embedded()).expect("the embedded spec can be read"));
     let Some((first, rest)) = bytes.split_first() else { return };
     let mut seen = None;
     let ended = RUNTIME.block_on(exchange::read_answer(rest, &mut seen));
     let (Ok(()), Some(answer)) = (ended, seen) else { return };
-    let operation = Operation::ALL[usize::from(*first) % Operation::ALL.len()];
-    let examined = judge::examine(Some(operation), &answer, &RULES, &std::collections::BTreeSet::new());
+    let operations: Vec<&str> = RULES.operations().collect();
+    let operation = operations[usize::from(*first) % operations.len()];
+    let examined = judge::examine(operation, &answer, &RULES, &std::collections::BTreeSet::new());
     assert!(!examined.words.is_empty());
 }

@@ -5,63 +5,57 @@ use std::collections::BTreeMap;
 use xs2aspec_record::{AnswerCheck, AnswerChecks, Body, Exchange};
 use xs2aspec_suite::{Case, Strength, Suite};
 
-use crate::{
-    judge::SERVER_ERROR,
-    response::{Operation, ResponseRules},
-};
-
 /// Counts the answers of a run.
 #[derive(Debug)]
 pub(crate) struct AnswerTally<'a> {
     suite: &'a Suite,
-    rules: &'a ResponseRules,
     checks: BTreeMap<&'a str, AnswerCheck>,
 }
 
 impl<'a> AnswerTally<'a> {
     /// No answers yet.
-    pub(crate) fn new(suite: &'a Suite, rules: &'a ResponseRules) -> Self {
-        let mut tally = Self { suite, rules, checks: BTreeMap::new() };
-        for operation in Operation::ALL {
+    pub(crate) fn new(suite: &'a Suite) -> Self {
+        let rules = suite.answers();
+        let mut tally = Self { suite, checks: BTreeMap::new() };
+        for operation in rules.operations() {
             for clause in rules.clauses_of(operation) {
                 tally.add_check(clause, Some(operation));
             }
         }
-        tally.add_check(SERVER_ERROR, None);
+        tally.add_check(rules.server_error(), None);
         tally
     }
 
     /// A clause that is checked on answers of this operation, or of all, if the document demands it.
-    fn add_check(&mut self, clause: &'a str, operation: Option<Operation>) {
+    fn add_check(&mut self, clause: &'a str, operation: Option<&str>) {
         let strength = self.suite.clauses().get(clause).map(|clause| &clause.strength);
         if matches!(strength, Some(Strength::Stated | Strength::Derived(_))) {
             let check = self.checks.entry(clause).or_default();
             clause.clone_into(&mut check.clause);
-            check.operations.extend(operation.map(|operation| operation.to_string()));
+            check.operations.extend(operation.map(str::to_owned));
         }
     }
 
     /// Takes an exchange, whose answer may be masked: that changes no member.
     pub(crate) fn add(&mut self, exchange: &Exchange) {
         let Some(answer) = exchange.response.as_ref().filter(|_| exchange.failure.is_none()) else { return };
-        if let Some(check) = self.checks.get_mut(SERVER_ERROR) {
+        if let Some(check) = self.checks.get_mut(self.suite.answers().server_error()) {
             check.answers += 1;
             check.exercised += 1;
         }
         let case = self.suite.case(&exchange.case);
-        let operation = case.and_then(|case| operation_of(case, &exchange.step)?.parse::<Operation>().ok());
-        let Some(operation) = operation else { return };
+        let operation = case.and_then(|case| operation_of(case, &exchange.step));
+        let Some(operation) = operation.filter(|name| self.suite.answers().has(name)) else { return };
         let Some(Body::Text(text)) = &answer.body else { return };
         let Ok(document) = serde_json::from_str(text) else { return };
         let is_success = (200..300).contains(&answer.status);
         if is_success {
-            let name = operation.as_str();
             let checks = self.checks.values_mut();
-            for check in checks.filter(|check| check.operations.iter().any(|one| one == name)) {
+            for check in checks.filter(|check| check.operations.iter().any(|one| one == operation)) {
                 check.answers += 1;
             }
         }
-        for clause in self.rules.exercised(operation, answer.status, &document) {
+        for clause in self.suite.answers().exercised(operation, answer.status, &document) {
             if let Some(check) = self.checks.get_mut(clause) {
                 check.exercised += 1;
                 check.answers += u64::from(!is_success);

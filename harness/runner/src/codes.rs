@@ -1,49 +1,46 @@
-//! Where the code of a refusal stands: in `tppMessages` where the document shows that, elsewhere anywhere in the body.
+//! Where the code of a refusal stands: in its messages where the document shows that, elsewhere anywhere in the body.
 
 use serde_json::Value;
-
-use crate::response::Operation;
+use xs2aspec_spec::AnswerRules;
 
 /// What of an answer may be a code.
 pub(crate) enum Codes {
-    /// The codes of its `tppMessages`, where the document shows that they stand there.
-    Messages(Vec<String>),
+    /// The codes of its messages, where the document shows that they stand there; and where that is.
+    Messages(Vec<String>, String),
     /// Every text of its body, where the document shows no shape.
     Anywhere(Vec<String>),
 }
 
 impl Codes {
-    /// Those of the answer of an operation. The document shows the shape of payment creation alone (the clauses `error.body` and
-    /// `error.tpp-messages.absent`).
-    pub(crate) fn of_answer(operation: Option<Operation>, document: Option<&Value>, body: &[u8]) -> Self {
-        match operation {
-            Some(Operation::Ncbct | Operation::Periodic) => Self::Messages(of_messages(document)),
-            _ => Self::Anywhere(texts(document, body)),
+    /// Those of the answer of an operation.
+    pub(crate) fn new(rules: &AnswerRules, operation: &str, document: Option<&Value>, body: &[u8]) -> Self {
+        if rules.shows_codes(operation) {
+            Self::Messages(rules.codes(document), rules.place_of_codes())
+        } else {
+            Self::anywhere(document, body)
         }
+    }
+
+    /// Those that any body may have.
+    pub(crate) fn anywhere(document: Option<&Value>, body: &[u8]) -> Self {
+        Self::Anywhere(texts(document, body))
     }
 
     /// Whether a code is among them.
     pub(crate) fn have(&self, code: &str) -> bool {
         match self {
-            Self::Messages(codes) => codes.iter().any(|found| found == code),
+            Self::Messages(codes, _) => codes.iter().any(|found| found == code),
             Self::Anywhere(texts) => texts.iter().any(|text| has_word(text, code)),
         }
     }
 
     /// Where they are looked for.
-    pub(crate) fn place(&self) -> &'static str {
+    pub(crate) fn place(&self) -> &str {
         match self {
-            Self::Messages(_) => "body/tppMessages",
+            Self::Messages(_, place) => place,
             Self::Anywhere(_) => "body",
         }
     }
-}
-
-/// Codes of the `tppMessages` of an answer.
-pub(crate) fn of_messages(document: Option<&Value>) -> Vec<String> {
-    let messages = document.and_then(|body| body.get("tppMessages")).and_then(Value::as_array);
-    let codes = messages.into_iter().flatten().filter_map(|message| message.get("code")?.as_str());
-    codes.map(str::to_owned).collect()
 }
 
 /// Whether a text has a code as a word of its own.
@@ -79,14 +76,17 @@ fn texts(document: Option<&Value>, body: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use xs2aspec_spec::Tree;
+
     use super::*;
 
     #[test]
     fn a_code_stands_where_the_document_shows_it_and_elsewhere_anywhere() {
         let mix = r#"{"tppMessages":[{"category":"ERROR","code":"REFERENCE_MIX_INVALID"}]}"#;
-        let has = |operation: Operation, body: &str| {
+        let rules = AnswerRules::load(&Tree::embedded()).unwrap();
+        let has = |operation: &str, body: &str| {
             let document = serde_json::from_str(body).ok();
-            let codes = Codes::of_answer(Some(operation), document.as_ref(), body.as_bytes());
+            let codes = Codes::new(&rules, operation, document.as_ref(), body.as_bytes());
             codes.have("REFERENCE_MIX_INVALID")
         };
         for (body, is_said) in [
@@ -102,8 +102,8 @@ mod tests {
             ("{}", false),
             ("", false),
         ] {
-            assert_eq!(has(Operation::Basket, body), is_said, "{body}");
-            assert_eq!(has(Operation::Ncbct, body), body == mix, "{body}");
+            assert_eq!(has("basket", body), is_said, "{body}");
+            assert_eq!(has("ncbct", body), body == mix, "{body}");
         }
     }
 }

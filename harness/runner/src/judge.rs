@@ -8,29 +8,10 @@ use std::{
 
 use serde_json::Value;
 use xs2aspec_record::{Finding, Verdict};
+use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Expectation, Refusal};
 
-use crate::{
-    codes::{self, Codes},
-    exchange::Answer,
-    profile::Profile,
-    response::{Checked, Operation, ResponseRules},
-};
-
-/// Clause of the rule that a server never fails on a request (RFC 9110 section 15.6).
-pub(crate) const SERVER_ERROR: &str = "http.no-server-error";
-
-/// Clauses that are checked on every answer, whatever the case is about.
-pub fn every_answer(rules: &ResponseRules) -> BTreeSet<&str> {
-    let own = [
-        SERVER_ERROR,
-        "basket.success-status",
-        "payment.success-status",
-        "customers.success-status",
-        "transaction.success-status",
-    ];
-    rules.clauses().into_iter().chain(own).collect()
-}
+use crate::{codes::Codes, exchange::Answer, profile::Profile};
 
 /// What an answer says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,42 +76,42 @@ pub struct Judged {
 ///
 /// Answers of an operation that the document only mentions have no shape to be held to. `strict` are clauses that the document
 /// leaves to the bank and whose profile says `fail`: what would be observed is then a finding.
-pub fn examine(
-    operation: Option<Operation>,
-    answer: &Answer,
-    rules: &ResponseRules,
-    strict: &BTreeSet<String>,
-) -> Examined {
-    let checked = match operation {
-        Some(operation) => rules.check(operation, answer.status, answer.header("content-type"), &answer.body),
-        None => Checked { document: serde_json::from_slice(&answer.body).ok(), ..Checked::default() },
-    };
-    let status =
-        checked.document.as_ref().and_then(|body| body.get("transactionStatus")).and_then(Value::as_str);
-    let is_foreign = operation.is_some_and(|operation| !rules.is_of(operation, checked.document.as_ref()));
+pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, strict: &BTreeSet<String>) -> Examined {
+    let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
+    let status = rules.status(checked.document.as_ref());
+    let is_foreign = rules.has(operation) && !rules.is_of(operation, checked.document.as_ref());
     let outcome = match answer.status {
         429 | 503 => Outcome::Busy,
         200..=299 if is_foreign => Outcome::Foreign,
-        200..=299 if status == Some("RJCT") => Outcome::Rejected,
+        200..=299 if status.is_some_and(|(_, status)| rules.is_rejected(status)) => Outcome::Rejected,
         200..=299 => Outcome::Accepted,
         400..=499 => Outcome::Refused,
         500.. => Outcome::ServerError,
         _ => Outcome::Neither,
     };
     let mut words = answer.status.to_string();
-    if let (200..=299, Some(status)) = (answer.status, status) {
-        _ = write!(words, " with transactionStatus {}", shortened(status));
+    if let (200..=299, Some((member, status))) = (answer.status, status) {
+        _ = write!(words, " with {member} {}", shortened(status));
     }
     if outcome == Outcome::Foreign {
         words.push_str(" with a body that is not the operation's");
     }
-    let codes = codes::of_messages(checked.document.as_ref());
+    let codes = rules.codes(checked.document.as_ref());
     if answer.status >= 400 && !codes.is_empty() {
         _ = write!(words, " with code {}", shortened(&codes.join(", ")));
     }
     let (broken, seen): (Vec<_>, Vec<_>) =
         checked.observations.into_iter().partition(|observation| strict.contains(&observation.clause));
-    let mut findings = checked.findings;
+    let mut findings: Vec<Finding> = checked
+        .findings
+        .into_iter()
+        .map(|found| Finding {
+            clause: found.clause,
+            expected: found.expected,
+            actual: found.actual,
+            at: found.at,
+        })
+        .collect();
     findings.extend(broken.into_iter().map(|observation| Finding {
         clause: observation.clause,
         expected: "what the profile declares".to_owned(),
@@ -151,12 +132,13 @@ pub fn examine(
 ///
 /// `choice` is what the profile declares for the clause, where the clause is a choice.
 pub fn judge(
-    (clause, operation): (&str, Option<Operation>),
+    (clause, operation): (&str, &str),
     expect: &Expectation,
     choice: Option<&str>,
     answer: &Answer,
     examined: Examined,
     profile: &Profile,
+    rules: &AnswerRules,
 ) -> Judged {
     let Examined { mut outcome, words, mut checks, mut findings, mut observations, document } = examined;
     let expect = by_choice(expect, choice);
@@ -181,7 +163,7 @@ pub fn judge(
     };
     checks += 1;
     if outcome == Outcome::ServerError {
-        findings.push(finding(SERVER_ERROR, "an answer below 500".into()));
+        findings.push(finding(rules.server_error(), "an answer below 500".into()));
     }
     match expect {
         Expectation::Accepted => {
@@ -190,22 +172,22 @@ pub fn judge(
             if !matches!(outcome, Outcome::Accepted | Outcome::Foreign) {
                 findings.push(finding(clause, "acceptance (2xx)".into()));
             }
-            if let Some(operation) = operation {
-                checks += success_status(operation, answer, profile, &mut findings, &mut observations);
+            if let Some(clause) = rules.success_status(operation) {
+                checks += success_status(clause, answer, profile, &mut findings, &mut observations);
             }
         }
         Expectation::Shows(values) => {
             checks += shows(clause, values, outcome, document.as_ref(), &words, &mut findings);
         }
         Expectation::Refused(refusal) => {
-            let codes = Codes::of_answer(operation, document.as_ref(), &answer.body);
+            let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
             let seen = (outcome, answer.status, words.as_str());
             checks += refused(clause, refusal, seen, &codes, profile, &mut findings);
             observations.push(format!("{clause}: refused with {words}"));
         }
         Expectation::Answered => {
             checks += 1;
-            if outcome == Outcome::ServerError && clause != SERVER_ERROR {
+            if outcome == Outcome::ServerError && clause != rules.server_error() {
                 findings.push(finding(clause, "an answer below 500".into()));
             }
             observations.push(format!("{clause}: {words}"));
@@ -225,15 +207,11 @@ pub fn judge(
     Judged { verdict, checks, findings, observations, reason: None }
 }
 
-/// The code for a quota that is used up (the document's list of codes).
-const QUOTA_CODE: &str = "ACCESS_EXCEEDED";
-
 /// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.
-pub(crate) fn is_quota(answer: &Answer) -> bool {
-    let document = || serde_json::from_slice(&answer.body).ok();
-    // The quota is that of an operation for whose refusals the document shows no shape.
-    let says = || Codes::of_answer(None, document().as_ref(), &answer.body).have(QUOTA_CODE);
-    (400..500).contains(&answer.status) && says()
+pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
+    let document = serde_json::from_slice(&answer.body).ok();
+    let says = |code| Codes::anywhere(document.as_ref(), &answer.body).have(code);
+    (400..500).contains(&answer.status) && rules.quota_code().is_some_and(says)
 }
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.
@@ -323,7 +301,7 @@ fn refused(
 
 /// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice; asserted only where its profile declares them.
 fn success_status(
-    operation: Operation,
+    clause: &str,
     answer: &Answer,
     profile: &Profile,
     findings: &mut Vec<Finding>,
@@ -332,12 +310,6 @@ fn success_status(
     if !(200..300).contains(&answer.status) {
         return 0;
     }
-    let clause = match operation {
-        Operation::Basket => "basket.success-status",
-        Operation::Ncbct | Operation::Periodic => "payment.success-status",
-        Operation::Customers => "customers.success-status",
-        Operation::Transaction => "transaction.success-status",
-    };
     // The key of each of these clauses is its id.
     let Some(declared) = profile.choices.get(clause) else {
         observations.push(format!("{clause}: {}", answer.status));
@@ -362,6 +334,10 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn rules() -> AnswerRules {
+        AnswerRules::load(&xs2aspec_spec::Tree::embedded()).unwrap()
+    }
+
     fn answer(status: u16, body: &str) -> Answer {
         Answer {
             status,
@@ -371,9 +347,9 @@ mod tests {
     }
 
     fn judged(expect: &Value, profile: &Profile, choice: Option<&str>, answer: &Answer) -> Judged {
-        let examined = examine(Some(Operation::Ncbct), answer, &ResponseRules::new(), &BTreeSet::new());
+        let examined = examine("ncbct", answer, &rules(), &BTreeSet::new());
         let expect = Expectation::parse(expect).unwrap();
-        judge(("ncbct.path", Some(Operation::Ncbct)), &expect, choice, answer, examined, profile)
+        judge(("ncbct.path", "ncbct"), &expect, choice, answer, examined, profile, &rules())
     }
 
     const RCVD: &str = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
@@ -450,9 +426,17 @@ mod tests {
             (500, "{}", Verdict::Fail, true),
         ] {
             let answer = answer(status, body);
-            let examined = examine(None, &answer, &ResponseRules::new(), &BTreeSet::new());
+            let examined = examine("payment-status", &answer, &rules(), &BTreeSet::new());
             assert_eq!(is_settled(&expect, &examined), settled, "{status} {body}");
-            let judged = judge(("error.funds", None), &expect, None, &answer, examined, &profile);
+            let judged = judge(
+                ("error.funds", "payment-status"),
+                &expect,
+                None,
+                &answer,
+                examined,
+                &profile,
+                &rules(),
+            );
             assert_eq!(judged.verdict, verdict, "{status} {body}");
             assert!(judged.checks > 1);
         }
@@ -502,7 +486,7 @@ mod tests {
         let body = r#"{"paymentId":"p","transactionStatus":"RCVD","tppMessages":[{"category":"ERROR","code":"NEW"}]}"#;
         let found = |strict: &[&str]| {
             let strict = strict.iter().map(|clause| (*clause).to_owned()).collect();
-            examine(Some(Operation::Ncbct), &answer(201, body), &ResponseRules::new(), &strict).findings
+            examine("ncbct", &answer(201, body), &rules(), &strict).findings
         };
         assert_eq!(found(&[]), []);
         let findings = found(&["tpp-message.code.unlisted", "tpp-message.code"]);

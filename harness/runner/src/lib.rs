@@ -4,7 +4,7 @@
 //! - [`fit`]: whether that fits the suite.
 //! - [`fill`] and [`seal`]: the request as bytes, digested and signed.
 //! - [`exchange`]: sending it, and reading the answer.
-//! - [`response`]: the rules for every answer; [`judge`]: what a case comes to.
+//! - [`judge`]: what a case comes to.
 //! - `answer_checks`: how often the rules for answers had something to look at.
 //! - [`session`]: one case with its set-up and control; [`run`](mod@run): a whole plan, as events.
 //! - [`resume`]: the rest of a run that was killed; [`rejudge`](mod@rejudge): recorded answers judged again.
@@ -19,7 +19,6 @@ pub mod mask;
 mod pace;
 pub mod profile;
 pub mod rejudge;
-pub mod response;
 pub mod resume;
 pub mod run;
 pub mod seal;

@@ -64,7 +64,7 @@ pub async fn run(
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
     let mut totals = Totals::default();
-    let mut answers = AnswerTally::new(session.suite(), session.rules());
+    let mut answers = AnswerTally::new(session.suite());
     let mut sink = |event: &Event| {
         if let Event::Exchange(exchange) = event {
             answers.add(exchange);

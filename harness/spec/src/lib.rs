@@ -2,6 +2,7 @@
 //!
 //! [`Tree`] holds the files, [`Spec`] what they say, with the place of every mistake in them. Nothing here sends anything.
 
+pub mod answer;
 pub mod clause;
 pub mod document;
 pub mod problem;
@@ -9,6 +10,7 @@ pub mod spec;
 pub mod tree;
 pub mod yaml;
 
+pub use answer::AnswerRules;
 pub use clause::{Clause, Strength};
 pub use document::Document;
 pub use problem::{Problem, Problems};

@@ -9,6 +9,7 @@ use crate::problem::{Problem, Problems};
 
 static CASES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../cases");
 static REQUESTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/requests");
+static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/schemas");
 static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
@@ -28,6 +29,7 @@ impl Tree {
         let mut tree = Self::default();
         tree.add_embedded("cases", &CASES);
         tree.add_embedded("fixtures/requests", &REQUESTS);
+        tree.add_embedded("fixtures/schemas", &SCHEMAS);
         tree.add_embedded("fixtures/spec", &SPEC);
         tree.add_embedded("fixtures/tables", &TABLES);
         tree
@@ -53,6 +55,7 @@ impl Tree {
     /// A tree of the embedded spec and of these files, for tests.
     pub fn of(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
+        tree.add_embedded("fixtures/schemas", &SCHEMAS);
         tree.add_embedded("fixtures/spec", &SPEC);
         tree.and(files)
     }

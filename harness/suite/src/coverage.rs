@@ -74,8 +74,9 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The coverage of a suite. `every_answer` are the clauses that the runner checks on every answer.
-    pub fn of(suite: &Suite, every_answer: &BTreeSet<&str>) -> Self {
+    /// The coverage of a suite.
+    pub fn of(suite: &Suite) -> Self {
+        let every_answer = suite.answers().of_every_answer();
         let mut by_clause = BTreeMap::<&str, [usize; 5]>::new();
         for case in suite.cases() {
             let slot = match case.expect {
@@ -96,7 +97,7 @@ impl Coverage {
                 says: clause.says.clone(),
                 strength: clause.strength.word(),
                 line: clause.line,
-                cover: cover(clause, by_clause.get(clause.id.as_str()), every_answer),
+                cover: cover(clause, by_clause.get(clause.id.as_str()), &every_answer),
             };
             let heading = suite.spec().document.section(clause.line);
             match sections.last_mut() {

@@ -29,4 +29,6 @@ pub use location::Location;
 pub use plan::{Plan, PlanError, Shard};
 pub use request::{BodySpec, RequestSpec};
 pub use suite::Suite;
-pub use xs2aspec_spec::{At, Clause, Document, Problem, Problems, Spec, Strength, Tree, problem::nearest};
+pub use xs2aspec_spec::{
+    AnswerRules, At, Clause, Document, Problem, Problems, Spec, Strength, Tree, problem::nearest,
+};

@@ -21,8 +21,8 @@ use crate::{
     template,
 };
 
-/// Every breach of the authoring rules, sorted by place. `every_answer` are the clauses that the runner checks on every answer.
-pub fn lint(suite: &Suite, every_answer: &BTreeSet<&str>) -> Vec<Problem> {
+/// Every breach of the authoring rules, sorted by place.
+pub fn lint(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
     for case in suite.cases() {
         problems.extend(no_control(case));
@@ -32,7 +32,7 @@ pub fn lint(suite: &Suite, every_answer: &BTreeSet<&str>) -> Vec<Problem> {
         }
     }
     problems.extend(bounds(suite));
-    let coverage = Coverage::of(suite, every_answer);
+    let coverage = Coverage::of(suite);
     for statement in coverage.to_do() {
         if let Some(clause) = suite.clauses().get(&statement.clause) {
             let message = format!(

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use xs2aspec_spec::{Clause, Problem, Problems, Spec, Tree, yaml};
+use xs2aspec_spec::{AnswerRules, Clause, Problem, Problems, Spec, Tree, yaml};
 
 use crate::{
     baseline::{self, Baseline},
@@ -20,6 +20,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Suite {
     parts: Parts,
+    answers: AnswerRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
 }
@@ -42,7 +43,12 @@ impl Suite {
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
-        let mut cases = expanded(&files, &parts, &mut problems);
+        let (answers, mut cases) = thread::scope(|scope| {
+            let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
+            let cases = expanded(&files, &parts, &mut problems);
+            (answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), cases)
+        });
+        let answers = answers.map_err(|found| problems.extend(found.0)).ok();
         control::give(&mut cases, &mut problems);
         if files.is_empty() {
             problems.push(
@@ -55,8 +61,8 @@ impl Suite {
             // Only where every case could be read does a missing control mean anything.
             control::check(&cases, &by_id, &mut problems);
         }
-        if problems.is_empty() {
-            return Ok(Self { parts, cases, by_id });
+        if let Some(answers) = answers.filter(|_| problems.is_empty()) {
+            return Ok(Self { parts, answers, cases, by_id });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -79,6 +85,11 @@ impl Suite {
     /// The ledger by id.
     pub fn clauses(&self) -> &BTreeMap<String, Clause> {
         &self.parts.spec.clauses
+    }
+
+    /// What the document says of answers.
+    pub fn answers(&self) -> &AnswerRules {
+        &self.answers
     }
 
     /// The document as a value.

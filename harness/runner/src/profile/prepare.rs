@@ -9,7 +9,6 @@ use serde_json::Value;
 use xs2aspec_signing::command;
 
 use super::{ProfileError, file::value};
-use crate::response::words::json_problem;
 
 /// How a value is written in a profile.
 const MARK: &str = "${prepare.";
@@ -57,7 +56,10 @@ pub(super) fn run(
         let output = command::run(&command.map_err(wrong)?, folder, b"", limit)
             .map_err(|error| wrong(error.to_string()))?;
         let found: Value = serde_json::from_slice(&output).map_err(|error| {
-            wrong(format!("expected that it prints a JSON object, found {}", json_problem(&error)))
+            wrong(format!(
+                "expected that it prints a JSON object, found {}",
+                xs2aspec_spec::answer::show::json_problem(&error)
+            ))
         })?;
         if !found.is_object() {
             return Err(wrong("expected that it prints a JSON object, found another value".into()));

@@ -10,7 +10,7 @@ use serde_json::Value;
 use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, RequestSpec};
 
-use super::{Prepared, Session, Stop, Trail, gate::Held, offer::not_offered, operation_of};
+use super::{Prepared, Session, Stop, Trail, gate::Held, offer::not_offered};
 use crate::{
     exchange::{Answer, Exchanged},
     fill::{FillError, Filled, Filler},
@@ -139,7 +139,7 @@ impl Session {
             Some(recorded) => recorded.answer(&case.id, step, trail)?,
             None => self.sent(case, step, request, kept, trail).await?,
         };
-        let examined = judge::examine(operation_of(request), &answer, &self.rules, &self.strict);
+        let examined = judge::examine(&request.operation, &answer, self.suite.answers(), &self.strict);
         Ok((answer, examined))
     }
 
@@ -193,7 +193,7 @@ impl Session {
                 });
             }
             // A quota of the day is not there again in a moment.
-            let is_quota = answer.as_ref().is_ok_and(judge::is_quota);
+            let is_quota = answer.as_ref().is_ok_and(|answer| judge::is_quota(answer, self.suite.answers()));
             if is_quota || !self.pace.again(&request.method, &answer, attempt, sent).await {
                 break answer;
             }

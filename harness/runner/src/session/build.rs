@@ -11,14 +11,13 @@ use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Journal};
 use xs2aspec_suite::Suite;
 
-use super::{Done, Requests, Session, SessionError, gate::Gate, operation_of, recorded};
+use super::{Done, Requests, Session, SessionError, gate::Gate, recorded};
 use crate::{
     exchange::{Exchanger, Inside},
     fit, judge,
     mask::Masker,
     pace::Pace,
     profile::{AuthorizedProfile, Profile},
-    response::ResponseRules,
     seal::{Forms, Seal, SealError},
 };
 
@@ -34,7 +33,7 @@ impl Session {
         fit::check(&suite, &profile)?;
         let seal = Seal::new(profile.signer().map_err(SealError::from)?, Forms::of(&profile.choices)?)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
-        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), gate, Arc::new(ResponseRules::new())))
+        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), gate))
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
@@ -57,13 +56,13 @@ impl Session {
             Some(inside) => Exchanger::inside(&profile, inside)?,
             None => Exchanger::new(&profile)?,
         };
-        let (suite, rules) = (Arc::clone(&self.suite), Arc::clone(&self.rules));
+        let suite = Arc::clone(&self.suite);
         if exchanger.is_inside() {
             // In this process nobody is ever too busy: who says so says it by rule.
             profile.limits.retries = 0;
         }
         let gate = Gate::new(exchanger, permission);
-        let session = Self::of(suite, profile, (self.seed, self.now), seal, gate, rules);
+        let session = Self::of(suite, profile, (self.seed, self.now), seal, gate);
         Ok(Self { beside: Some(requests), ..session })
     }
 
@@ -73,7 +72,6 @@ impl Session {
         (seed, now): (u64, DateTime<Utc>),
         seal: Arc<Seal>,
         gate: Gate,
-        rules: Arc<ResponseRules>,
     ) -> Self {
         Self {
             strict: fit::strict(&suite, &profile),
@@ -81,7 +79,6 @@ impl Session {
             masker: Masker::new(&profile, seed),
             seal,
             gate,
-            rules,
             running: None,
             beside: None,
             journal: None,
@@ -125,8 +122,8 @@ impl Session {
     pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         let answered = self.suite.case(&verdict.case).and_then(|case| {
             let answer = recorded::answer(judged?)?;
-            let operation = operation_of(&case.request);
-            let examined = judge::examine(operation, &answer, &self.rules, &self.strict);
+            let operation = &case.request.operation;
+            let examined = judge::examine(operation, &answer, self.suite.answers(), &self.strict);
             Some((examined.outcome, examined.words))
         });
         let done = Done {

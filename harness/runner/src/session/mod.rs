@@ -26,7 +26,7 @@ use tokio::sync::OnceCell;
 use xs2aspec_record::{
     Absence, CaseVerdict, Exchange, Finding, Journal, Place, Request, Role, TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Case, Location, RequestSpec, StepExpect, Strength, Suite};
+use xs2aspec_suite::{Case, Location, StepExpect, Strength, Suite};
 
 pub(crate) use self::again::Again;
 pub(crate) use self::ask::micros;
@@ -46,7 +46,6 @@ use crate::{
     mask::{Masker, Pairs},
     pace::Pace,
     profile::Profile,
-    response::{Operation, ResponseRules},
     seal::{Seal, SealError},
     window::unconfirm,
 };
@@ -97,7 +96,6 @@ pub struct Session {
     running: Option<Instant>,
     gate: Gate,
     pace: Pace,
-    rules: Arc<ResponseRules>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session of its own, which
     /// keeps its exchanges instead.
     beside: Option<Arc<Requests>>,
@@ -126,11 +124,6 @@ impl Session {
     /// The suite.
     pub fn suite(&self) -> &Suite {
         &self.suite
-    }
-
-    /// The rules for answers.
-    pub(crate) fn rules(&self) -> &ResponseRules {
-        &self.rules
     }
 
     /// The target.
@@ -286,14 +279,17 @@ impl Session {
         }
         // Only what leaves something out uses up the quota.
         let uses_quota = !case.changes.is_empty() && case.needs.iter().any(|need| need == ask::QUOTA);
-        if uses_quota && case.expect.is_accepted() && (answer.status == 429 || judge::is_quota(&answer)) {
+        if uses_quota
+            && case.expect.is_accepted()
+            && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))
+        {
             let reason = format!("the quota of the day is used up: it got {}", seen.1);
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         let choice = self.choice(&case.clause);
-        let operation = operation_of(&case.request);
+        let of = (case.clause.as_str(), case.request.operation.as_str());
         let judged =
-            judge::judge((&case.clause, operation), &case.expect, choice, &answer, examined, &self.profile);
+            judge::judge(of, &case.expect, choice, &answer, examined, &self.profile, self.suite.answers());
         verdict.verdict = judged.verdict;
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
@@ -461,11 +457,6 @@ impl Stop {
             Held::UsedUp => Self::inconclusive(held.to_string()),
         }
     }
-}
-
-/// The operation of a request, if it is one whose answers the document describes.
-fn operation_of(request: &RequestSpec) -> Option<Operation> {
-    request.operation.parse().ok()
 }
 
 fn blank(case: &Case) -> CaseVerdict {

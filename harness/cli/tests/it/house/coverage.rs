@@ -1,23 +1,19 @@
 //! The embedded suite keeps its own rules, covers the whole document, and loses nothing unnoticed.
 
-use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
 use xs2aspec_suite::{Coverage, Suite, Tree, lint};
 
 #[test]
 fn the_suite_keeps_the_authoring_rules_and_covers_every_statement() {
     let suite = Suite::load(Tree::embedded()).unwrap();
-    let rules = ResponseRules::new();
-    let breaches: Vec<String> =
-        lint::lint(&suite, &every_answer(&rules)).iter().map(ToString::to_string).collect();
+    let breaches: Vec<String> = lint::lint(&suite).iter().map(ToString::to_string).collect();
     assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
-    assert!(Coverage::of(&suite, &every_answer(&rules)).is_complete());
+    assert!(Coverage::of(&suite).is_complete());
 }
 
 #[test]
 fn no_statement_and_no_case_goes_missing_unnoticed() {
     let suite = Suite::load(Tree::embedded()).unwrap();
-    let rules = ResponseRules::new();
-    let made = Coverage::of(&suite, &every_answer(&rules)).inventory();
+    let made = Coverage::of(&suite).inventory();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/inventory.tsv");
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(path, &made).unwrap();
@@ -37,16 +33,18 @@ fn no_statement_and_no_case_goes_missing_unnoticed() {
 #[test]
 fn every_clause_that_the_runner_can_name_is_in_the_ledger() {
     let suite = Suite::load(Tree::embedded()).unwrap();
-    let rules = ResponseRules::new();
-    let unknown: Vec<&str> =
-        every_answer(&rules).into_iter().filter(|id| !suite.clauses().contains_key(*id)).collect();
+    let unknown: Vec<&str> = suite
+        .answers()
+        .of_every_answer()
+        .into_iter()
+        .filter(|id| !suite.clauses().contains_key(*id))
+        .collect();
     assert_eq!(unknown, Vec::<&str>::new());
 }
 
 #[test]
 fn a_suite_that_loses_a_case_or_a_clause_is_not_the_same() {
-    let rules = ResponseRules::new();
-    let inventory = |tree: Tree| Coverage::of(&Suite::load(tree).unwrap(), &every_answer(&rules)).inventory();
+    let inventory = |tree: Tree| Coverage::of(&Suite::load(tree).unwrap()).inventory();
     let whole = inventory(Tree::embedded());
     let months = "cases/periodic/months-of-execution.yaml";
     let text = Tree::embedded()
@@ -62,16 +60,15 @@ fn a_suite_that_loses_a_case_or_a_clause_is_not_the_same() {
 
 #[test]
 fn a_demanded_clause_whose_last_case_is_weakened_can_no_longer_be_broken() {
-    let rules = ResponseRules::new();
     let (file, clause) = ("cases/periodic/months-of-execution.yaml", "periodic.months.duplicate");
     let weakened = Tree::embedded().text(file).unwrap().replace("expect: refused", "expect: observed");
     let suite = Suite::load(Tree::embedded().and(&[(file, &weakened)])).unwrap();
-    let coverage = Coverage::of(&suite, &every_answer(&rules));
+    let coverage = Coverage::of(&suite);
     assert!(!coverage.is_complete());
     let open: Vec<&str> = coverage.to_do().map(|statement| statement.clause.as_str()).collect();
     assert!(open.contains(&clause), "{open:?}");
     assert!(coverage.demanded().any(|statement| statement.clause == clause), "it is demanded all the same");
-    let breaches = lint::lint(&suite, &every_answer(&rules));
+    let breaches = lint::lint(&suite);
     let breaches: Vec<String> = breaches.iter().map(ToString::to_string).collect();
     let said = format!(
         "clause `{clause}` is demanded by the document, and no case and no check on answers can break it"

@@ -9,7 +9,6 @@ use proptest::{
 };
 use tempfile::TempDir;
 use xs2aspec_reference::Fault;
-use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
 use xs2aspec_suite::{Coverage, Suite, Tree};
 
 use crate::support::{command, printed};
@@ -25,9 +24,8 @@ fn prove(arguments: &[String]) -> (Option<i32>, String) {
 /// Clauses that cases of their own show, and that some fault breaks.
 fn shown_by_cases() -> Vec<String> {
     let suite = Suite::load(Tree::embedded()).unwrap();
-    let rules = ResponseRules::new();
-    let every_answer = every_answer(&rules);
-    let coverage = Coverage::of(&suite, &every_answer);
+    let every_answer = suite.answers().of_every_answer();
+    let coverage = Coverage::of(&suite);
     let broken: BTreeSet<&str> = Fault::all().map(Fault::clause).collect();
     coverage
         .statements()

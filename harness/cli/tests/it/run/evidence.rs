@@ -9,10 +9,7 @@ use std::{
 
 use rcgen::{KeyPair, PKCS_ED25519};
 use tempfile::TempDir;
-use xs2aspec_evidence::{
-    bundle::Program,
-    verify,
-};
+use xs2aspec_evidence::{bundle::Program, verify};
 use xs2aspec_record::digest::sha256;
 
 use crate::support::xs2aspec;

@@ -3,9 +3,8 @@
 use std::fmt::Display;
 
 use serde_json::Value;
-use xs2aspec_record::Finding;
 
-use super::{Checked, Observation, words};
+use super::{Checked, Finding, Observation, show};
 
 /// How much is written down of one answer. A long list of customers can break one clause a hundred thousand times; the record
 /// holds the body, and nobody reads further.
@@ -76,7 +75,7 @@ impl Notes {
 }
 
 fn place(at: impl Display) -> String {
-    words::cut(at.to_string(), LONGEST_PLACE)
+    show::cut(at.to_string(), LONGEST_PLACE)
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 //! What is required is listed here by hand from the document's tables, not read from the schemas under test.
 
 use serde_json::{Value, json};
-use xs2aspec_record::Finding;
-use xs2aspec_runner::response::{Checked, Operation, ResponseRules};
+use xs2aspec_spec::{
+    AnswerRules, Tree,
+    answer::{Checked, Finding},
+};
 
 /// Members that a table marks as required; `*` stands for any element of a list.
-fn required(operation: Operation) -> &'static [&'static str] {
+fn required(operation: &str) -> &'static [&'static str] {
     match operation {
-        Operation::Basket => &["/transactionStatus", "/_links/self/href", "/_links/self/verbs"],
-        Operation::Ncbct | Operation::Periodic => &[
+        "basket" => &["/transactionStatus", "/_links/self/href", "/_links/self/verbs"],
+        "ncbct" | "periodic" => &[
             "/paymentId",
             "/transactionStatus",
             "/transactionFees/amount",
@@ -22,7 +24,7 @@ fn required(operation: Operation) -> &'static [&'static str] {
             "/_links/status/href",
             "/_links/status/verbs",
         ],
-        Operation::Customers => &[
+        "customers" => &[
             "/*/customerId",
             "/*/customerNumber",
             "/*/customerType",
@@ -45,7 +47,7 @@ fn required(operation: Operation) -> &'static [&'static str] {
             "/*/agreements/*/_links/engagements/href",
             "/*/agreements/*/_links/engagements/verbs",
         ],
-        Operation::Transaction => &[
+        "transaction" => &[
             "/transactionsDetails",
             "/transactionsDetails/transactionAmount/amount",
             "/transactionsDetails/transactionAmount/currency",
@@ -64,11 +66,12 @@ fn required(operation: Operation) -> &'static [&'static str] {
             "/transactionsDetails/entryDetails/*/_links/detail/href",
             "/transactionsDetails/entryDetails/*/_links/detail/verbs",
         ],
+        other => panic!("{other} has no answers"),
     }
 }
 
 struct Body {
-    operation: Operation,
+    operation: &'static str,
     body: Value,
 }
 
@@ -76,16 +79,16 @@ fn bodies() -> Vec<Body> {
     let bodies: Value = serde_json::from_str(include_str!("response/bodies.json")).unwrap();
     let body = |name: &str, operation| Body { operation, body: bodies[name].clone() };
     vec![
-        body("basket", Operation::Basket),
-        body("payment", Operation::Ncbct),
-        body("payment", Operation::Periodic),
-        body("customers", Operation::Customers),
-        body("transaction", Operation::Transaction),
+        body("basket", "basket"),
+        body("payment", "ncbct"),
+        body("payment", "periodic"),
+        body("customers", "customers"),
+        body("transaction", "transaction"),
     ]
 }
 
 impl Body {
-    fn check(&self, rules: &ResponseRules, body: &Value) -> Checked {
+    fn check(&self, rules: &AnswerRules, body: &Value) -> Checked {
         let bytes = serde_json::to_vec(body).unwrap();
         rules.check(self.operation, 200, Some("application/json"), &bytes)
     }
@@ -141,13 +144,13 @@ fn pattern(pointer: &str) -> String {
     pointer.split('/').map(token).collect::<Vec<_>>().join("/")
 }
 
-fn is_required(operation: Operation, pointer: &str) -> bool {
+fn is_required(operation: &str, pointer: &str) -> bool {
     required(operation).contains(&pattern(pointer).as_str())
 }
 
 /// The whole body, an element of a list and a link are no members that could be left out or be null instead.
-fn is_whole(operation: Operation, pointer: &str) -> bool {
-    let link = pattern(pointer).rsplit('/').nth(1) == Some("_links") && operation != Operation::Customers;
+fn is_whole(operation: &str, pointer: &str) -> bool {
+    let link = pattern(pointer).rsplit('/').nth(1) == Some("_links") && operation != "customers";
     pointer.is_empty() || pattern(pointer).ends_with('*') || link
 }
 
@@ -158,7 +161,7 @@ fn apart_from_the_relation(findings: &[Finding]) -> Vec<&Finding> {
 
 #[test]
 fn a_value_of_another_type_is_one_finding_at_its_place() {
-    let rules = ResponseRules::new();
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let mut mutations = 0;
     for body in bodies() {
         let mut all = Vec::new();
@@ -182,7 +185,7 @@ fn a_value_of_another_type_is_one_finding_at_its_place() {
 
 #[test]
 fn null_is_a_finding_for_what_is_required_and_an_observation_elsewhere() {
-    let rules = ResponseRules::new();
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     for body in bodies() {
         let mut all = Vec::new();
         pointers(&body.body, "", &mut all);
@@ -199,7 +202,7 @@ fn null_is_a_finding_for_what_is_required_and_an_observation_elsewhere() {
 
 #[test]
 fn absence_is_a_finding_for_what_is_required_only() {
-    let rules = ResponseRules::new();
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     for body in bodies() {
         let mut all = Vec::new();
         pointers(&body.body, "", &mut all);
@@ -220,7 +223,7 @@ fn absence_is_a_finding_for_what_is_required_only() {
 
 #[test]
 fn bytes_of_any_kind_are_survived() {
-    let rules = ResponseRules::new();
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let deep = "[".repeat(100_000);
     let deep_member = format!("{{\"transactionsDetails\":{}", "{\"a\":".repeat(100_000));
     let bodies: [&[u8]; 7] = [
@@ -232,7 +235,7 @@ fn bytes_of_any_kind_are_survived() {
         deep_member.as_bytes(),
         &[0; 4096],
     ];
-    for operation in Operation::ALL {
+    for operation in rules.operations() {
         for body in bodies {
             for status in [200, 204, 299] {
                 let checked = rules.check(operation, status, None, body);
@@ -248,21 +251,21 @@ fn bytes_of_any_kind_are_survived() {
 
 #[test]
 fn a_body_that_breaks_one_clause_many_times_is_cut_short() {
-    let rules = ResponseRules::new();
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let body = serde_json::to_vec(&vec![json!({}); 20_000]).unwrap();
-    let checked = rules.check(Operation::Customers, 200, Some("application/json"), &body);
+    let checked = rules.check("customers", 200, Some("application/json"), &body);
     assert_eq!(checked.findings.len(), 200);
 }
 
 #[test]
 fn many_observations_do_not_hide_a_finding() {
-    let rules = ResponseRules::new();
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let entry = json!({"transactionAmount": {"amount": "1.00", "currency": "NOK"}, "creditorName": null});
     let mut entries = vec![entry; 5_000];
     entries.push(json!({}));
     let body = json!({"transactionsDetails": {"entryDetails": entries}});
     let body = serde_json::to_vec(&body).unwrap();
-    let checked = rules.check(Operation::Transaction, 200, Some("application/json"), &body);
+    let checked = rules.check("transaction", 200, Some("application/json"), &body);
     let at: Vec<_> = checked.findings.iter().map(|finding| finding.at.as_str()).collect();
     assert_eq!(at, ["body/transactionsDetails/entryDetails/5000/transactionAmount"]);
     assert_eq!(checked.observations.len(), 200);
@@ -271,5 +274,5 @@ fn many_observations_do_not_hide_a_finding() {
 #[test]
 fn the_rules_are_shared_by_threads() {
     fn shared<T: Send + Sync + 'static>(_: &T) {}
-    shared(&ResponseRules::new());
+    shared(&AnswerRules::load(&Tree::embedded()).unwrap());
 }

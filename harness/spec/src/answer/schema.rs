@@ -12,14 +12,11 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{Operation, annotation::Path, clause, date, exercise::Tree, notes::Notes, pointer, words};
+use super::{annotation::Path, date, definition::File, exercise, notes::Notes, pointer, show};
+use crate::{problem::Problem, tree::Tree};
 
-const TYPES: &str = include_str!("../../../../fixtures/schemas/types.json");
-const BASKET: &str = include_str!("../../../../fixtures/schemas/basket.json");
-const PAYMENT: &str = include_str!("../../../../fixtures/schemas/payment.json");
-const CUSTOMERS: &str = include_str!("../../../../fixtures/schemas/customers.json");
-const TRANSACTION: &str = include_str!("../../../../fixtures/schemas/transaction.json");
-const REFUSAL: &str = include_str!("../../../../fixtures/schemas/refusal.json");
+/// The folder of the schemas in a tree.
+const FOLDER: &str = "fixtures/schemas";
 
 /// Where the `$id`s of the schemas live; nothing is ever fetched from there.
 const BASE: &str = "https://xs2aspec.invalid/schemas/";
@@ -30,71 +27,66 @@ const RECENT: usize = 4;
 /// Longest list of allowed values that is written out in a finding.
 const LISTED: usize = 14;
 
-/// All schemas, compiled.
-#[derive(Debug)]
-pub(super) struct Schemas {
-    basket: Schema,
-    payment: Schema,
-    customers: Schema,
-    transaction: Schema,
-    refusal: Schema,
-}
-
 /// One compiled schema with the text that its clause ids are looked up in.
 #[derive(Debug)]
 pub(super) struct Schema {
     validator: Validator,
     root: Value,
     types: Arc<Value>,
+    /// The clause of what no annotation names.
+    whole: String,
+    /// The clause of null where a member is optional.
+    null: String,
+    /// Members whose texts are not shown.
+    personal: Vec<String>,
 }
 
-impl Schemas {
-    /// Compiles the embedded files.
-    pub(super) fn embedded() -> Self {
-        let types = Arc::new(parsed(TYPES));
-        let compile = |text: &str| Schema::compile(parsed(text), &types);
-        Self {
-            basket: compile(BASKET),
-            payment: compile(PAYMENT),
-            customers: compile(CUSTOMERS),
-            transaction: compile(TRANSACTION),
-            refusal: compile(REFUSAL),
-        }
-    }
+/// The types that all schemas share: `types.json`.
+pub(super) fn types(tree: &Tree) -> Result<Arc<Value>, Problem> {
+    parsed(tree, "types").map(Arc::new)
+}
 
-    /// The schema of a 2xx body.
-    pub(super) fn of(&self, operation: Operation) -> &Schema {
-        match operation {
-            Operation::Basket => &self.basket,
-            Operation::Ncbct | Operation::Periodic => &self.payment,
-            Operation::Customers => &self.customers,
-            Operation::Transaction => &self.transaction,
-        }
-    }
+/// Reads and compiles the schema of this name.
+pub(super) fn load(tree: &Tree, name: &str, types: &Arc<Value>, file: &File) -> Result<Schema, Problem> {
+    let root = parsed(tree, name)?;
+    let whole = file.shapes.get(name).map_or(&file.refusal_body, |shape| &shape.clause);
+    Schema::compile(root, types, [whole, &file.null], &file.personal)
+        .map_err(|message| Problem::of_file(&path(name), message))
+}
 
-    /// Every clause that an answer can break, by what the schemas are annotated with.
-    pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
-        let roots = [&self.basket, &self.payment, &self.customers, &self.transaction, &self.refusal];
-        roots.into_iter().flat_map(|schema| schema.tree().clauses())
-    }
+fn path(name: &str) -> String {
+    format!("{FOLDER}/{name}.json")
+}
 
-    /// The schema of a 4xx body.
-    pub(super) fn refusal(&self) -> &Schema {
-        &self.refusal
-    }
+fn parsed(tree: &Tree, name: &str) -> Result<Value, Problem> {
+    let path = path(name);
+    let text =
+        tree.text(&path).ok_or_else(|| Problem::of_file(&path, "the spec names it, and it is not there"))?;
+    serde_json::from_str(text).map_err(|error| Problem {
+        line: u32::try_from(error.line()).unwrap_or_default(),
+        column: u32::try_from(error.column()).unwrap_or_default(),
+        ..Problem::of_file(&path, show::json_problem(&error))
+    })
 }
 
 impl Schema {
     /// The schema as a tree of annotated nodes.
-    pub(super) fn tree(&self) -> Tree<'_> {
-        Tree { root: &self.root, types: &self.types }
+    pub(super) fn tree(&self) -> exercise::Tree<'_> {
+        exercise::Tree { root: &self.root, types: &self.types }
     }
 
-    fn compile(root: Value, types: &Arc<Value>) -> Self {
+    /// Compiles a schema; the message says what is wrong with it.
+    fn compile(
+        root: Value,
+        types: &Arc<Value>,
+        [whole, null]: [&str; 2],
+        personal: &[String],
+    ) -> Result<Self, String> {
+        let outside = |_| format!("expected references into this file or into {BASE}types.json only");
         let registry = Registry::new()
             .add(format!("{BASE}types.json"), types.as_ref())
             .and_then(RegistryBuilder::prepare)
-            .expect("the embedded types are a schema resource");
+            .map_err(outside)?;
         let validator = jsonschema::draft202012::options()
             .with_registry(&registry)
             // Bodies come from outside: a pattern is matched in linear time.
@@ -102,8 +94,21 @@ impl Schema {
             .should_validate_formats(true)
             .with_format("date", date::is_calendar_date)
             .build(&root)
-            .expect("the embedded schemas compile");
-        Self { validator, root, types: Arc::clone(types) }
+            .map_err(|error| {
+                let at = error.instance_path().as_str();
+                format!(
+                    "no JSON Schema of draft 2020-12 that can be used, at `{at}`: {}",
+                    show::shortened(&error.masked().to_string())
+                )
+            })?;
+        Ok(Self {
+            validator,
+            root,
+            types: Arc::clone(types),
+            whole: whole.to_owned(),
+            null: null.to_owned(),
+            personal: personal.to_vec(),
+        })
     }
 
     /// Whether a document is a list where one is wanted, or an object with every member that it must have.
@@ -147,14 +152,18 @@ impl Schema {
 
     fn note(&self, found: &Found<'_>, notes: &mut Notes) {
         let path = Path::walk(found.error.evaluation_path().as_str(), &self.root, &self.types);
-        let broken = path.clause(found.keyword(), found.missing.as_deref());
+        let broken = path.clause(found.keyword(), found.missing.as_deref()).unwrap_or(&self.whole);
         let instance = found.error.instance().as_ref();
         if found.missing.is_none() && instance.is_null() && path.is_optional() {
-            notes.observe(clause::NULL, &found.place, "null for an optional member");
+            notes.observe(&self.null, &found.place, "null for an optional member");
         } else if let Some((free, why)) = path.observed(found.keyword(), instance) {
-            notes.observe(free, &found.place, format!("{} {why}", words::value_at(&found.place, instance)));
+            notes.observe(
+                free,
+                &found.place,
+                format!("{} {why}", show::value_at(&found.place, instance, &self.personal)),
+            );
         } else {
-            notes.finding(broken, &found.place, found.expected(), found.actual());
+            notes.finding(broken, &found.place, found.expected(), found.actual(&self.personal));
         }
     }
 }
@@ -204,22 +213,22 @@ impl<'a> Found<'a> {
             Kind::Pattern { pattern } => format!("a text that matches {pattern}"),
             Kind::Format { .. } => "a calendar date that exists, as in 2024-02-29".to_owned(),
             Kind::Enum { options } => allowed(options),
-            _ => words::shortened(&self.error.masked().to_string()),
+            _ => show::shortened(&self.error.masked().to_string()),
         }
     }
 
-    fn actual(&self) -> String {
+    fn actual(&self, personal: &[String]) -> String {
         let instance = self.error.instance().as_ref();
         match (self.error.kind(), instance) {
             (Kind::Required { .. }, _) => "absent".to_owned(),
             (Kind::MaxLength { .. } | Kind::MinLength { .. }, Value::String(text)) => {
                 let length = text.chars().count();
-                words::cut(
-                    format!("{length} characters: {}", words::value_at(&self.place, instance)),
-                    words::LONGEST,
+                show::cut(
+                    format!("{length} characters: {}", show::value_at(&self.place, instance, personal)),
+                    show::LONGEST,
                 )
             }
-            _ => words::value_at(&self.place, instance),
+            _ => show::value_at(&self.place, instance, personal),
         }
     }
 }
@@ -238,22 +247,19 @@ fn allowed(options: &Value) -> String {
     }
 }
 
-fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).expect("the embedded schemas are JSON")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Document;
     use serde_json::json;
 
     /// Clauses of what is found in `value`, taken as one of the shared types.
     fn found(definition: &str, value: &Value) -> Vec<String> {
-        let types = Arc::new(parsed(TYPES));
+        let types = types(&Tree::embedded()).unwrap();
         let root =
             json!({"$id": format!("{BASE}test.json"), "$ref": format!("types.json#/$defs/{definition}")});
         let mut notes = Notes::default();
-        Schema::compile(root, &types).check(value, &mut notes);
+        Schema::compile(root, &types, ["json.null", "json.null"], &[]).unwrap().check(value, &mut notes);
         notes.into_checked(None).findings.into_iter().map(|finding| finding.clause).collect()
     }
 
@@ -286,8 +292,9 @@ mod tests {
 
     #[test]
     fn the_closed_lists_are_those_of_the_document() {
-        let document = include_str!("../../../../fixtures/spec/interface.md");
-        let types = parsed(TYPES);
+        let document = Document::load(&Tree::embedded());
+        let document = document.text();
+        let types = types(&Tree::embedded()).unwrap();
         for (block, name, size) in [(1, "currency", 162), (3, "country", 249)] {
             let listed: Vec<_> = document.split("```").nth(block).unwrap().split_whitespace().collect();
             assert_eq!(types["$defs"][name]["enum"], json!(listed), "{name}");
@@ -297,11 +304,12 @@ mod tests {
 
     #[test]
     fn the_codes_of_messages_are_those_of_the_document_and_the_one_of_the_mix_rule() {
-        let document = include_str!("../../../../fixtures/spec/interface.md");
+        let document = Document::load(&Tree::embedded());
+        let document = document.text();
         let line = document.lines().find(|line| line.starts_with("SYSTEM_ERROR, ")).unwrap();
         let mut codes: Vec<_> = line.trim_end_matches('.').split(", ").collect();
         codes.push("REFERENCE_MIX_INVALID");
-        let types = parsed(TYPES);
+        let types = types(&Tree::embedded()).unwrap();
         assert_eq!(types["$defs"]["tppMessage"]["properties"]["code"]["enum"], json!(codes));
         let line = document.lines().find(|line| line.starts_with("| PurposeCode |")).unwrap();
         let purposes = line.split("one of ").nth(1).unwrap().split(" (").next().unwrap();
@@ -310,7 +318,7 @@ mod tests {
 
     #[test]
     fn no_reference_leads_outside_the_embedded_files() {
-        for text in [TYPES, BASKET, PAYMENT, CUSTOMERS, TRANSACTION, REFUSAL] {
+        for (_, text) in Tree::embedded().below("fixtures/schemas/", ".json") {
             for reference in text.split("\"$ref\": \"").skip(1) {
                 let reference = reference.split('"').next().unwrap();
                 assert!(
@@ -323,7 +331,15 @@ mod tests {
 
     #[test]
     fn findings_say_what_was_expected_and_what_was_found() {
-        let schemas = Schemas::embedded();
+        let tree = Tree::embedded();
+        let personal = vec![];
+        let payment = Schema::compile(
+            parsed(&tree, "payment").unwrap(),
+            &types(&tree).unwrap(),
+            ["payment.response", "json.null"],
+            &personal,
+        )
+        .unwrap();
         let mut notes = Notes::default();
         let body = json!({
             "transactionStatus": "DONE",
@@ -331,7 +347,7 @@ mod tests {
             "transactionFees": {"amount": 5, "currency": "NOK"},
             "_links": {"a/b\u{1b}": {"href": "", "verbs": ["HEAD"]}}
         });
-        schemas.of(Operation::Ncbct).check(&body, &mut notes);
+        payment.check(&body, &mut notes);
         let said: Vec<_> = notes
             .into_checked(None)
             .findings

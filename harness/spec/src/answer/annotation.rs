@@ -20,9 +20,6 @@ struct Step<'a> {
     token: &'a str,
 }
 
-/// A clause that no embedded schema leads to: every root is annotated, and a test walks them all.
-const NO_CLAUSE: &str = "payment.response";
-
 impl<'a> Path<'a> {
     /// Follows an evaluation path (`/properties/_links/$ref/type`) from `root`; references lead into `root` or `types`.
     pub(super) fn walk(path: &'a str, root: &'a Value, types: &'a Value) -> Self {
@@ -46,23 +43,23 @@ impl<'a> Path<'a> {
         Self { steps }
     }
 
-    /// The clause for `keyword`, or for the absent member `missing`.
-    pub(super) fn clause(&self, keyword: &str, missing: Option<&str>) -> &'a str {
+    /// The clause for `keyword`, or for the absent member `missing`, if a node on the path names one.
+    pub(super) fn clause(&self, keyword: &str, missing: Option<&str>) -> Option<&'a str> {
         let member = missing.and_then(|name| self.last().get("properties")?.get(name)?.get("x-clause"));
         if let Some(clause) = member.and_then(|clause| named(clause, Some("required"))) {
-            return clause;
+            return Some(clause);
         }
         // A keyword speaks of this node, and of those that reach it by reference alone; further out only a clause for all.
         let mut keyword = missing.is_none().then_some(keyword);
         for step in self.steps.iter().rev() {
             if let Some(clause) = step.node.get("x-clause").and_then(|clause| named(clause, keyword)) {
-                return clause;
+                return Some(clause);
             }
             if step.token != "$ref" {
                 keyword = None;
             }
         }
-        NO_CLAUSE
+        None
     }
 
     /// Whether the node is a member that its object does not require.
@@ -90,7 +87,7 @@ impl<'a> Path<'a> {
             }
             _ => None,
         }?;
-        Some((rule["clause"].as_str().unwrap_or_else(|| self.clause(keyword, None)), why))
+        Some((rule["clause"].as_str().or_else(|| self.clause(keyword, None))?, why))
     }
 
     fn last(&self) -> &'a Value {
@@ -141,7 +138,7 @@ mod tests {
             "letter": {"x-clause": {"pattern": "letter.pattern"}}
         }});
         let keyword = path.rsplit('/').next().unwrap_or_default();
-        Path::walk(path, &root, &types).clause(keyword, missing).to_owned()
+        Path::walk(path, &root, &types).clause(keyword, missing).unwrap().to_owned()
     }
 
     #[test]

@@ -9,74 +9,71 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    clause::{
-        AMOUNT_DIGITS as DIGITS, AMOUNT_DIGITS_FEWER as DIGITS_FEWER,
-        AMOUNT_DIGITS_WITHDRAWN as DIGITS_WITHDRAWN, AMOUNT_DIGITS_XDR as DIGITS_XDR, AMOUNT_FORM as FORM,
-        AMOUNT_FORM_UNUSUAL as FORM_UNUSUAL, AMOUNT_PRECISION as PRECISION,
-        AMOUNT_PRECISION_NEAR as PRECISION_NEAR, AMOUNT_SCALE as SCALE,
-    },
     currency::{Currencies, MinorUnits},
+    definition::Amount,
     notes::Notes,
     pointer::At,
-    words,
+    show,
 };
 
-/// Digits before the point that no reading of "precision 18" allows to be exceeded.
-const PRECISION_DIGITS: usize = 18;
-/// Digits before the point that are left when precision 18 counts the 5 of the scale as well.
-const PRECISION_LESS_SCALE: usize = 13;
-/// Fraction digits that the contract allows in any currency.
-const SCALE_DIGITS: usize = 5;
-
 /// Checks the amount object at `at`.
-pub(super) fn check(amount: &Value, at: At<'_>, currencies: &Currencies, notes: &mut Notes) {
+pub(super) fn check(
+    amount: &Value,
+    at: At<'_>,
+    currencies: &Currencies,
+    clauses: &Amount,
+    notes: &mut Notes,
+) {
     let Some(text) = amount.get("amount").and_then(Value::as_str) else { return };
     let here = at.member("amount");
     notes.checked();
     let Some(written) = Written::parse(text) else {
-        notes.finding(FORM, here, "a decimal number, as in 1234.50", words::quoted(text));
+        notes.finding(&clauses.form, here, "a decimal number, as in 1234.50", show::quoted(text));
         return;
     };
     if let Some(unusual) = written.unusual {
-        notes.observe(FORM_UNUSUAL, here, format!("{}: {unusual}", words::quoted(text)));
+        notes.observe(&clauses.unusual, here, format!("{}: {unusual}", show::quoted(text)));
     }
-    check_size(&written, text, here, notes);
+    check_size(&written, text, here, clauses, notes);
     let code = amount.get("currency").and_then(Value::as_str);
     if let Some(fraction) = written.fraction {
-        check_digits(fraction, code.and_then(|code| currencies.minor_units(code)), text, code, here, notes);
+        let units = code.and_then(|code| currencies.minor_units(code));
+        check_digits((fraction, units), (text, code), here, clauses, notes);
     }
 }
 
-fn check_size(written: &Written, text: &str, at: At<'_>, notes: &mut Notes) {
+fn check_size(written: &Written, text: &str, at: At<'_>, clauses: &Amount, notes: &mut Notes) {
     notes.checked();
     let digits = written.integer;
-    if digits > PRECISION_DIGITS {
-        let expected = format!("at most {PRECISION_DIGITS} digits before the point");
-        notes.finding(PRECISION, at, expected, format!("{digits} digits: {}", words::quoted(text)));
-    } else if digits > PRECISION_LESS_SCALE {
+    if digits > clauses.precision_digits {
+        let expected = format!("at most {} digits before the point", clauses.precision_digits);
+        notes.finding(&clauses.precision, at, expected, format!("{digits} digits: {}", show::quoted(text)));
+    } else if digits > clauses.near_digits {
         notes.observe(
-            PRECISION_NEAR,
+            &clauses.near,
             at,
-            format!("{digits} digits before the point, which leaves no room for scale 5 in precision 18"),
+            format!(
+                "{digits} digits before the point, which leaves no room for scale {} in precision {}",
+                clauses.scale_digits, clauses.precision_digits
+            ),
         );
     }
 }
 
 fn check_digits(
-    found: usize,
-    units: Option<MinorUnits>,
-    text: &str,
-    code: Option<&str>,
+    (found, units): (usize, Option<MinorUnits>),
+    (text, code): (&str, Option<&str>),
     at: At<'_>,
+    clauses: &Amount,
     notes: &mut Notes,
 ) {
-    let code = code.map_or_else(String::new, |code| format!(" {}", words::shortened(code)));
-    let actual = || format!("{found} fraction digits: {}{code}", words::quoted(text));
+    let code = code.map_or_else(String::new, |code| format!(" {}", show::shortened(code)));
+    let actual = || format!("{found} fraction digits: {}{code}", show::quoted(text));
     notes.checked();
     match units {
         Some(MinorUnits::Fixed(digits)) if found > usize::from(digits) => {
             notes.finding(
-                DIGITS,
+                &clauses.digits,
                 at,
                 format!("{digits} fraction digits, the minor units of{code}"),
                 actual(),
@@ -84,17 +81,18 @@ fn check_digits(
         }
         Some(MinorUnits::Fixed(digits)) if found < usize::from(digits) => {
             let expected = format!("{digits} fraction digits, the proper number for{code}");
-            notes.finding(DIGITS_FEWER, at, expected, actual());
+            notes.finding(&clauses.fewer, at, expected, actual());
         }
         Some(MinorUnits::Fixed(_)) => {}
-        _ if found > SCALE_DIGITS => {
-            notes.finding(SCALE, at, format!("at most {SCALE_DIGITS} fraction digits"), actual());
+        _ if found > clauses.scale_digits => {
+            let expected = format!("at most {} fraction digits", clauses.scale_digits);
+            notes.finding(&clauses.scale, at, expected, actual());
         }
         Some(MinorUnits::LastActive(digits)) if found != usize::from(digits) => {
             let text = format!("{}, while the withdrawn{code} last had {digits}", actual());
-            notes.observe(DIGITS_WITHDRAWN, at, text);
+            notes.observe(&clauses.withdrawn, at, text);
         }
-        Some(MinorUnits::NotApplicable) => notes.observe(DIGITS_XDR, at, actual()),
+        Some(MinorUnits::NotApplicable) => notes.observe(&clauses.not_applicable, at, actual()),
         Some(MinorUnits::LastActive(_) | MinorUnits::Undefined) | None => {}
     }
 }
@@ -159,13 +157,31 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Tree, yaml};
     use serde_json::json;
+
+    const FORM: &str = "amount.form";
+    const FORM_UNUSUAL: &str = "amount.form.unusual";
+    const PRECISION: &str = "amount.precision";
+    const PRECISION_NEAR: &str = "amount.precision.near";
+    const SCALE: &str = "amount.scale";
+    const DIGITS: &str = "amount.digits";
+    const DIGITS_FEWER: &str = "amount.digits.fewer.response";
+    const DIGITS_WITHDRAWN: &str = "amount.digits.withdrawn";
+    const DIGITS_XDR: &str = "amount.digits.xdr";
+
+    fn checked(value: &Value, at: At<'_>, notes: &mut Notes) {
+        let tree = Tree::embedded();
+        let text = tree.text(super::super::FILE).unwrap();
+        let file: super::super::definition::File = yaml::read(super::super::FILE, text).unwrap();
+        check(value, at, &Currencies::load(&tree).unwrap(), &file.amount.unwrap(), notes);
+    }
 
     /// Clauses of the findings, then those of the observations.
     fn said(amount: &str, currency: &str) -> (Vec<String>, Vec<String>) {
         let mut notes = Notes::default();
         let value = json!({"amount": amount, "currency": currency});
-        check(&value, At::Body.member("transactionFees"), &Currencies::embedded(), &mut notes);
+        checked(&value, At::Body.member("transactionFees"), &mut notes);
         let checked = notes.into_checked(None);
         assert!(checked.checks >= 1);
         assert!(checked.findings.iter().all(|finding| finding.at == "body/transactionFees/amount"));
@@ -243,7 +259,7 @@ mod tests {
     fn amounts_that_are_no_strings_are_left_to_the_schema() {
         for value in [json!({"amount": 5, "currency": "NOK"}), json!({}), json!("5"), json!([])] {
             let mut notes = Notes::default();
-            check(&value, At::Body, &Currencies::embedded(), &mut notes);
+            checked(&value, At::Body, &mut notes);
             assert_eq!(notes.into_checked(None), super::super::Checked::default(), "{value}");
         }
     }

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-const TABLE: &str = include_str!("../../../../fixtures/tables/currencies.csv");
+use crate::{problem::Problem, tree::Tree};
+
+/// Where the table stands.
+const FILE: &str = "fixtures/tables/currencies.csv";
 
 /// How many fraction digits an amount in a currency has, and how firmly that can be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +23,7 @@ pub(super) enum MinorUnits {
 }
 
 /// The table, by code.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Currencies(HashMap<String, MinorUnits>);
 
 #[derive(Deserialize)]
@@ -31,10 +34,17 @@ struct Row {
 }
 
 impl Currencies {
-    /// The embedded table.
-    pub(super) fn embedded() -> Self {
-        let rows = csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize::<Row>();
-        Self(rows.map(|row| row.expect("the embedded currency table is well-formed").entry()).collect())
+    /// The table of a tree; an empty one where there is none.
+    pub(super) fn load(tree: &Tree) -> Result<Self, Problem> {
+        let text = tree.text(FILE).unwrap_or_default();
+        let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
+        let entries: Result<_, _> = rows.map(|row| row.map(Row::entry)).collect();
+        entries.map(Self).map_err(|_| {
+            Problem::of_file(
+                FILE,
+                "expected lines with `code`, `minor_units` (a number or nothing) and `iso_4217`",
+            )
+        })
     }
 
     /// The minor units of a code; `None` for a code that the document does not list.
@@ -61,7 +71,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_code_is_told_apart() {
-        let table = Currencies::embedded();
+        let table = Currencies::load(&Tree::embedded()).unwrap();
         let expected = [
             ("NOK", Some(MinorUnits::Fixed(2))),
             ("JPY", Some(MinorUnits::Fixed(0))),
@@ -80,16 +90,16 @@ mod tests {
 
     #[test]
     fn the_table_holds_every_code_of_the_document_and_no_other() {
-        let document = include_str!("../../../../fixtures/spec/interface.md");
-        let listed: Vec<_> = document.split("```").nth(1).unwrap().split_whitespace().collect();
-        let table = Currencies::embedded();
+        let document = crate::Document::load(&Tree::embedded());
+        let listed: Vec<_> = document.text().split("```").nth(1).unwrap().split_whitespace().collect();
+        let table = Currencies::load(&Tree::embedded()).unwrap();
         assert_eq!((listed.len(), table.0.len()), (162, 162));
         assert!(listed.iter().all(|code| table.minor_units(code).is_some()));
     }
 
     #[test]
     fn counts_of_each_kind_are_those_of_the_readings() {
-        let table = Currencies::embedded();
+        let table = Currencies::load(&Tree::embedded()).unwrap();
         let count = |wanted: fn(&MinorUnits) -> bool| table.0.values().filter(|units| wanted(units)).count();
         assert_eq!(count(|units| matches!(units, MinorUnits::LastActive(_))), 10);
         assert_eq!(count(|units| matches!(units, MinorUnits::Undefined)), 5);

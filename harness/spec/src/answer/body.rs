@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{Operation, clause::CONTENT_TYPE, notes::Notes, words};
+use super::{notes::Notes, show};
 
 /// What a 2xx body has to be before anything else can be said of it.
 pub(super) const EXPECTED: &str = "a JSON document in UTF-8 without a byte order mark";
@@ -50,9 +50,9 @@ pub(super) fn read(bytes: &[u8]) -> Read {
             Read { document: Some(document), problem, other }
         }
         Err(error) => {
-            let start = words::quoted(&text.chars().take(40).collect::<String>());
-            let problem = format!("{}, in a body that starts with {start}", words::json_problem(&error));
-            Read::broken(words::cut(problem, words::LONGEST))
+            let start = show::quoted(&text.chars().take(40).collect::<String>());
+            let problem = format!("{}, in a body that starts with {start}", show::json_problem(&error));
+            Read::broken(show::cut(problem, show::LONGEST))
         }
     }
 }
@@ -131,15 +131,15 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 }
 
-/// Records a `Content-Type` that is not JSON; the document says nothing about it (readings, row 83).
-pub(super) fn content_type(operation: Operation, value: Option<&str>, notes: &mut Notes) {
+/// Records a `Content-Type` that is not JSON under this clause.
+pub(super) fn content_type(operation: &str, value: Option<&str>, clause: &str, notes: &mut Notes) {
     match value {
         Some(value) if is_json(value) => {}
         Some(value) => {
-            let text = format!("{} on a {operation} response", words::quoted(value));
-            notes.observe(CONTENT_TYPE, "content-type", text);
+            let text = format!("{} on a {operation} response", show::quoted(value));
+            notes.observe(clause, "content-type", text);
         }
-        None => notes.observe(CONTENT_TYPE, "content-type", "absent"),
+        None => notes.observe(clause, "content-type", "absent"),
     }
 }
 

@@ -1,0 +1,146 @@
+//! The file of answers as it is written: `fixtures/spec/answers.yaml`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Everything that the file says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct File {
+    pub(super) operations: BTreeMap<String, Operation>,
+    pub(super) shapes: BTreeMap<String, Shape>,
+    /// Rules of every shape.
+    #[serde(default)]
+    pub(super) everywhere: Vec<Rule>,
+    pub(super) amount: Option<Amount>,
+    pub(super) server_error: String,
+    pub(super) content_type: String,
+    pub(super) null: String,
+    pub(super) refusal_body: String,
+    pub(super) codes: Codes,
+    pub(super) quota_code: Option<String>,
+    pub(super) status: Option<Status>,
+    #[serde(default)]
+    pub(super) personal: Vec<String>,
+}
+
+/// The answers of an operation.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Operation {
+    /// Shape of a 2xx body.
+    pub(super) shape: String,
+    /// The clause, and the choice, of the exact status.
+    pub(super) success_status: Option<String>,
+    /// Shape of the body of a refusal, where the document shows one.
+    pub(super) refusal: Option<String>,
+}
+
+/// A shape beside its schema.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shape {
+    /// The clause that says which kind of JSON value the whole body is.
+    pub(super) clause: String,
+    #[serde(default)]
+    pub(super) rules: Vec<Rule>,
+}
+
+/// A rule that a schema cannot say.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Rule {
+    pub(super) at: Vec<String>,
+    pub(super) when: Option<Condition>,
+    pub(super) clause: Option<String>,
+    pub(super) says: Option<String>,
+    #[serde(default)]
+    pub(super) amount: bool,
+    pub(super) present_iff: Option<Condition>,
+    pub(super) note: Option<Note>,
+}
+
+/// Another member has this value.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Condition {
+    pub(super) at: String,
+    pub(super) is: Value,
+}
+
+/// What is recorded and never a violation by itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) enum Note {
+    /// The member is absent.
+    Absent,
+    /// The member is present, and not null.
+    Present,
+    /// An array without elements.
+    Empty,
+    /// A text that matches one pattern, and not another.
+    Matches { pattern: String, unless: Option<String> },
+    /// An object with none of these members.
+    NoneOf(Vec<String>),
+    /// A text that is none of those of the members beside it, which are all there.
+    OtherThan(Vec<String>),
+}
+
+/// The clauses of amounts, and the limits that they name.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Amount {
+    /// It is a decimal number in some form.
+    pub(super) form: String,
+    /// A form that no plain number has.
+    pub(super) unusual: String,
+    pub(super) precision: String,
+    /// Digits before the point that no reading allows to be exceeded.
+    pub(super) precision_digits: usize,
+    /// More digits before the point than the scale leaves.
+    pub(super) near: String,
+    pub(super) near_digits: usize,
+    pub(super) scale: String,
+    /// Fraction digits that are allowed in any currency.
+    pub(super) scale_digits: usize,
+    /// Fraction digits of the currency.
+    pub(super) digits: String,
+    pub(super) fewer: String,
+    pub(super) withdrawn: String,
+    pub(super) not_applicable: String,
+}
+
+impl Amount {
+    /// The clauses that every amount has to keep.
+    pub(super) fn demanded(&self) -> [&str; 5] {
+        [&self.form, &self.precision, &self.scale, &self.digits, &self.fewer].map(String::as_str)
+    }
+
+    /// Every clause.
+    pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
+        let seen = [&self.unusual, &self.near, &self.withdrawn, &self.not_applicable].map(String::as_str);
+        self.demanded().into_iter().chain(seen)
+    }
+}
+
+/// Where the codes of a refusal stand.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Codes {
+    /// The member that is the list of messages.
+    pub(super) at: String,
+    /// The member of a message that is its code.
+    pub(super) member: String,
+}
+
+/// The status of a created resource.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Status {
+    /// The member.
+    pub(super) at: String,
+    /// The value of a resource that was created and rejected.
+    pub(super) rejected: String,
+}

@@ -1,0 +1,322 @@
+//! What is wrong with an answer: a pure function of its operation, status and body, and of what the spec says of them.
+//!
+//! Two kinds of rules: the JSON Schemas in `fixtures/schemas/`, which hold what a table of the document says of one member, and
+//! the rules of `fixtures/spec/answers.yaml` that a schema cannot say (money, relations between members). Each finding names the
+//! clause that is broken; what the document leaves open is an [`Observation`].
+//!
+//! Of a 4xx body only the shape of its messages is checked, and only where it has them: where the spec shows no shape even that is
+//! recorded and no more.
+
+mod amount;
+mod annotation;
+mod body;
+mod currency;
+mod date;
+mod definition;
+mod exercise;
+mod notes;
+mod pointer;
+mod rules;
+mod schema;
+pub mod show;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use self::{
+    currency::Currencies,
+    definition::{File, Operation},
+    notes::Notes,
+    rules::Rule,
+    schema::Schema,
+};
+use crate::{
+    problem::{Problem, Problems},
+    tree::Tree,
+    yaml,
+};
+
+/// Where the file of answers stands in a tree.
+pub const FILE: &str = "fixtures/spec/answers.yaml";
+
+/// Every rule for answers, compiled once and shared by all cases.
+#[derive(Debug)]
+pub struct AnswerRules {
+    operations: BTreeMap<String, Operation>,
+    shapes: BTreeMap<String, Shape>,
+    /// Shapes of refusals, by name.
+    refusals: BTreeMap<String, Schema>,
+    /// Rules of every shape.
+    everywhere: Vec<Rule>,
+    currencies: Currencies,
+    file: File,
+}
+
+/// A shape of a 2xx body.
+#[derive(Debug)]
+struct Shape {
+    clause: String,
+    schema: Schema,
+    rules: Vec<Rule>,
+}
+
+/// What the rules say of one answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Checked {
+    /// How many rules were evaluated: reading the body and its schema count one each, and so does every further rule that
+    /// found a value to judge. At least 1 for any 2xx; 0 for an answer of which nothing is demanded.
+    pub checks: u32,
+    /// Every mismatch, up to 200: a long list can break one clause without end.
+    pub findings: Vec<Finding>,
+    /// What the answer does where the document leaves it free.
+    pub observations: Vec<Observation>,
+    /// The body, where it is JSON; of any status.
+    pub document: Option<Value>,
+}
+
+/// Something in an answer that breaks a clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Id of the clause.
+    pub clause: String,
+    /// What was expected.
+    pub expected: String,
+    /// What was found, shortened.
+    pub actual: String,
+    /// Where: `body` or `body/` with a JSON pointer (RFC 6901).
+    pub at: String,
+}
+
+/// Something that is recorded and never a violation by itself. Where its clause is a choice of the bank, a target profile may
+/// demand more than the default, and the caller decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    /// Id of the clause that leaves the freedom.
+    pub clause: String,
+    /// What was seen, with its place (`body/_links/self/href: a relative reference`).
+    pub text: String,
+}
+
+impl AnswerRules {
+    /// Reads the rules of a tree.
+    pub fn load(tree: &Tree) -> Result<Self, Problems> {
+        let text = tree.text(FILE).ok_or_else(|| Problem::of_file(FILE, "the spec has no such file"))?;
+        let file: File = yaml::read(FILE, text)?;
+        let mut problems = Vec::new();
+        let types = schema::types(tree)?;
+        let mut compile = |name: &str| match schema::load(tree, name, &types, &file) {
+            Ok(schema) => Some(schema),
+            Err(problem) => {
+                problems.push(problem);
+                None
+            }
+        };
+        let shapes: Vec<_> =
+            file.shapes.iter().filter_map(|(name, shape)| Some((name, shape, compile(name)?))).collect();
+        let names: BTreeSet<&String> =
+            file.operations.values().filter_map(|one| one.refusal.as_ref()).collect();
+        let refusals: BTreeMap<String, Schema> =
+            names.into_iter().filter_map(|name| Some((name.clone(), compile(name)?))).collect();
+        let mut read = |rules: &[definition::Rule]| -> Vec<Rule> {
+            let rules = rules.iter().map(|rule| Rule::new(rule, file.amount.as_ref()));
+            let rules =
+                rules.map(|rule| rule.map_err(|message| problems.push(Problem::of_file(FILE, message))));
+            rules.filter_map(Result::ok).collect()
+        };
+        let everywhere = read(&file.everywhere);
+        let shapes: BTreeMap<String, Shape> = shapes
+            .into_iter()
+            .map(|(name, shape, schema)| {
+                let rules = read(&shape.rules);
+                (name.clone(), Shape { clause: shape.clause.clone(), schema, rules })
+            })
+            .collect();
+        for (name, operation) in &file.operations {
+            if !file.shapes.contains_key(&operation.shape) {
+                let message =
+                    format!("operation `{name}` has shape `{}`, which does not exist", operation.shape);
+                let known = file.shapes.keys().map(String::as_str);
+                problems.push(Problem::of_file(FILE, message).nearest(&operation.shape, known));
+            }
+        }
+        let currencies = Currencies::load(tree)?;
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        let operations = file.operations.clone();
+        Ok(Self { operations, shapes, refusals, everywhere, currencies, file })
+    }
+
+    /// Names of the operations whose answers have a shape.
+    pub fn operations(&self) -> impl Iterator<Item = &str> {
+        self.operations.keys().map(String::as_str)
+    }
+
+    /// Whether the answers of an operation have a shape; the document only mentions the others.
+    pub fn has(&self, operation: &str) -> bool {
+        self.operations.contains_key(operation)
+    }
+
+    /// The ids of all clauses that a finding or an observation can name, sorted. Each has to be in the ledger.
+    pub fn clauses(&self) -> BTreeSet<&str> {
+        let schemas = self.shapes.values().map(|shape| &shape.schema).chain(self.refusals.values());
+        let rules = self.shapes.values().flat_map(|shape| &shape.rules).chain(&self.everywhere);
+        let own = [&self.file.content_type, &self.file.null, &self.file.refusal_body].map(String::as_str);
+        let shapes = self.shapes.values().map(|shape| shape.clause.as_str());
+        let rules = rules.flat_map(Rule::clauses);
+        schemas.flat_map(|schema| schema.tree().clauses()).chain(rules).chain(own).chain(shapes).collect()
+    }
+
+    /// The clauses that are checked on every answer, whatever a case is about.
+    pub fn of_every_answer(&self) -> BTreeSet<&str> {
+        self.clauses().into_iter().chain([self.server_error()]).chain(self.success_statuses()).collect()
+    }
+
+    /// The clauses that a 2xx answer of this operation is held to, sorted; what is only observed is among them.
+    pub fn clauses_of(&self, operation: &str) -> BTreeSet<&str> {
+        let Some(shape) = self.shape(operation) else { return BTreeSet::new() };
+        let mut clauses = shape.schema.tree().clauses();
+        clauses.insert(&shape.clause);
+        clauses.extend(self.rules(shape).flat_map(Rule::demanded));
+        clauses
+    }
+
+    /// Those of [`Self::clauses_of`] that this body of a 2xx answer has a value for. Of the body of a refusal, those that its
+    /// messages have to keep.
+    pub fn exercised(&self, operation: &str, status: u16, document: &Value) -> BTreeSet<&str> {
+        match (status, self.shape(operation), self.refusal(operation)) {
+            (200..=299, Some(shape), _) => {
+                let mut clauses = shape.schema.tree().exercised(document);
+                clauses.insert(&shape.clause);
+                let rules = self.rules(shape).filter(|rule| rule.is_exercised(document));
+                clauses.extend(rules.flat_map(Rule::demanded));
+                clauses
+            }
+            (400..=499, _, Some(schema)) => schema.tree().exercised(document),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// Whether a body is that of the operation at all: of its kind, with every member that it must have.
+    pub fn is_of(&self, operation: &str, document: Option<&Value>) -> bool {
+        let shape = self.shape(operation);
+        document.zip(shape).is_some_and(|(document, shape)| shape.schema.has_members(document))
+    }
+
+    /// The clause of the exact status of acceptance, which is also the key of the choice.
+    pub fn success_status(&self, operation: &str) -> Option<&str> {
+        self.operations.get(operation)?.success_status.as_deref()
+    }
+
+    /// Every clause of an exact status.
+    pub fn success_statuses(&self) -> impl Iterator<Item = &str> {
+        self.operations.values().filter_map(|operation| operation.success_status.as_deref())
+    }
+
+    /// The clause that a server never fails on a request.
+    pub fn server_error(&self) -> &str {
+        &self.file.server_error
+    }
+
+    /// The code of a quota that is used up, where the document has one.
+    pub fn quota_code(&self) -> Option<&str> {
+        self.file.quota_code.as_deref()
+    }
+
+    /// Whether the document shows where the codes of this operation's refusals stand.
+    pub fn shows_codes(&self, operation: &str) -> bool {
+        self.refusal(operation).is_some()
+    }
+
+    /// Where the codes of a refusal stand, where its shape is shown.
+    pub fn place_of_codes(&self) -> String {
+        format!("body/{}", self.file.codes.at)
+    }
+
+    /// The codes of the messages of a body.
+    pub fn codes(&self, document: Option<&Value>) -> Vec<String> {
+        let messages = document.and_then(|body| body.get(&self.file.codes.at)).and_then(Value::as_array);
+        let codes = messages.into_iter().flatten();
+        let codes = codes.filter_map(|message| message.get(&self.file.codes.member)?.as_str());
+        codes.map(str::to_owned).collect()
+    }
+
+    /// The member that holds the status of a created resource, and its text in this body.
+    pub fn status<'a>(&'a self, document: Option<&'a Value>) -> Option<(&'a str, &'a str)> {
+        let member = &self.file.status.as_ref()?.at;
+        Some((member, document?.get(member)?.as_str()?))
+    }
+
+    /// Whether this is the status of a resource that was created and rejected.
+    pub fn is_rejected(&self, status: &str) -> bool {
+        self.file.status.as_ref().is_some_and(|known| known.rejected == status)
+    }
+
+    /// Checks the answer that `operation` gave. An operation without a shape is asked for nothing.
+    ///
+    /// `content_type` is the value of the answer's `Content-Type`, if it has one; `body` is the content after any
+    /// `Content-Encoding` was undone.
+    pub fn check(&self, operation: &str, status: u16, content_type: Option<&str>, body: &[u8]) -> Checked {
+        match (status, self.shape(operation)) {
+            (200..=299, Some(shape)) => self.check_success((operation, shape), content_type, body),
+            (400..=499, Some(_)) => self.check_refusal(operation, body),
+            _ => Checked { document: body::read(body).document, ..Checked::default() },
+        }
+    }
+
+    fn check_success(
+        &self,
+        (operation, shape): (&str, &Shape),
+        content_type: Option<&str>,
+        body: &[u8],
+    ) -> Checked {
+        let mut notes = Notes::default();
+        body::content_type(operation, content_type, &self.file.content_type, &mut notes);
+        let read = body::read(body);
+        notes.checked();
+        if let Some(problem) = read.problem {
+            notes.finding(&shape.clause, "body", body::EXPECTED, problem);
+        }
+        let before = notes.broken();
+        for document in read.document.iter().chain(&read.other) {
+            if notes.broken() == before {
+                shape.schema.check(document, &mut notes);
+                for rule in self.rules(shape) {
+                    rule.check(document, &self.currencies, &mut notes);
+                }
+            }
+        }
+        notes.into_checked(read.document)
+    }
+
+    fn check_refusal(&self, operation: &str, body: &[u8]) -> Checked {
+        let read = body::read(body);
+        let mut notes = Notes::default();
+        // Where no shape is shown, that of the others is looked for and only recorded.
+        let shown = self.refusal(operation);
+        if let Some(schema) = shown.or_else(|| self.refusals.values().next()) {
+            for document in read.document.iter().chain(&read.other) {
+                if notes.broken() == 0 && document.get(&self.file.codes.at).is_some() {
+                    schema.check(document, &mut notes);
+                }
+            }
+        }
+        if shown.is_none() {
+            notes.demand_nothing(&self.file.refusal_body);
+        }
+        notes.into_checked(read.document)
+    }
+
+    fn shape(&self, operation: &str) -> Option<&Shape> {
+        self.shapes.get(&self.operations.get(operation)?.shape)
+    }
+
+    fn refusal(&self, operation: &str) -> Option<&Schema> {
+        self.refusals.get(self.operations.get(operation)?.refusal.as_ref()?)
+    }
+
+    fn rules<'a>(&'a self, shape: &'a Shape) -> impl Iterator<Item = &'a Rule> {
+        shape.rules.iter().chain(&self.everywhere)
+    }
+}

@@ -1,0 +1,244 @@
+//! What a schema cannot say of a 2xx body: money, members that depend on each other, and what is only recorded.
+//!
+//! A value of the wrong type is the schema's finding and is passed over here.
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::{
+    amount,
+    currency::Currencies,
+    definition::{self, Amount, Condition, Note},
+    notes::Notes,
+    pointer::At,
+    show,
+};
+
+/// A rule, ready to be applied.
+#[derive(Debug)]
+pub(super) struct Rule {
+    paths: Vec<Vec<String>>,
+    when: Option<Condition>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Amount(Amount),
+    PresentIff { clause: String, condition: Condition },
+    Note { clause: String, says: String, test: Test },
+}
+
+#[derive(Debug)]
+enum Test {
+    Absent,
+    Present,
+    Empty,
+    Matches { pattern: Regex, unless: Option<Regex> },
+    NoneOf(Vec<String>),
+    OtherThan(Vec<String>),
+}
+
+impl Rule {
+    /// Reads a rule; the message says what is wrong with it.
+    pub(super) fn new(rule: &definition::Rule, amount: Option<&Amount>) -> Result<Self, String> {
+        let paths: Vec<Vec<String>> =
+            rule.at.iter().map(|path| path.split('/').map(str::to_owned).collect()).collect();
+        let named = |what: &str, text: &Option<String>| {
+            text.clone().ok_or_else(|| format!("the rule at `{}` has no `{what}`", rule.at.join(", ")))
+        };
+        let kind = match (rule.amount, &rule.present_iff, &rule.note) {
+            (true, None, None) => {
+                let amount = amount.ok_or("a rule says `amount`, and the file has no clauses of amounts")?;
+                Kind::Amount(amount.clone())
+            }
+            (false, Some(condition), None) => {
+                if paths.iter().flatten().any(|token| token.contains('*')) {
+                    return Err("`present-iff` stands at one member, without `*`".to_owned());
+                }
+                Kind::PresentIff { clause: named("clause", &rule.clause)?, condition: condition.clone() }
+            }
+            (false, None, Some(note)) => Kind::Note {
+                clause: named("clause", &rule.clause)?,
+                says: named("says", &rule.says)?,
+                test: Test::new(note)?,
+            },
+            _ => {
+                return Err(format!(
+                    "the rule at `{}` has one of `amount: true`, `present-iff` and `note`",
+                    rule.at.join(", ")
+                ));
+            }
+        };
+        Ok(Self { paths, when: rule.when.clone(), kind })
+    }
+
+    /// Every clause that it can name.
+    pub(super) fn clauses(&self) -> Vec<&str> {
+        match &self.kind {
+            Kind::Amount(amount) => amount.clauses().collect(),
+            Kind::PresentIff { clause, .. } | Kind::Note { clause, .. } => vec![clause],
+        }
+    }
+
+    /// The clauses that it demands.
+    pub(super) fn demanded(&self) -> Vec<&str> {
+        match &self.kind {
+            Kind::Amount(amount) => amount.demanded().to_vec(),
+            Kind::PresentIff { clause, .. } => vec![clause],
+            Kind::Note { .. } => vec![],
+        }
+    }
+
+    /// Whether it demands something of a value that is in this body.
+    pub(super) fn is_exercised(&self, body: &Value) -> bool {
+        let mut is_there = false;
+        let mut look =
+            |path: &[String]| walk(body, At::Body, path, &mut |_, value| is_there |= !value.is_null());
+        for path in &self.paths {
+            look(path);
+        }
+        if let Kind::PresentIff { condition, .. } = &self.kind {
+            look(&condition.at.split('/').map(str::to_owned).collect::<Vec<_>>());
+        }
+        is_there
+    }
+
+    /// Applies it to a body.
+    pub(super) fn check(&self, body: &Value, currencies: &Currencies, notes: &mut Notes) {
+        if self.when.as_ref().is_some_and(|when| member(body, &when.at) != Some(&when.is)) {
+            return;
+        }
+        for path in &self.paths {
+            match &self.kind {
+                Kind::Amount(clauses) => walk(body, At::Body, path, &mut |at, value| {
+                    amount::check(value, at, currencies, clauses, notes);
+                }),
+                Kind::PresentIff { clause, condition } => {
+                    present_iff(body, &path.join("/"), condition, clause, notes);
+                }
+                Kind::Note { clause, says, test: Test::Absent } => absent(body, At::Body, path, &mut |at| {
+                    notes.observe(clause, at, says);
+                }),
+                Kind::Note { clause, says, test } => {
+                    let (name, outer) =
+                        path.split_last().map_or(("", &path[..]), |(name, outer)| (name, outer));
+                    walk(body, At::Body, outer, &mut |at, holder| {
+                        each(holder, at, name, &mut |at, value| {
+                            notes.checked();
+                            if test.is_met(value, holder) {
+                                notes.observe(clause, at, says.replace("{value}", &show::value(value)));
+                            }
+                        });
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl Test {
+    fn new(note: &Note) -> Result<Self, String> {
+        let pattern = |text: &String| {
+            Regex::new(text).map_err(|_| format!("`{text}` is no regular expression that can be read"))
+        };
+        Ok(match note {
+            Note::Absent => Self::Absent,
+            Note::Present => Self::Present,
+            Note::Empty => Self::Empty,
+            Note::Matches { pattern: text, unless } => {
+                Self::Matches { pattern: pattern(text)?, unless: unless.as_ref().map(pattern).transpose()? }
+            }
+            Note::NoneOf(names) => Self::NoneOf(names.clone()),
+            Note::OtherThan(names) => Self::OtherThan(names.clone()),
+        })
+    }
+
+    /// Whether a value, a member of `holder`, is what is recorded.
+    fn is_met(&self, value: &Value, holder: &Value) -> bool {
+        let has = |value: &Value, name: &String| value.get(name).is_some_and(|value| !value.is_null());
+        match self {
+            Self::Absent => false,
+            Self::Present => !value.is_null(),
+            Self::Empty => value.as_array().is_some_and(Vec::is_empty),
+            Self::Matches { pattern, unless } => value.as_str().is_some_and(|text| {
+                pattern.is_match(text) && unless.as_ref().is_none_or(|unless| !unless.is_match(text))
+            }),
+            Self::NoneOf(names) => value.is_object() && !names.iter().any(|name| has(value, name)),
+            Self::OtherThan(names) => {
+                let others: Option<Vec<&str>> =
+                    names.iter().map(|name| holder.get(name).and_then(Value::as_str)).collect();
+                value.as_str().zip(others).is_some_and(|(text, others)| !others.contains(&text))
+            }
+        }
+    }
+}
+
+/// A member is there if and only if another one has a value.
+fn present_iff(body: &Value, path: &str, condition: &Condition, clause: &str, notes: &mut Notes) {
+    let Some((outer, name)) = path.rsplit_once('/').or(Some(("", path))) else { return };
+    let Some(holder) = member(body, outer).filter(|holder| holder.is_object()) else { return };
+    let found = holder.get(name).filter(|value| !value.is_null());
+    let other = member(body, &condition.at).filter(|value| !value.is_null());
+    // A value of another type is the schema's finding.
+    if other.is_some_and(|other| std::mem::discriminant(other) != std::mem::discriminant(&condition.is)) {
+        return;
+    }
+    let word = other.map_or_else(|| "absent".to_owned(), Value::to_string);
+    let beside = condition.at.rsplit('/').next().unwrap_or_default();
+    notes.checked();
+    let at = format!("{}/{path}", At::Body);
+    match (other == Some(&condition.is), found) {
+        (true, None) => {
+            notes.finding(clause, at, format!("the member, since {beside} is {word}"), "absent");
+        }
+        (false, Some(found)) => {
+            notes.finding(clause, at, format!("absent, since {beside} is {word}"), show::value(found));
+        }
+        (true, Some(_)) | (false, None) => {}
+    }
+}
+
+/// The member at a path without `*`; the body itself at an empty one.
+fn member<'a>(body: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('/').filter(|name| !name.is_empty()).try_fold(body, |value, name| value.get(name))
+}
+
+/// Calls back for every value at a path. `*` is every member or element, `**` any number of them.
+fn walk(value: &Value, at: At<'_>, path: &[String], found: &mut impl FnMut(At<'_>, &Value)) {
+    let Some((name, rest)) = path.split_first() else { return found(at, value) };
+    if name == "**" {
+        walk(value, at, rest, found);
+        each(value, at, "*", &mut |at, value| walk(value, at, path, found));
+    } else {
+        each(value, at, name, &mut |at, value| walk(value, at, rest, found));
+    }
+}
+
+/// Calls back for a member, or for each member or element.
+fn each(value: &Value, at: At<'_>, name: &str, found: &mut dyn FnMut(At<'_>, &Value)) {
+    match value {
+        Value::Object(members) if name == "*" => {
+            members.iter().for_each(|(name, value)| found(at.member(name), value));
+        }
+        Value::Array(items) if name == "*" => {
+            items.iter().enumerate().for_each(|(index, value)| found(at.element(index), value));
+        }
+        Value::Object(members) => {
+            if let Some(value) = members.get(name) {
+                found(at.member(name), value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Calls back for every object at a path that lacks its last member.
+fn absent(body: &Value, at: At<'_>, path: &[String], found: &mut dyn FnMut(At<'_>)) {
+    let Some((name, outer)) = path.split_last() else { return };
+    walk(body, at, outer, &mut |at, holder| {
+        if holder.as_object().is_some_and(|members| !members.contains_key(name)) {
+            found(at.member(name));
+        }
+    });
+}

@@ -1,0 +1,5 @@
+//! The spec from outside: what is wrong with an answer.
+
+mod response_clauses;
+mod response_mutations;
+mod response_rows;
