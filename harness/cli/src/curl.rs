@@ -14,7 +14,7 @@ use crate::{Failure, args::Curl, target};
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
     let case = case(&suite, &args.case)?;
-    let profile = target::profile(&args.target)?;
+    let profile = target::profile(&args.target, &suite.spec().profile)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(Utc::now);

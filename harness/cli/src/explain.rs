@@ -14,10 +14,11 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     if let Some(clause) = suite.clauses().get(&args.id) {
         explain_clause(&suite, clause);
     } else if let Some(case) = suite.case(&args.id) {
+        let spec = &suite.spec().profile;
         let profile = match &args.target {
             None => Profile::reference("http://127.0.0.1"),
-            Some(target) if target.contains("://") => Profile::of_url(target),
-            Some(target) => Profile::read(Path::new(target)),
+            Some(target) if target.contains("://") => Profile::of_url(target, spec),
+            Some(target) => Profile::read(Path::new(target), spec),
         };
         let profile = profile.map_err(Failure::input)?;
         let session = Session::new(Arc::clone(&suite), profile.for_show(), 0, chrono::Utc::now())

@@ -48,6 +48,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     args.save.as_deref().map_or(Ok(()), can_keep)?;
     let suite = Arc::new(crate::suite(None)?);
     let asked = Asked {
+        spec: &suite.spec().profile,
         target: args.target.as_deref(),
         allow_production: false,
         now: args.now,

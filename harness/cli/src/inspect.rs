@@ -11,6 +11,7 @@ use xs2aspec_signing::{
     name::Name,
     qualified::Role,
 };
+use xs2aspec_suite::ProfileSpec;
 
 use crate::{Failure, args::InspectCert, target};
 
@@ -56,7 +57,8 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
         "header           TPP-Signature-Certificate: {} characters of base64",
         certificate.header_value().len()
     );
-    let declared = args.target.as_deref().map(target::profile).transpose()?;
+    let declared =
+        args.target.as_deref().map(|target| target::profile(target, ProfileSpec::embedded())).transpose()?;
     if let Some(profile) = declared {
         let forms = Forms::of(&profile.choices).map_err(Failure::input)?;
         forms.fit(&certificate).map_err(Failure::input)?;

@@ -75,6 +75,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let waivers =
         args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
     let asked = Asked {
+        spec: &suite.spec().profile,
         target: args.target.as_deref(),
         allow_production: args.allow_production,
         now: args.now,

@@ -17,6 +17,7 @@ use xs2aspec_signing::{
     signature_header,
     signing_string::SIGNED_HEADERS,
 };
+use xs2aspec_suite::ProfileSpec;
 
 use crate::{
     Failure,
@@ -32,7 +33,8 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     if args.verify {
         return verify(args, &request, &mut out).map_err(Failure::input)?;
     }
-    let profile = args.target.as_deref().map(target::profile).transpose()?;
+    let profile =
+        args.target.as_deref().map(|target| target::profile(target, ProfileSpec::embedded())).transpose()?;
     let signer = signer(args, profile.as_ref())?;
     let choices = profile.as_ref().map(|profile| profile.choices.clone()).unwrap_or_default();
     let forms = Forms::of(&choices).map_err(Failure::input)?;

@@ -10,6 +10,7 @@ use xs2aspec_runner::{
     Profile,
     profile::{self, AuthorizedProfile, Offered},
 };
+use xs2aspec_suite::ProfileSpec;
 
 use crate::{Failure, args::Init, report};
 
@@ -23,6 +24,8 @@ pub(crate) struct Target {
 
 /// Which target is asked for.
 pub(crate) struct Asked<'a> {
+    /// What the spec says of target profiles.
+    pub(crate) spec: &'a ProfileSpec,
     /// URL or profile; the built-in bank where there is none.
     pub(crate) target: Option<&'a str>,
     /// Whether a production target may be read.
@@ -38,7 +41,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
     let Some(target) = args.target else { return built_in(args).await };
     let arguments = vec!["--target".to_owned(), target.to_owned()];
-    let profile = self::profile(target)?;
+    let profile = self::profile(target, args.spec)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     // A key that cannot sign is told before anybody is asked.
     let wrong = |error| Failure::input(format!("`[signing]` of {target}: {error}"));
@@ -48,11 +51,11 @@ pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
 }
 
 /// The profile of a target that is named by its file or by its URL.
-pub(crate) fn profile(target: &str) -> Result<Profile, Failure> {
+pub(crate) fn profile(target: &str, spec: &ProfileSpec) -> Result<Profile, Failure> {
     if target.contains("://") {
-        Profile::of_url(target).map_err(Failure::input)
+        Profile::of_url(target, spec).map_err(Failure::input)
     } else {
-        Profile::read(Path::new(target)).map_err(Failure::input)
+        Profile::read(Path::new(target), spec).map_err(Failure::input)
     }
 }
 

@@ -17,7 +17,7 @@ use xs2aspec_runner::{
     Profile, Session,
     profile::{AuthorizedProfile, Offered},
 };
-use xs2aspec_suite::{Case, RequestSpec, Strength, Suite, Tree, capability};
+use xs2aspec_suite::{Case, ProfileSpec, RequestSpec, Strength, Suite, Tree};
 
 /// The variable that names another target than the built-in bank.
 const TARGET: &str = "XS2ASPEC_TARGET";
@@ -36,8 +36,11 @@ fn seed() -> u64 {
 /// The target that was asked for; none for the built-in bank.
 fn target() -> Option<Result<AuthorizedProfile, String>> {
     let target = std::env::var(TARGET).ok()?;
-    let profile =
-        if target.contains("://") { Profile::of_url(&target) } else { Profile::read(Path::new(&target)) };
+    let profile = if target.contains("://") {
+        Profile::of_url(&target, ProfileSpec::embedded())
+    } else {
+        Profile::read(Path::new(&target), ProfileSpec::embedded())
+    };
     Some(profile.map_err(|error| error.to_string()).and_then(|profile| profile.authorize(false)))
 }
 
@@ -86,19 +89,17 @@ impl Bench {
 }
 
 /// Why a case is not sent to a target with this profile, as far as that can be told without asking it.
-enum LeftOut {
+enum LeftOut<'a> {
     /// The profile says that the target lacks something.
     Declared,
     /// The profile does not say something, with the line to add.
-    NotSaid(&'static str),
+    NotSaid(&'a str),
 }
 
-fn left_out(suite: &Suite, profile: &Profile, case: &Case) -> Option<LeftOut> {
-    let line = |offers: &'static [capability::Offer], name: &str| {
-        LeftOut::NotSaid(capability::find(offers, name).map_or("", |offer| offer.line))
-    };
+fn left_out<'a>(suite: &'a Suite, profile: &Profile, case: &Case) -> Option<LeftOut<'a>> {
+    let spec = &suite.spec().profile;
     let is_declared = |name: &str| {
-        let capability = capability::find(&capability::VALUES, name).and_then(|offer| offer.capability);
+        let capability = spec.value(name).and_then(|value| value.with.as_ref());
         capability.is_some_and(|capability| profile.capability(capability) == Offered::No)
     };
     let mut next = Some(case);
@@ -107,7 +108,9 @@ fn left_out(suite: &Suite, profile: &Profile, case: &Case) -> Option<LeftOut> {
             match profile.capability(need) {
                 Offered::Yes | Offered::Ask => {}
                 Offered::No => return Some(LeftOut::Declared),
-                Offered::NotSaid => return Some(line(&capability::CAPABILITIES, need)),
+                Offered::NotSaid => {
+                    return Some(LeftOut::NotSaid(spec.capability(need).map_or("", |one| &one.add)));
+                }
             }
         }
         let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
@@ -117,7 +120,7 @@ fn left_out(suite: &Suite, profile: &Profile, case: &Case) -> Option<LeftOut> {
             return Some(LeftOut::Declared);
         }
         if let Some(name) = values().find(|name| profile.value(name).is_none()) {
-            return Some(line(&capability::VALUES, name));
+            return Some(LeftOut::NotSaid(spec.value(name).map_or("", |value| &value.add)));
         }
         next = case.control.as_deref().and_then(|id| suite.case(id));
     }

@@ -25,7 +25,7 @@ use xs2aspec_signing::{
     name::Template,
     qualified::Statements,
 };
-use xs2aspec_suite::{AnswerRules, Suite, Tree};
+use xs2aspec_suite::{AnswerRules, ProfileSpec, Suite, Tree};
 
 /// A reader and its name, which is that of its fuzz target and of its corpus.
 pub type Reader = (&'static str, fn(&[u8]));
@@ -146,7 +146,7 @@ pub fn profile(bytes: &[u8]) {
         return;
     }
     with_file(bytes, |path| {
-        if let Ok(profile) = Profile::read(path) {
+        if let Ok(profile) = Profile::read(path, ProfileSpec::embedded()) {
             profile.sha256();
             drop(profile.authorize(false));
         }

@@ -359,7 +359,8 @@ mod tests {
     #[test]
     fn each_answer_leads_to_the_verdict_of_the_design() {
         use serde_json::json;
-        let mut profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let mut profile =
+            Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         let exact = json!({"refused": {"status": 400, "code": "REFERENCE_MIX_INVALID"}});
         let nothing = json!({"refused": {"nothing-created": true}});
         let table: &[(&Value, u16, &str, Verdict)] = &[
@@ -411,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_body_has_the_values_that_are_demanded_of_it() {
-        let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         let expect = Expectation::parse(&serde_json::json!({
             "body": {"/transactionStatus": "RJCT", "/fundsAvailable": false}
         }))
@@ -451,7 +452,8 @@ mod tests {
             if says_when {
                 answer.headers.push(("Retry-After".into(), "30".into()));
             }
-            let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+            let profile =
+                Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
             let judged = judged(&Value::from(expect), &profile, None, &answer);
             assert_eq!(judged.verdict, Verdict::Inconclusive);
             assert!(judged.reason.is_some());
@@ -460,7 +462,7 @@ mod tests {
 
     #[test]
     fn a_time_to_come_back_is_the_refusal_where_a_quota_is_used_up() {
-        let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         let quota = serde_json::json!({"refused": {"quota": true}});
         for (status, verdict) in [(429, Verdict::Pass), (503, Verdict::Inconclusive)] {
             let mut answer = answer(status, "");
@@ -472,7 +474,7 @@ mod tests {
     #[test]
     fn a_choice_is_asserted_only_where_it_is_declared() {
         let expect = serde_json::json!({"choice": {"accept": "accepted", "refuse": "refused"}});
-        let profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         let verdict = |choice, status, body| judged(&expect, &profile, choice, &answer(status, body)).verdict;
         assert_eq!(verdict(None, 400, ""), Verdict::Observed);
         assert_eq!(verdict(Some("observe"), 201, RCVD), Verdict::Observed);
@@ -496,7 +498,8 @@ mod tests {
 
     #[test]
     fn the_success_status_is_asserted_only_where_it_is_declared() {
-        let mut profile = Profile::of_url("http://127.0.0.1:1").unwrap();
+        let mut profile =
+            Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         profile.choices.insert("payment.success-status".into(), "201".into());
         let fails = judged(&Value::from("accepted"), &profile, None, &answer(200, RCVD));
         assert_eq!(fails.findings[0].clause, "payment.success-status");

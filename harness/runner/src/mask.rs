@@ -81,12 +81,6 @@ const PLAIN: [&str; 11] = [
     "verbs",
 ];
 
-/// Values of a profile that may be seen: codes, and the address of the TPP.
-fn may_be_seen(value: &str) -> bool {
-    let last = value.rsplit('.').next().unwrap_or(value);
-    value.starts_with("x-accept-fix.") || value == "redirect-uri" || matches!(last, "currency" | "agent")
-}
-
 /// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of other words.
 const SHORTEST: usize = 4;
 
@@ -113,7 +107,7 @@ impl std::fmt::Debug for Masker {
 impl Masker {
     /// A masker for the values of this profile.
     pub fn new(profile: &Profile, seed: u64) -> Self {
-        let values = profile.values.iter().filter(|(name, _)| !may_be_seen(name));
+        let values = profile.values.iter().filter(|(name, _)| !profile.public.contains(*name));
         let values = values.map(|(name, text)| (name.rsplit('.').next().unwrap_or(name), text.as_str()));
         let prepared = profile.prepared.iter().map(|text| ("prepared", text.as_str()));
         let prepared = prepared.filter(|(_, text)| text.len() >= SHORTEST);

@@ -6,6 +6,7 @@ use crate::{
     clause::{self, Clause},
     document::Document,
     problem::Problem,
+    profile::ProfileSpec,
     tree::Tree,
 };
 
@@ -16,6 +17,8 @@ pub struct Spec {
     pub document: Document,
     /// What it states, by id.
     pub clauses: BTreeMap<String, Clause>,
+    /// What a target profile says of one bank.
+    pub profile: ProfileSpec,
 }
 
 impl Spec {
@@ -23,6 +26,10 @@ impl Spec {
     pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> Self {
         let document = Document::load(tree);
         let clauses = clause::load(tree, &document, problems);
-        Self { document, clauses }
+        let profile = ProfileSpec::load(tree).unwrap_or_else(|problem| {
+            problems.push(problem);
+            ProfileSpec::default()
+        });
+        Self { document, clauses, profile }
     }
 }

@@ -8,7 +8,7 @@ use xs2aspec_spec::{At, Clause, Problem, Spec, Tree};
 use crate::{
     axis::{self, Combination},
     baseline::Baseline,
-    capability, control,
+    control,
     definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
@@ -330,8 +330,9 @@ impl<'a> Expander<'a> {
                 let head = template::head(&name);
                 let known = if head == "target" {
                     let value = name.strip_prefix("target.").unwrap_or_default();
-                    if capability::find(&capability::VALUES, value).is_none() {
-                        let names = capability::VALUES.iter().map(|offer| offer.name);
+                    let profile = &self.parts.spec.profile;
+                    if profile.value(value).is_none() {
+                        let names = profile.value_names();
                         return Err(self
                             .problem(format!("a target profile has no `{value}`"))
                             .nearest(value, names));
@@ -360,10 +361,11 @@ impl<'a> Expander<'a> {
         }
         needs.sort();
         needs.dedup();
-        match needs.iter().find(|need| capability::find(&capability::CAPABILITIES, need).is_none()) {
+        let profile = &self.parts.spec.profile;
+        match needs.iter().find(|need| profile.capability(need).is_none()) {
             None => Ok(needs),
             Some(need) => {
-                let names = capability::CAPABILITIES.iter().map(|offer| offer.name);
+                let names = profile.capability_names();
                 Err(self.problem(format!("there is no capability `{need}`")).nearest(need, names))
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use xs2aspec_spec::{Clause, Strength};
+use xs2aspec_spec::{Clause, ProfileSpec, Strength};
 
 use crate::{expectation::Expectation, suite::Suite};
 
@@ -97,7 +97,7 @@ impl Coverage {
                 says: clause.says.clone(),
                 strength: clause.strength.word(),
                 line: clause.line,
-                cover: cover(clause, by_clause.get(clause.id.as_str()), &every_answer),
+                cover: cover(clause, by_clause.get(clause.id.as_str()), &every_answer, &suite.spec().profile),
             };
             let heading = suite.spec().document.section(clause.line);
             match sections.last_mut() {
@@ -169,7 +169,12 @@ impl Cover {
     }
 }
 
-fn cover(clause: &Clause, counts: Option<&[usize; 5]>, every_answer: &BTreeSet<&str>) -> Cover {
+fn cover(
+    clause: &Clause,
+    counts: Option<&[usize; 5]>,
+    every_answer: &BTreeSet<&str>,
+    profile: &ProfileSpec,
+) -> Cover {
     let [accepted, refused, choice, answered, observed] = counts.copied().unwrap_or_default();
     // What is only observed cannot show that a demand is broken.
     let asserting = accepted + refused + choice + answered;
@@ -183,23 +188,10 @@ fn cover(clause: &Clause, counts: Option<&[usize; 5]>, every_answer: &BTreeSet<&
     match &clause.strength {
         Strength::Observed(why) => Cover::NeverAsked { why: why.clone() },
         Strength::Untestable(why) => Cover::Untestable { why: why.clone() },
-        Strength::Choice(choice) if PROFILE.contains(&choice.key.as_str()) => Cover::Profile,
+        Strength::Choice(choice) if profile.decided_by_profile.contains(&choice.key) => Cover::Profile,
         Strength::Stated | Strength::Derived(_) | Strength::Choice(_) => Cover::ToDo,
     }
 }
-
-/// Choices, by key, that no case shows alone since every request is made by them: with another base URL, path or keyId nothing at all
-/// would be accepted.
-const PROFILE: [&str; 8] = [
-    "base-url",
-    "basket.path",
-    "certificate.form",
-    "key-id.serial",
-    "key-id.issuer",
-    "signature.wrap",
-    "signature.wrap-extent",
-    "release",
-];
 
 /// Blank lines, headings, the heads and rules of tables and the fences of code say nothing; of a block of codes its first line
 /// stands for all.

@@ -6,7 +6,6 @@
 mod axis;
 pub mod baseline;
 pub mod blend;
-pub mod capability;
 pub mod case;
 mod control;
 pub mod coverage;
@@ -30,5 +29,6 @@ pub use plan::{Plan, PlanError, Shard};
 pub use request::{BodySpec, RequestSpec};
 pub use suite::Suite;
 pub use xs2aspec_spec::{
-    AnswerRules, At, Clause, Document, Problem, Problems, Spec, Strength, Tree, problem::nearest,
+    AnswerRules, At, CapabilitySpec, Clause, Document, Problem, Problems, ProfileSpec, Spec, Strength, Tree,
+    problem::nearest,
 };

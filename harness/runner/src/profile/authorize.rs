@@ -127,7 +127,9 @@ mod tests {
 
     fn permission(base_url: &str, more: &str, allow: bool) -> Result<Permission, String> {
         let text = format!("base-url = \"{base_url}\"\n{more}");
-        let profile = super::super::file::parse("bank.toml", &text, None).unwrap();
+        let profile =
+            super::super::file::parse("bank.toml", &text, None, xs2aspec_suite::ProfileSpec::embedded())
+                .unwrap();
         profile.authorize(allow).map(|profile| profile.permission())
     }
 

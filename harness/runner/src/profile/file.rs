@@ -10,11 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 use xs2aspec_signing::material;
-use xs2aspec_suite::{Strength, Suite, capability, nearest};
+use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite, nearest};
 
 use super::{
     Environment, Http, Key, Limits, Offered, Profile, ProfileError, TEST_CERTIFICATE, TEST_KEY,
     prepare::{self, Prepare},
+    values,
 };
 use crate::seal::Forms;
 
@@ -28,8 +29,9 @@ const MOST_RETRIES: u32 = 10;
 const LONGEST_WAIT: u64 = 600;
 
 /// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths are relative to this file.
+// What it does not have is for the values that a spec knows.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[schemars(title = "xs2aspec target profile")]
 pub(super) struct File {
     /// Name of the target, in every report.
@@ -40,35 +42,13 @@ pub(super) struct File {
     contact: Option<String>,
     /// URL with any prefix, without the document's `/v1`.
     base_url: String,
-    /// TPP-Session-ID.
-    session_id: Option<String>,
-    /// TPP-Redirect-URI.
-    redirect_uri: Option<String>,
-    /// X-Accept-Fix by operation; `amount-as-string` where none is said.
-    #[serde(default)]
-    x_accept_fix: BTreeMap<String, String>,
-    /// Test persons.
-    #[serde(default)]
-    psu: BTreeMap<String, BTreeMap<String, String>>,
-    /// Accounts to pay from and to.
-    #[serde(default)]
-    accounts: BTreeMap<String, BTreeMap<String, String>>,
-    /// A consented account, and a booked transaction of it.
-    #[serde(default)]
-    transaction: BTreeMap<String, String>,
-    /// A cross-border payment that stays at status PDNG.
-    #[serde(default)]
-    pending_payment: BTreeMap<String, String>,
-    /// A cross-border payment with status RJCT.
-    #[serde(default)]
-    rejected_payment: BTreeMap<String, String>,
     /// Path by operation where it is not the document's.
     #[serde(default)]
     paths: BTreeMap<String, String>,
     /// What the bank decided where the document leaves it free; asserted only when said.
     #[serde(default)]
     choices: BTreeMap<String, String>,
-    /// What the target offers; `sandbox` and `basket` are asked for where nothing is said.
+    /// What the target offers.
     #[serde(default)]
     capabilities: BTreeMap<String, bool>,
     /// Whether a created resource with status RJCT is one of the bank's forms of refusal; true unless said.
@@ -173,23 +153,37 @@ struct Limit {
 }
 
 /// Reads a profile of this name and folder.
-pub(super) fn parse(name: &str, text: &str, folder: Option<&Path>) -> Result<Profile, ProfileError> {
+pub(super) fn parse(
+    name: &str,
+    text: &str,
+    folder: Option<&Path>,
+    spec: &ProfileSpec,
+) -> Result<Profile, ProfileError> {
     let folder = folder.unwrap_or(Path::new(""));
     let parsed = |text: &str| toml::from_str::<File>(text).map_err(|error| syntax(name, text, &error));
+    let values = values::read(name, text, spec)?;
     let file = parsed(text)?;
     let prepared = prepare::run(name, text, &file.prepare, folder)?;
-    let file = if file.prepare.is_empty() { file } else { parsed(&prepared.text)? };
-    Reader { name, folder, file: &file }.profile(prepared.values)
+    if file.prepare.is_empty() {
+        return Reader { name, folder, file: &file, spec }.profile(values, prepared.values);
+    }
+    let (file, values) = (parsed(&prepared.text)?, values::read(name, &prepared.text, spec)?);
+    Reader { name, folder, file: &file, spec }.profile(values, prepared.values)
 }
 
 struct Reader<'a> {
     name: &'a str,
     folder: &'a Path,
     file: &'a File,
+    spec: &'a ProfileSpec,
 }
 
 impl Reader<'_> {
-    fn profile(&self, prepared: Vec<String>) -> Result<Profile, ProfileError> {
+    fn profile(
+        &self,
+        values: BTreeMap<String, String>,
+        prepared: Vec<String>,
+    ) -> Result<Profile, ProfileError> {
         let (name, file) = (self.name, self.file);
         let (key, certificate) = self.signing()?;
         let client_certificate = self.pair("tls", &file.tls)?.map(|(key, certificate)| (certificate, key));
@@ -198,10 +192,17 @@ impl Reader<'_> {
             version: file.version.clone(),
             contact: file.contact.clone(),
             base_url: checked_url(name, "base-url", &file.base_url)?,
-            values: values(name, file)?,
+            values,
+            public: self
+                .spec
+                .values
+                .iter()
+                .filter(|value| value.public)
+                .map(|value| value.name.clone())
+                .collect(),
             paths: self.paths()?,
             choices: file.choices.clone(),
-            capabilities: capabilities(name, file)?,
+            capabilities: capabilities(name, file, self.spec)?,
             rejected_is_refusal: file.rejected_is_refusal.unwrap_or(true),
             own_key: certificate != TEST_CERTIFICATE,
             key,
@@ -381,7 +382,6 @@ pub(super) fn value(file: &str, message: impl Into<String>) -> ProfileError {
 }
 
 pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
-    let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
     let mut message = error.message().lines().next().unwrap_or_default().to_owned();
     // The parser lists what it knows between backquotes; the near name is among them.
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -394,6 +394,12 @@ pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Profile
     {
         message = format!("{what}: `xs2aspec init --schema` lists what a profile may say");
     }
+    at(file, text, error.span().map_or(0, |span| span.start), message)
+}
+
+/// A mistake at this byte of the text.
+pub(super) fn at(file: &str, text: &str, byte: usize, message: String) -> ProfileError {
+    let before = &text[..byte.min(text.len())];
     ProfileError::Syntax {
         file: file.to_owned(),
         line: before.matches('\n').count() + 1,
@@ -422,60 +428,29 @@ pub(super) fn checked_url(file: &str, key: &str, text: &str) -> Result<String, P
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// Every value under its dotted name; one that no request uses is a mistake.
-fn values(name: &str, file: &File) -> Result<BTreeMap<String, String>, ProfileError> {
-    let mut values = BTreeMap::new();
-    let fix = ["basket", "ncbct", "periodic", "transaction"].map(|operation| (operation, "amount-as-string"));
-    for (operation, usual) in fix {
-        values.insert(format!("x-accept-fix.{operation}"), usual.to_owned());
+fn capabilities(
+    name: &str,
+    file: &File,
+    spec: &ProfileSpec,
+) -> Result<BTreeMap<String, Offered>, ProfileError> {
+    if let Some(wrong) = file.capabilities.keys().find(|key| spec.capability(key).is_none()) {
+        return Err(unknown(name, "capability", wrong, spec.capability_names()));
     }
-    let tables = [("psu", &file.psu), ("accounts", &file.accounts)];
-    let nested = tables.into_iter().flat_map(|(table, rows)| {
-        rows.iter().flat_map(move |(row, members)| {
-            members.iter().map(move |(key, text)| (format!("{table}.{row}.{key}"), text.clone()))
-        })
-    });
-    let flat = [
-        ("x-accept-fix", &file.x_accept_fix),
-        ("transaction", &file.transaction),
-        ("pending-payment", &file.pending_payment),
-        ("rejected-payment", &file.rejected_payment),
-    ];
-    let flat = flat.into_iter().flat_map(|(table, members)| {
-        members.iter().map(move |(key, text)| (format!("{table}.{key}"), text.clone()))
-    });
-    let single = [("session-id", &file.session_id), ("redirect-uri", &file.redirect_uri)];
-    let single = single.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.clone()?)));
-    for (key, text) in nested.chain(flat).chain(single) {
-        if capability::find(&capability::VALUES, &key).is_none() {
-            return Err(unknown(name, "value", &key, capability::VALUES.iter().map(|offer| offer.name)));
-        }
-        // A header or a path cannot hold it, and the mistake would show far from here.
-        if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
-            return Err(value(
-                name,
-                format!("`{key}` is {text:?}: expected a text on one line, without blanks around it"),
-            ));
-        }
-        values.insert(key, text);
-    }
-    Ok(values)
-}
-
-fn capabilities(name: &str, file: &File) -> Result<BTreeMap<String, Offered>, ProfileError> {
-    let names = || capability::CAPABILITIES.iter().map(|offer| offer.name);
-    if let Some(wrong) = file.capabilities.keys().find(|key| !names().any(|known| known == *key)) {
-        return Err(unknown(name, "capability", wrong, names()));
-    }
-    let offered = |capability: &str| match file.capabilities.get(capability) {
+    let offered = |capability: &CapabilitySpec| match file.capabilities.get(&capability.name) {
         Some(true) => Some(Offered::Yes),
         Some(false) => Some(Offered::No),
-        None => matches!(capability, "sandbox" | "basket").then_some(Offered::Ask),
+        None => capability.ask.is_some().then_some(Offered::Ask),
     };
-    Ok(names().filter_map(|capability| Some((capability.to_owned(), offered(capability)?))).collect())
+    let offered = spec.capabilities.iter().filter_map(|one| Some((one.name.clone(), offered(one)?)));
+    Ok(offered.collect())
 }
 
-fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> ProfileError {
+pub(super) fn unknown<'a>(
+    file: &str,
+    what: &str,
+    found: &'a str,
+    known: impl Iterator<Item = &'a str>,
+) -> ProfileError {
     let near = nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     value(file, format!("unknown {what} `{found}`{near}"))
 }
@@ -483,23 +458,32 @@ fn unknown<'a>(file: &str, what: &str, found: &'a str, known: impl Iterator<Item
 /// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite knows, and what they mean.
 pub fn schema(suite: &Suite) -> Value {
     let mut schema = schemars::schema_for!(File).to_value();
+    schema["additionalProperties"] = false.into();
     let text = |says: &str| json!({"type": "string", "description": says});
     let tables = &mut schema["properties"];
-    for offer in &capability::VALUES {
-        let mut steps: Vec<&str> = offer.name.split('.').collect();
-        let Some(last) = steps.pop().filter(|_| !steps.is_empty()) else { continue };
+    let spec = &suite.spec().profile;
+    for (table, says) in &spec.tables {
+        tables[table]["description"] = says.as_str().into();
+    }
+    for value in &spec.values {
+        let mut steps: Vec<&str> = value.name.split('.').collect();
+        let Some(last) = steps.pop() else { continue };
         let mut table = &mut *tables;
         for step in steps {
             table[step]["type"] = "object".into();
             table[step]["additionalProperties"] = false.into();
             table = &mut table[step]["properties"];
         }
-        table[last] = text(offer.line);
+        table[last] = text(&value.add);
     }
     let capabilities = &mut tables["capabilities"];
     capabilities["additionalProperties"] = false.into();
-    for offer in &capability::CAPABILITIES {
-        capabilities["properties"][offer.name] = json!({"type": "boolean", "description": offer.line});
+    for capability in &spec.capabilities {
+        let mut says = capability.add.clone();
+        if capability.ask.is_some() {
+            says.push_str("; the target is asked where nothing is said");
+        }
+        capabilities["properties"][&capability.name] = json!({"type": "boolean", "description": says});
     }
     let choices = &mut tables["choices"];
     choices["additionalProperties"] = false.into();

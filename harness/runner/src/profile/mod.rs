@@ -3,9 +3,10 @@
 mod authorize;
 mod file;
 mod prepare;
+mod values;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -16,6 +17,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::TargetProfile;
 use xs2aspec_signing::{Signer, signer::SignerError};
+use xs2aspec_suite::ProfileSpec;
 
 pub use authorize::{AuthorizedProfile, Permission};
 pub use file::schema;
@@ -46,6 +48,8 @@ pub struct Profile {
     pub base_url: String,
     /// Values for `${target.*}` by dotted name.
     pub values: BTreeMap<String, String>,
+    /// Names of the values that may be seen in reports.
+    pub public: BTreeSet<String>,
     /// Paths that differ from the baselines', by operation id.
     pub paths: BTreeMap<String, String>,
     /// Declared choices by the key of their clause.
@@ -215,23 +219,24 @@ pub enum ProfileError {
 impl Profile {
     /// The profile of the built-in reference bank at this address.
     pub fn reference(base_url: &str) -> Result<Self, ProfileError> {
-        let mut profile = file::parse("fixtures/targets/reference.toml", REFERENCE, None)?;
+        let mut profile =
+            file::parse("fixtures/targets/reference.toml", REFERENCE, None, ProfileSpec::embedded())?;
         base_url.clone_into(&mut profile.base_url);
         profile.own_key = true;
         Ok(profile)
     }
 
     /// What can be asked of any bank at this URL.
-    pub fn of_url(url: &str) -> Result<Self, ProfileError> {
-        let mut profile = file::parse("fixtures/targets/any-bank.toml", ANY_BANK, None)?;
+    pub fn of_url(url: &str, spec: &ProfileSpec) -> Result<Self, ProfileError> {
+        let mut profile = file::parse("fixtures/targets/any-bank.toml", ANY_BANK, None, spec)?;
         profile.base_url = file::checked_url("the target", "--target", url)?;
         profile.name.clone_from(&profile.base_url);
         Ok(profile)
     }
 
     /// Reads a profile. Paths in it are relative to its folder. Runs what it prepares.
-    pub fn read(path: &Path) -> Result<Self, ProfileError> {
-        file::parse(&path.display().to_string(), &text(path)?, path.parent())
+    pub fn read(path: &Path, spec: &ProfileSpec) -> Result<Self, ProfileError> {
+        file::parse(&path.display().to_string(), &text(path)?, path.parent(), spec)
     }
 
     /// What signs, with its certificate. A key of another certificate is found here.
@@ -329,6 +334,7 @@ impl Profile {
             contact: None,
             base_url: "http://127.0.0.1".to_owned(),
             values: seen.values.clone(),
+            public: BTreeSet::new(),
             paths: seen.paths.clone(),
             choices: seen.choices.clone(),
             capabilities: BTreeMap::new(),
@@ -385,23 +391,24 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xs2aspec_suite::{Suite, Tree, capability};
+    use xs2aspec_suite::{Suite, Tree};
 
     fn error(text: &str) -> String {
-        file::parse("bank.toml", text, None).unwrap_err().to_string()
+        file::parse("bank.toml", text, None, ProfileSpec::embedded()).unwrap_err().to_string()
     }
 
     #[test]
     fn the_shipped_profiles_can_be_read() {
         let reference = Profile::reference("http://127.0.0.1:1").unwrap();
         assert_eq!(reference.capabilities["basket"], Offered::Yes);
-        let any = Profile::of_url("http://127.0.0.1:1/prefix/").unwrap();
+        let any =
+            Profile::of_url("http://127.0.0.1:1/prefix/", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         assert_eq!(
             (any.base_url.as_str(), any.capabilities["sandbox"]),
             ("http://127.0.0.1:1/prefix", Offered::Ask)
         );
         assert!(any.value("transaction.account-id").is_none());
-        let template = file::parse("template.toml", TEMPLATE, None).unwrap();
+        let template = file::parse("template.toml", TEMPLATE, None, ProfileSpec::embedded()).unwrap();
         assert_eq!(template.environment, Some(Environment::Sandbox));
         // Each line that is commented out is one that a profile may have.
         let lines = TEMPLATE.lines().map(|line| match line.strip_prefix("# ") {
@@ -411,7 +418,8 @@ mod tests {
         let whole = lines.collect::<Vec<_>>().join("\n").replace("{ env = \"BANK_API_KEY\" }", "\"key\"");
         let whole = whole.replace("{ env = \"SIGNING_PASSPHRASE\" }", "{ file = \"../../LICENSE-MIT\" }");
         let whole = whole.replace("[\"./consent.sh\"]", "[\"echo\", \"{}\"]");
-        let missing = file::parse("template.toml", &whole, None).unwrap_err().to_string();
+        let missing =
+            file::parse("template.toml", &whole, None, ProfileSpec::embedded()).unwrap_err().to_string();
         assert!(missing.contains("signing.key.pem: cannot be read"), "{missing}");
         let schema = schema(&Suite::load(Tree::embedded()).unwrap());
         let validator = jsonschema::validator_for(&schema).unwrap();
@@ -449,15 +457,17 @@ mod tests {
     #[test]
     fn the_template_names_every_value() {
         let whole = TEMPLATE;
-        for offer in &capability::VALUES {
-            let (table, key) = offer.name.rsplit_once('.').unwrap_or(("", offer.name));
-            assert!(whole.contains(table) && whole.contains(key), "the template lacks {}", offer.name);
+        for name in ProfileSpec::embedded().value_names() {
+            let (table, key) = name.rsplit_once('.').unwrap_or(("", name));
+            assert!(whole.contains(table) && whole.contains(key), "the template lacks {name}");
         }
     }
 
     #[test]
     fn the_digest_is_that_of_canonical_json() {
-        let mut profile = file::parse("bank.toml", "base-url = \"http://a\"\nname = \"x\"", None).unwrap();
+        let mut profile =
+            file::parse("bank.toml", "base-url = \"http://a\"\nname = \"x\"", None, ProfileSpec::embedded())
+                .unwrap();
         let text = |name: &str, text: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);
         profile.values = text("redirect-uri", "https://b");
         profile.paths = text("basket", "/v1/b");

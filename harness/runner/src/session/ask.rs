@@ -10,7 +10,7 @@ use serde_json::Value;
 use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, RequestSpec};
 
-use super::{Prepared, Session, Stop, Trail, gate::Held, offer::not_offered};
+use super::{Prepared, Session, Stop, Trail, gate::Held};
 use crate::{
     exchange::{Answer, Exchanged},
     fill::{FillError, Filled, Filler},
@@ -78,7 +78,7 @@ impl Session {
             )));
         }
         self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
-            FillError::NotOffered(name) => NotReady::Profile(not_offered(&name).reason),
+            FillError::NotOffered(name) => NotReady::Profile(self.not_offered(&name).reason),
             other => NotReady::Profile(other.to_string()),
         })
     }
@@ -157,7 +157,7 @@ impl Session {
             let sent = self.pace.wait(&request.operation).await;
             // Made anew each time: its date may be another by now.
             let filled = self.filled(case, step, request, kept).map_err(|error| match error {
-                FillError::NotOffered(name) => not_offered(&name),
+                FillError::NotOffered(name) => self.not_offered(&name),
                 FillError::NotApplicable(why) => Stop::declared_absent(why),
                 FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
             })?;

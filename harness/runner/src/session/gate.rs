@@ -90,7 +90,13 @@ mod tests {
     use crate::Profile;
 
     fn gate(permission: Permission) -> Gate {
-        Gate::new(Exchanger::new(&Profile::of_url("http://127.0.0.1:1").unwrap()).unwrap(), permission)
+        Gate::new(
+            Exchanger::new(
+                &Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap(),
+            )
+            .unwrap(),
+            permission,
+        )
     }
 
     #[test]

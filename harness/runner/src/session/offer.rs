@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use serde_json::json;
-use xs2aspec_suite::{Case, RequestSpec, capability, definition::Change};
+use xs2aspec_suite::{Case, ProfileSpec, RequestSpec, definition::Change};
 
 use super::{Session, Stop, gate::Held};
 use crate::profile::{Offered, Permission};
@@ -18,7 +18,7 @@ impl Session {
             return Err(Stop::held(Held::Forbidden));
         }
         for need in &case.needs {
-            let line = capability::find(&capability::CAPABILITIES, need).map_or("", |offer| offer.line);
+            let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
             match self.profile.capability(need) {
                 Offered::Yes => {}
                 Offered::No => return Err(declared_absent(need)),
@@ -52,8 +52,8 @@ impl Session {
     }
 
     /// The capability that the profile declares absent and without which there is no such value.
-    fn declared_absent(&self, value: &str) -> Option<&'static str> {
-        let capability = capability::find(&capability::VALUES, value)?.capability?;
+    fn declared_absent(&self, value: &str) -> Option<&str> {
+        let capability = self.spec().value(value)?.with.as_deref()?;
         (self.profile.capability(capability) == Offered::No).then_some(capability)
     }
 
@@ -65,11 +65,22 @@ impl Session {
                 return Some(stop.reason);
             }
             if let Some(value) = values(case).iter().find(|value| self.profile.value(value).is_none()) {
-                return Some(not_offered(value).reason);
+                return Some(self.not_offered(value).reason);
             }
             next = case.control.as_deref().and_then(|id| self.suite.case(id));
         }
         None
+    }
+
+    /// A value that the profile lacks, with the line to add.
+    pub(super) fn not_offered(&self, name: &str) -> Stop {
+        let line = self.spec().value(name).map_or("", |value| value.add.as_str());
+        Stop::not_said(format!("the target profile has no `{name}`; add {line}"), line)
+    }
+
+    /// What the spec says of target profiles.
+    fn spec(&self) -> &ProfileSpec {
+        &self.suite.spec().profile
     }
 
     /// Asks the target for a capability by the plain request of its operation; the answer that says it has none.
@@ -79,7 +90,8 @@ impl Session {
             Arc::clone(asked.entry(need.to_owned()).or_default())
         };
         let ask = async {
-            let baseline = self.suite.baselines().get(if need == "sandbox" { "customers" } else { need })?;
+            let ask = self.spec().capability(need)?.ask.as_ref()?;
+            let baseline = self.suite.baselines().get(&ask.request)?;
             // What names nothing that exists cannot be answered by "not found" but by a target that lacks the operation.
             let mut request = baseline.request.clone();
             if !baseline.before.is_empty() {
@@ -90,8 +102,9 @@ impl Session {
             let request = self.filler(need, "ask", &[].into()).fill(&request).ok()?;
             let pass = self.gate.pass(&request.method).ok()?;
             let status = pass.send(&request).await.answer.ok()?.status;
-            let absent = matches!(status, 404 | 405 | 501) || (need == "sandbox" && status == 403);
-            absent.then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))
+            ask.absent
+                .contains(&status)
+                .then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))
         };
         cell.get_or_init(|| ask).await.clone()
     }
@@ -102,12 +115,6 @@ fn values(case: &Case) -> Vec<String> {
     let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
     let names = requests.flat_map(RequestSpec::placeholders);
     names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
-}
-
-/// A value that the profile lacks, with the line to add.
-pub(super) fn not_offered(name: &str) -> Stop {
-    let line = capability::find(&capability::VALUES, name).map_or("", |offer| offer.line);
-    Stop::not_said(format!("the target profile has no `{name}`; add {line}"), line)
 }
 
 fn declared_absent(capability: &str) -> Stop {

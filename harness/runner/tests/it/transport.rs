@@ -87,7 +87,8 @@ async fn sent(profile: &Profile, exact: bool) -> Result<String, ExchangeError> {
 async fn both_paths_send_what_they_are_given_and_the_raw_one_keeps_letter_case() {
     let pair = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     for tls in [None, Some(&pair)] {
-        let mut profile = Profile::of_url(&server(tls).await).unwrap();
+        let mut profile =
+            Profile::of_url(&server(tls).await, xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         profile.authorities = tls.map(|pair| pair.cert.pem());
         let client = sent(&profile, false).await.unwrap();
         assert!(client.starts_with("POST /v1/a?b=c HTTP/1.1\r\npsu-id: x\r\naccept: a/b\r\n"), "{client}");
@@ -104,7 +105,8 @@ async fn both_paths_send_what_they_are_given_and_the_raw_one_keeps_letter_case()
 async fn a_certificate_of_another_authority_is_refused_on_both_paths() {
     let pair = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let other = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let mut profile = Profile::of_url(&server(Some(&pair)).await).unwrap();
+    let mut profile =
+        Profile::of_url(&server(Some(&pair)).await, xs2aspec_suite::ProfileSpec::embedded()).unwrap();
     profile.authorities = Some(other.cert.pem());
     for exact in [false, true] {
         assert!(matches!(sent(&profile, exact).await, Err(ExchangeError::Unreachable(_))), "exact: {exact}");
@@ -113,7 +115,8 @@ async fn a_certificate_of_another_authority_is_refused_on_both_paths() {
 
 #[tokio::test]
 async fn authorities_that_are_none_are_an_error() {
-    let mut profile = Profile::of_url("https://localhost:1").unwrap();
+    let mut profile =
+        Profile::of_url("https://localhost:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
     profile.authorities = Some("no certificate".into());
     assert!(matches!(Exchanger::new(&profile), Err(ExchangeError::Tls(_))));
 }
@@ -121,7 +124,11 @@ async fn authorities_that_are_none_are_an_error() {
 #[tokio::test]
 async fn the_deadline_holds_on_both_paths() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut profile = Profile::of_url(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    let mut profile = Profile::of_url(
+        &format!("http://{}", listener.local_addr().unwrap()),
+        xs2aspec_suite::ProfileSpec::embedded(),
+    )
+    .unwrap();
     profile.deadline = std::time::Duration::from_millis(50);
     for exact in [false, true] {
         assert_eq!(
@@ -150,7 +157,11 @@ async fn http_2_is_agreed_on_where_the_profile_wants_it() {
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
-        let profile = Profile { http, authorities: Some(pair.cert.pem()), ..Profile::of_url(&url).unwrap() };
+        let profile = Profile {
+            http,
+            authorities: Some(pair.cert.pem()),
+            ..Profile::of_url(&url, xs2aspec_suite::ProfileSpec::embedded()).unwrap()
+        };
         let agreed = async {
             let (stream, _) = listener.accept().await.unwrap();
             let stream = acceptor.accept(stream).await.unwrap();

@@ -80,7 +80,7 @@ fn headers_are_those_of_the_document_with_their_presence() {
 #[test]
 fn the_readme_of_target_profiles_offers_what_a_profile_knows() {
     let readme = include_str!("../../../../fixtures/targets/README.md");
-    let known: BTreeSet<&str> = xs2aspec_suite::capability::VALUES.iter().map(|offer| offer.name).collect();
+    let known: BTreeSet<&str> = xs2aspec_suite::ProfileSpec::embedded().value_names().collect();
     // Tables of values: `[accounts.debtor]` | `iban`, `bban` of ..
     let tables: BTreeSet<&str> = known.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
     let mut offered = BTreeSet::new();

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 use xs2aspec_reference::{Config, start};
 use xs2aspec_runner::Profile;
-use xs2aspec_suite::capability;
+use xs2aspec_suite::ProfileSpec;
 
 use crate::support::command;
 
@@ -209,9 +209,9 @@ async fn gossip(answers: &mut Answers) -> MockServer {
 
 /// The canaries of a profile: all of its values but those that may be seen.
 fn of_profile(profile: &Profile) -> Vec<(String, String)> {
-    for offer in &capability::VALUES {
+    for offer in &ProfileSpec::embedded().values {
         assert!(
-            profile.value(offer.name).is_some(),
+            profile.value(&offer.name).is_some(),
             "the profile has no {}, so that it is not looked for",
             offer.name
         );
@@ -260,7 +260,7 @@ async fn no_output_holds_a_canary() {
         let shown_of = shown_of.replace("{ env = \"CANARY_PASSPHRASE\" }", "{ file = \"passphrase\" }");
         fs::write(at("passphrase"), "test-passphrase").unwrap();
         fs::write(at("read.toml"), shown_of).unwrap();
-        let profile = Profile::read(&at("read.toml")).unwrap();
+        let profile = Profile::read(&at("read.toml"), ProfileSpec::embedded()).unwrap();
         let out = at("out");
         let mut said = Vec::new();
         for arguments in [

@@ -1,0 +1,139 @@
+//! What a target profile says of one bank: values that requests use, and what a bank may lack.
+//!
+//! All names are known, so that a misspelt one in a case file is an error and not a case that never applies.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde::Deserialize;
+
+use crate::{problem::Problem, tree::Tree, yaml};
+
+/// Where they stand in a tree.
+pub const FILE: &str = "fixtures/spec/profile.yaml";
+
+/// The values and capabilities of target profiles.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct ProfileSpec {
+    /// What each table of values holds, by name.
+    pub tables: BTreeMap<String, String>,
+    /// Values that requests use.
+    pub values: Vec<ValueSpec>,
+    /// What a bank may lack.
+    pub capabilities: Vec<CapabilitySpec>,
+    /// Choices, by key, that no case shows alone since every request is made by them.
+    pub decided_by_profile: Vec<String>,
+}
+
+/// A value of a target profile.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueSpec {
+    /// Dotted name: `psu.corporate.id`, used as `${target.psu.corporate.id}`.
+    pub name: String,
+    /// The line that a profile lacks.
+    pub add: String,
+    /// What is taken where a profile says nothing.
+    pub usual: Option<String>,
+    /// The capability by which a profile declares that the target has no such thing.
+    pub with: Option<String>,
+    /// Whether it may be seen in reports.
+    #[serde(default)]
+    pub public: bool,
+}
+
+/// Something that a bank may lack.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapabilitySpec {
+    /// Name, as cases use it in `needs` and profiles in `[capabilities]`.
+    pub name: String,
+    /// The line that a profile lacks.
+    pub add: String,
+    /// How a target is asked for it.
+    pub ask: Option<Ask>,
+}
+
+/// How a target is asked for a capability.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// Baseline of the request.
+    pub request: String,
+    /// Statuses of an answer that says it has none.
+    pub absent: Vec<u16>,
+}
+
+impl ProfileSpec {
+    /// Reads them from a tree; nothing where the tree has no such file.
+    pub fn load(tree: &Tree) -> Result<Self, Problem> {
+        let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
+        let spec: Self = yaml::read(FILE, text)?;
+        for value in &spec.values {
+            let message = |what: &str, name: &str| {
+                format!("value `{}` has {what} `{name}`, which does not exist", value.name)
+            };
+            if let Some(name) = value.with.as_deref().filter(|name| spec.capability(name).is_none()) {
+                let known = spec.capabilities.iter().map(|one| one.name.as_str());
+                return Err(Problem::of_file(FILE, message("capability", name)).nearest(name, known));
+            }
+            if let Some((table, _)) = value.name.split_once('.')
+                && !spec.tables.contains_key(table)
+            {
+                let known = spec.tables.keys().map(String::as_str);
+                return Err(Problem::of_file(FILE, message("table", table)).nearest(table, known));
+            }
+        }
+        Ok(spec)
+    }
+
+    /// Those of the embedded spec, which the built-in reference bank has too.
+    pub fn embedded() -> &'static Self {
+        static EMBEDDED: LazyLock<ProfileSpec> =
+            LazyLock::new(|| ProfileSpec::load(&Tree::embedded()).expect("the embedded spec can be read"));
+        &EMBEDDED
+    }
+
+    /// The value of this name.
+    pub fn value(&self, name: &str) -> Option<&ValueSpec> {
+        self.values.iter().find(|value| value.name == name)
+    }
+
+    /// The capability of this name.
+    pub fn capability(&self, name: &str) -> Option<&CapabilitySpec> {
+        self.capabilities.iter().find(|capability| capability.name == name)
+    }
+
+    /// Names of all values.
+    pub fn value_names(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|value| value.name.as_str())
+    }
+
+    /// Names of all capabilities.
+    pub fn capability_names(&self) -> impl Iterator<Item = &str> {
+        self.capabilities.iter().map(|capability| capability.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        let tree = Tree::of(&[(FILE, text)]);
+        ProfileSpec::load(&tree).map_or_else(|problem| problem.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        let value = |more: &str| {
+            format!(
+                "tables: {{ psu: Persons. }}\nvalues:\n  - {{ add: x, {more} }}\ncapabilities:\n  - {{ name: basket, add: y }}\n"
+            )
+        };
+        assert_eq!(problem(&value("name: psu.id, with: basket")), "");
+        assert!(problem(&value("name: psu.id, with: baskets")).ends_with("did you mean `basket`?"));
+        assert!(problem(&value("name: pus.id")).contains("has table `pus`"));
+        assert!(problem(&value("name: psu.id, wiht: basket")).contains("did you mean `with`?"));
+    }
+}
