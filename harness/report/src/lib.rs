@@ -12,7 +12,6 @@
 //! - [`files`]: the reports that a run leaves.
 //! - [`html`]: `report.html` for people.
 //! - [`junit`]: `junit.xml` for CI servers.
-//! - [`kill_matrix`]: what the suite catches and what it leaves alone.
 //! - [`markdown`]: `summary.md` for a CI step summary.
 //!
 //! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
@@ -30,7 +29,6 @@ pub mod har;
 pub mod head;
 pub mod html;
 pub mod junit;
-pub mod kill_matrix;
 pub mod markdown;
 pub mod merge;
 pub mod progress;

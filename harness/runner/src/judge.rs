@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Clause of the rule that a server never fails on a request (RFC 9110 section 15.6).
-pub(crate) const SERVER_ERROR: &str = "http.no-server-error";
+pub const SERVER_ERROR: &str = "http.no-server-error";
 
 /// Clauses that are checked on every answer, whatever the case is about.
 pub fn every_answer(rules: &ResponseRules) -> BTreeSet<&str> {

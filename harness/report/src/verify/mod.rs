@@ -214,7 +214,7 @@ fn content(
     if run.head().complete() {
         verified.proven.push(format!(
             "each of the {} cases that were selected has exactly one verdict",
-            run.head().start().cases
+            run.head().ledger().counts().total()
         ));
     } else {
         verified.not_proven.push(format!("what the missing cases come to: {}", run.head().conclusion()));
