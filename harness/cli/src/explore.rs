@@ -8,8 +8,8 @@ use xs2aspec_prove::{
 };
 use xs2aspec_record::{Exit, outputs};
 use xs2aspec_report::text;
-use xs2aspec_runner::{Options, Session, waiver::WaiversFile};
-use xs2aspec_suite::{Depth, Suite};
+use xs2aspec_runner::{Options, Session};
+use xs2aspec_suite::Suite;
 
 use crate::{
     Failure,
@@ -74,20 +74,11 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
         fail_fast: args.fail_fast,
         jobs: usize::from(args.jobs),
         record: Options {
-            jobs: usize::from(args.jobs),
-            fail_fast: args.fail_fast,
-            depth: Depth::Standard,
             only: args.only.clone(),
-            skip: vec![],
             arguments,
-            shard: None,
-            quality: None,
             fault: args.fault.clone(),
             variations: args.variation.clone(),
-            waivers: WaiversFile::default(),
-            earlier: None,
-            leave_in_doubt: false,
-            interrupt: Arc::default(),
+            ..Options::default()
         },
     }
 }
@@ -174,8 +165,8 @@ fn can_keep(folder: &Path) -> Result<(), Failure> {
     outputs::is_writable(&folder.join(AREA)).map_err(|error| cannot_write(folder, &error))
 }
 
-/// Writes a case file to the folder that `--save` names. One that is there stays: what is found gets the next free number. The error says why
-/// it could not be written; the exploration goes on.
+/// Writes a case file to the folder that `--save` names. One that is there stays: what is found gets the next
+/// free number. The error says why it could not be written; the exploration goes on.
 fn keep(folder: &Path, suite: &Suite, violation: &Violation) -> Result<(), String> {
     if let Shown::Plain(case) = &violation.shown {
         say!("   = not kept: it is the case {} of the suite", case.id);

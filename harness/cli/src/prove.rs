@@ -1,7 +1,6 @@
 //! `xs2aspec prove`: the suite against banks of which it is known what is wrong with them.
 
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -14,8 +13,7 @@ use xs2aspec_prove::{
 };
 use xs2aspec_record::{CaseVerdict, Event, Exit, outputs};
 use xs2aspec_report::{Run as Shown, terminal::Terminal};
-use xs2aspec_runner::{judge::every_answer, response::ResponseRules};
-use xs2aspec_suite::{Coverage, Suite};
+use xs2aspec_suite::Suite;
 
 use crate::{
     Failure,
@@ -42,7 +40,8 @@ impl From<ProveError> for Failure {
     }
 }
 
-/// Runs every case against the clean bank, every fault and every variation, and says what was caught and what was not.
+/// Runs every case against the clean bank, every fault and every variation, and says what was caught and what
+/// was not.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
     if let Some(name) = &args.fault {
@@ -79,7 +78,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
     recording.finish()?;
     let whole = args.only.is_empty() && args.skip.is_empty();
-    let matrix = KillMatrix::new(rows, testable(suite));
+    let matrix = KillMatrix::new(rows, mutation::testable(suite));
     let mut flaws = matrix.flaws(whole);
     match (&args.matrix, kept) {
         (Some(path), Some(kept)) => {
@@ -116,7 +115,8 @@ fn options(args: &Prove) -> MutationOptions {
     }
 }
 
-/// One bank: every case that fails, with its exchange. A fault must be caught by its own clause, and a variation by none.
+/// One bank: every case that fails, with its exchange. A fault must be caught by its own clause, and a
+/// variation by none.
 async fn explain(args: &Prove, suite: &Arc<Suite>, bank: BankVariant) -> Result<Exit, Failure> {
     let mut events = Vec::new();
     mutation::run(suite, bank, &options(args), |event| events.push(event.clone())).await?;
@@ -181,13 +181,6 @@ async fn search(
     say!("{} false positives on {lawful} banks that keep the document", search.false_positives().count());
     say!("{:.1} s; {}", start.elapsed().as_secs_f64(), path.display());
     Ok(if search.is_complete() { Exit::Conforms } else { Exit::Violation })
-}
-
-/// Clauses that the document demands: each of them must have a fault, whether or not the suite has a case that could see it.
-fn testable(suite: &Suite) -> BTreeSet<String> {
-    let rules = ResponseRules::new();
-    let coverage = Coverage::of(suite, &every_answer(&rules));
-    coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
 /// The matrix that was kept.

@@ -102,7 +102,8 @@ async fn reach(profile: &Profile) -> Result<(), Failure> {
     })
 }
 
-/// Connects to the target, or to the proxy that its profile names, and says what is there; an error says why not.
+/// Connects to the target, or to the proxy that its profile names, and says what is there; an error says why
+/// not.
 pub(crate) async fn connect(profile: &Profile) -> Result<String, String> {
     // Behind a proxy the name need not resolve here.
     let variables = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];

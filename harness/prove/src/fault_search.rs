@@ -1,5 +1,5 @@
-//! How many drawn requests it takes to find each fault, without a single written case; and that none of them accuses the clean bank or
-//! a variation.
+//! How many drawn requests it takes to find each fault, without a single written case; and that none of them
+//! accuses the clean bank or a variation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,8 +27,8 @@ const BATCH: usize = 5_000;
 /// Single requests between two sequences.
 const BETWEEN: usize = 20;
 
-/// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under way,
-/// or that of somebody else.
+/// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under
+/// way, or that of somebody else.
 const OF_STATE: [&str; 8] = [
     "basket.payment-status",
     "basket.payment-status.shown-to",

@@ -1,8 +1,11 @@
 //! How much the suite notices, measured on banks of which it is known what is wrong with them.
 //!
-//! - [`variant`]: the reference bank as it is, with one fault, or with one variation; [`declare`]: what its profile then says.
-//! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it showed before.
-//! - [`exploration`]: drawn requests against one target, until some show a violation; [`shrink`]: the smallest that shows it.
+//! - [`variant`]: the reference bank as it is, with one fault, or with one variation;
+//!   [`declare`](mod@declare): what its profile then says.
+//! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
+//!   showed before.
+//! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
+//!   that shows it.
 //! - [`fault_search`]: how many drawn requests it takes to find each fault.
 //!
 //! Nothing here prints or writes a file: what comes of it are values, and the events of a record.

@@ -1,15 +1,15 @@
 //! Every case against the reference bank as it is, with each fault, and with each variation.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Role};
 use xs2aspec_runner::{
-    Options, Profile, Session, exchange::Inside, profile::AuthorizedProfile, session::Requests,
-    waiver::WaiversFile,
+    Options, Profile, Session, exchange::Inside, judge::every_answer, profile::AuthorizedProfile,
+    response::ResponseRules, session::Requests,
 };
-use xs2aspec_suite::{Depth, Suite};
+use xs2aspec_suite::{Coverage, Depth, Suite};
 
 use crate::{
     ProveError, Row,
@@ -35,8 +35,8 @@ pub struct MutationOptions {
     pub tcp: bool,
 }
 
-/// A row for each of these banks. The clean bank comes first and alone, and `record` gets the events of its run; what is signed for
-/// the next one serves all others, which are asked side by side.
+/// A row for each of these banks. The clean bank comes first and alone, and `record` gets the events of its
+/// run; what is signed for the next one serves all others, which are asked side by side.
 pub async fn rows(
     suite: &Arc<Suite>,
     banks: Vec<BankVariant>,
@@ -94,6 +94,14 @@ pub async fn run(
 pub fn row(bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let selected = verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
     Row::new((bank.kind(), bank.name(), bank.clause()), selected)
+}
+
+/// Clauses that the document demands: each of them must have a fault, whether or not the suite has a case
+/// that could see it.
+pub fn testable(suite: &Suite) -> BTreeSet<String> {
+    let rules = ResponseRules::new();
+    let coverage = Coverage::of(suite, &every_answer(&rules));
+    coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
 fn joined(ended: Result<Result<Row, ProveError>, JoinError>) -> Result<Row, ProveError> {
@@ -158,19 +166,12 @@ async fn plan_and_run(
     let variations = bank.variations();
     let options = Options {
         jobs: options.jobs,
-        fail_fast: false,
         depth: options.depth,
-        only: vec![],
         skip: options.skip.clone(),
         arguments: bank.arguments(),
-        shard: None,
-        quality: None,
         fault: bank.fault().map(|fault| fault.name().to_owned()),
         variations: variations.into_iter().map(|variation| variation.name().to_owned()).collect(),
-        waivers: WaiversFile::default(),
-        earlier: None,
-        leave_in_doubt: false,
-        interrupt: Arc::default(),
+        ..Options::default()
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
     Ok(())

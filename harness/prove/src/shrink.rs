@@ -32,8 +32,8 @@ impl<'a> Wrong<'a> {
     }
 }
 
-/// The smallest request that still breaks what this one breaks, as far as the session's limit goes, and what it came to. `None` if
-/// it does not show again.
+/// The smallest request that still breaks what this one breaks, as far as the session's limit goes, and what
+/// it came to. `None` if it does not show again.
 pub(crate) async fn shrink(
     suite: &Suite,
     session: &Session,
@@ -72,7 +72,8 @@ pub(crate) async fn shrink(
     Some((best, shown))
 }
 
-/// The shortest sequence that still breaks this clause, and what it showed. `number` counts the sequences that were sent.
+/// The shortest sequence that still breaks this clause, and what it showed. `number` counts the sequences
+/// that were sent.
 pub(crate) async fn shorten(
     session: &Session,
     number: &mut usize,

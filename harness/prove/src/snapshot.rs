@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::Flaw;
 
-/// Where a matrix is not the one that was kept: its lines that are gone, then those that are new. `name` says where it is kept.
+/// Where a matrix is not the one that was kept: its lines that are gone, then those that are new. `name` says
+/// where it is kept.
 pub fn differences(name: &str, kept: &str, now: &str) -> Vec<Flaw> {
     let (kept, now): (BTreeSet<&str>, BTreeSet<&str>) = (kept.lines().collect(), now.lines().collect());
     let gone = kept.difference(&now).map(|line| format!("{name}: no longer so: {line}"));

@@ -64,7 +64,8 @@ impl BankVariant {
         }
     }
 
-    /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what fires there fires everywhere.
+    /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what
+    /// fires there fires everywhere.
     pub fn is_wanted(self, only: &[String]) -> bool {
         let named = |beginning: &String| self.name().starts_with(beginning.trim_end_matches('*'));
         matches!(self, Self::Clean) || only.is_empty() || only.iter().any(named)
@@ -89,8 +90,8 @@ impl BankVariant {
         }
     }
 
-    /// Whether what makes it another bank happens above HTTP/1.1, so that no socket is needed to see it. The clean bank is asked over one
-    /// all the same.
+    /// Whether what makes it another bank happens above HTTP/1.1, so that no socket is needed to see it. The
+    /// clean bank is asked over one all the same.
     pub fn is_above_http(self) -> bool {
         match self {
             Self::Clean => false,
@@ -130,7 +131,8 @@ impl BankVariant {
     }
 }
 
-/// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks do.
+/// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks
+/// do.
 pub const NOWHERE: &str = "http://localhost";
 
 /// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.

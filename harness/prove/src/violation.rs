@@ -48,8 +48,8 @@ pub struct DrawnRequest {
 }
 
 impl DrawnRequest {
-    /// A request with what must become of it. It leans on the plain request of its operation, and what is of no clause of the ledger is of
-    /// that of the plain request. `None` if its moves do not go together.
+    /// A request with what must become of it. It leans on the plain request of its operation, and what is of
+    /// no clause of the ledger is of that of the plain request. `None` if its moves do not go together.
     pub(crate) fn new(draft: Draft, suite: &Suite, model: &Model, plain: Option<&Case>) -> Option<Self> {
         let (mut case, verdict) = draft.case(suite, model)?;
         case.control = plain.map(|plain| plain.id.clone());
@@ -93,7 +93,8 @@ pub struct Sequence {
 }
 
 impl Violation {
-    /// The text of a case file that shows it again. `None` where it takes more than a case file can say, or where the suite has the case.
+    /// The text of a case file that shows it again. `None` where it takes more than a case file can say, or
+    /// where the suite has the case.
     pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {
         match &self.shown {
             Shown::Plain(_) => None,

@@ -1,5 +1,6 @@
-//! The record of a run whose cases are drawn as it goes on: the same events as those of any other run. How many cases there will be
-//! is not known at its start, and the record carries each of them as a case file of its own.
+//! The record of a run whose cases are drawn as it goes on: the same events as those of any other run. How
+//! many cases there will be is not known at its start, and the record carries each of them as a case file of
+//! its own.
 
 use std::time::Instant;
 
@@ -47,8 +48,8 @@ impl<'a> DrawnRun<'a> {
         self.record(case, done.verdict.clone(), done.take_exchanges(), sink);
     }
 
-    /// Records a drawn case under the id and the place that it has now, whatever they were when it ran. `source` is the text of a case
-    /// file that has it alone.
+    /// Records a drawn case under the id and the place that it has now, whatever they were when it ran.
+    /// `source` is the text of a case file that has it alone.
     pub fn case(&mut self, case: &Case, source: Option<String>, done: &Done, mut sink: impl FnMut(&Event)) {
         if let Some(text) = source {
             sink(&Event::Source(CaseSource { file: case.file.clone(), text }));
@@ -67,7 +68,8 @@ impl<'a> DrawnRun<'a> {
         self.record(case, verdict, exchanges, sink);
     }
 
-    /// Records what no case file can say: its verdict, and the exchanges that led to it. `case` says to which operations its requests went.
+    /// Records what no case file can say: its verdict, and the exchanges that led to it. `case` says to which
+    /// operations its requests went.
     pub fn record(
         &mut self,
         case: &Case,

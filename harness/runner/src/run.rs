@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How a run goes about its work.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Cases in flight at once, at least 1.
     pub jobs: usize,

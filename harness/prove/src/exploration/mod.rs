@@ -1,5 +1,5 @@
-//! Draws requests and sends them to one target: each leans on the plain request of its operation, as any case does. What shows a
-//! violation is made as small as it gets. The events are those of a run.
+//! Draws requests and sends them to one target: each leans on the plain request of its operation, as any case
+//! does. What shows a violation is made as small as it gets. The events are those of a run.
 
 mod outcome;
 mod sequences;
@@ -31,8 +31,8 @@ const SHRINKING: u64 = 300;
 /// Of a budget, one in so many is kept for that.
 const KEPT_FOR_SHRINKING: u64 = 10;
 
-/// With fewer requests left for each that is drawn, they are sent one after the other: side by side, it would be by chance which of
-/// them has the payments that it needs before it, and which is held back.
+/// With fewer requests left for each that is drawn, they are sent one after the other: side by side, it would
+/// be by chance which of them has the payments that it needs before it, and which is held back.
 const MOST_FOR_ONE: u64 = 8;
 
 /// Requests in a row that reach nothing new, after which it is enough.

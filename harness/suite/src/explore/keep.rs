@@ -15,7 +15,7 @@ use crate::{
 /// The line of the case in a file that has it alone.
 pub const ALONE: u32 = 4;
 
-/// The text of a case file with this request alone, which leans on the plain request of the suite. `name` is the name of the case.
+/// The text of a case file with this request alone. Its control is the plain request of the suite.
 pub fn alone(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: &str) -> Option<String> {
     text(suite, draft, case, verdict, name, None)
 }

@@ -1,5 +1,5 @@
-//! Requests that nobody wrote: none accuses a bank that keeps the document, what takes two things to show is found, made small, and kept
-//! as a case that finds it again, and no more are sent than may.
+//! Requests that nobody wrote: none accuses a bank that keeps the document, what takes two things to show is
+//! found, made small, and kept as a case that finds it again, and no more are sent than may.
 
 use std::fs;
 

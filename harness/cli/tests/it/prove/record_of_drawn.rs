@@ -1,5 +1,5 @@
-//! An exploration leaves what a run leaves: a record, from which every report is drawn, and whose answers can be judged again; and so does
-//! the clean bank of `prove`.
+//! An exploration leaves what a run leaves: a record, from which every report is drawn, and whose answers can
+//! be judged again; and so does the clean bank of `prove`.
 
 use std::{fs, path::Path};
 
