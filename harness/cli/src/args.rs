@@ -155,6 +155,9 @@ pub(crate) struct Explore {
     /// Folder to write a case file into for each violation; `run --cases` takes it
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
+    /// Folder for the record and the reports
+    #[arg(long, value_name = "DIR", default_value = "reports/explore")]
+    pub(crate) out: PathBuf,
     /// Requests in flight at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,

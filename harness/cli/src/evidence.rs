@@ -141,6 +141,7 @@ async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
     let suite = Arc::new(crate::suite(None)?);
     match complete(&suite, &verified.events)? {
         Complete::Whole(said) => verified.proven.push(said),
+        Complete::Drawn(said) => verified.not_proven.push(said),
         Complete::OtherSuite(said) => {
             verified.not_proven.push(said);
             verified.not_proven.push(
@@ -200,6 +201,8 @@ fn judged_again(rejudged: &Rejudged, verified: &mut Verified) {
 /// Whether a record has every statement of the ledger and every case that was asked for.
 enum Complete {
     Whole(String),
+    /// Its cases are not those of the suite.
+    Drawn(String),
     OtherSuite(String),
     Lacks(Vec<String>),
 }
@@ -218,6 +221,12 @@ fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
     let told: BTreeSet<&str> = run.summary().clauses().map(|clause| clause.id.as_str()).collect();
     let clauses = suite.clauses().keys().filter(|id| !told.contains(id.as_str()));
     lacks.extend(clauses.map(|id| format!("record.jsonl: the clause `{id}` of the ledger is missing")));
+    if start.drawn && lacks.is_empty() {
+        return Ok(Complete::Drawn(format!(
+            "that the seed {} draws these cases and no others: the record carries them as case files",
+            start.seed
+        )));
+    }
     let has_verdict: BTreeSet<&str> = run.selected().map(|verdict| verdict.case.as_str()).collect();
     let planned = planned(suite, start)?;
     if run.summary().complete() {

@@ -25,14 +25,13 @@ mod ledger;
 mod listen;
 mod message;
 mod prove;
-mod prove_explore;
+mod recording;
 mod rejudge;
 mod report;
 mod resume;
 mod run;
 mod serve;
 mod sign;
-mod special;
 mod target;
 
 use std::process::ExitCode;

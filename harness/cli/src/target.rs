@@ -4,11 +4,12 @@ use std::{path::Path, time::Instant};
 
 use chrono::{DateTime, Utc};
 use tokio::{net::TcpStream, time::timeout};
+use xs2aspec_prove::declare;
 use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Clock, Config, Fault, Variation};
 use xs2aspec_runner::{
     Profile,
-    profile::{self, AuthorizedProfile, Offered},
+    profile::{self, AuthorizedProfile},
 };
 use xs2aspec_suite::ProfileSpec;
 
@@ -96,24 +97,6 @@ pub(crate) fn variations(names: &[String]) -> Result<Vec<Variation>, Failure> {
     names.iter().map(|name| name.parse().map_err(Failure::input)).collect()
 }
 
-/// Declares in its profile what a built-in bank with these variations has decided.
-pub(crate) fn declare(profile: &mut Profile, variations: &[Variation]) {
-    for (key, value) in variations.iter().copied().flat_map(Variation::choices) {
-        if let Some(operation) = key.strip_prefix("paths.") {
-            profile.paths.insert(operation.to_owned(), (*value).to_owned());
-        } else if let Some(capability) = key.strip_prefix("capabilities.") {
-            let offered = if *value == "false" { Offered::No } else { Offered::Ask };
-            profile.capabilities.insert(capability.to_owned(), offered);
-        } else if *key == "prefix" {
-            profile.base_url.push_str(value);
-        } else if value.is_empty() {
-            profile.choices.remove(*key);
-        } else {
-            profile.choices.insert((*key).to_owned(), (*value).to_owned());
-        }
-    }
-}
-
 /// One line about a target that is not there, in place of one for every case.
 async fn reach(profile: &Profile) -> Result<(), Failure> {
     let connected = connect(profile).await;
@@ -122,7 +105,8 @@ async fn reach(profile: &Profile) -> Result<(), Failure> {
     })
 }
 
-/// Connects to the target, or to the proxy that its profile names, and says what is there; an error says why not.
+/// Connects to the target, or to the proxy that its profile names, and says what is there; an error says why
+/// not.
 pub(crate) async fn connect(profile: &Profile) -> Result<String, String> {
     // Behind a proxy the name need not resolve here.
     let variables = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];

@@ -82,8 +82,11 @@ pub struct RunStarted {
     pub clock_runs: bool,
     /// Depth of the run: `quick`, `standard` or `exhaustive`.
     pub depth: String,
-    /// Number of selected cases.
+    /// Number of selected cases; 0 where they are drawn.
     pub cases: usize,
+    /// Whether the cases were drawn as the run went on, so that nobody knew at its start how many there would be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drawn: bool,
     /// How many of them are the plain request of their operation once more: nothing is sent again for them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub said_by_name: usize,

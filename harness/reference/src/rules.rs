@@ -11,6 +11,7 @@ mod treatment;
 use axum::http::{StatusCode, Uri};
 use serde_json::{Map, Value};
 
+use crate::declaration::Declaration;
 use crate::header::{Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
@@ -419,14 +420,13 @@ pub(crate) struct Entry {
     /// One sentence about what the bank then does.
     pub(crate) says: String,
     pub(crate) effects: Vec<Effect>,
-    /// What a target profile declares for such a bank: keys of choices, and values, empty where it declares nothing;
-    /// `paths.OPERATION`, `capabilities.NAME` (`false` or `ask`) and `prefix` (of all paths) are its other tables.
-    pub(crate) choices: &'static [(&'static str, &'static str)],
+    /// What a target profile declares for such a bank.
+    pub(crate) declares: &'static [Declaration],
 }
 
 impl Entry {
     pub(crate) fn new(name: impl Into<String>, effects: Vec<Effect>, says: impl Into<String>) -> Self {
-        Self { name: name.into(), says: says.into(), effects, choices: &[] }
+        Self { name: name.into(), says: says.into(), effects, declares: &[] }
     }
 
     pub(crate) fn breach(name: impl Into<String>, breach: Breach, says: impl Into<String>) -> Self {

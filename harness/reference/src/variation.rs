@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use crate::declaration::Declaration;
 use crate::rules::{Effect, Entry, UnknownName};
 
 /// One named way in which the bank does what the document leaves to it.
@@ -36,10 +37,9 @@ impl Variation {
         &self.0.says
     }
 
-    /// What the target profile of such a bank declares: keys of choices, and values; an empty value says that it declares nothing.
-    /// `paths.OPERATION`, `capabilities.NAME` (`false` or `ask`) and `prefix` (of all paths) stand for other tables of a profile.
-    pub fn choices(self) -> &'static [(&'static str, &'static str)] {
-        self.0.choices
+    /// What the target profile of such a bank declares in another way than that of the clean bank.
+    pub fn declares(self) -> &'static [Declaration] {
+        self.0.declares
     }
 
     /// Whether it shows only to those who ask over a connection.

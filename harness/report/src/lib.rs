@@ -6,14 +6,12 @@
 //! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations.
 //! - [`progress`]: what is shown while a run goes on.
 //! - [`compare`]: what differs between two runs, and the records of shards as one.
-//! - [`kill_matrix`]: what the suite catches and what it leaves alone.
 //!
 //! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
 
 pub mod compare;
 pub mod demanded;
 pub mod format;
-pub mod kill_matrix;
 pub mod progress;
 pub mod reporter;
 pub mod reports;

@@ -262,7 +262,7 @@ impl RunSummary {
     /// Whether every selected case has a verdict and the run came to its end.
     pub fn complete(&self) -> bool {
         self.finish.as_ref().is_some_and(|finish| !finish.stopped_early)
-            && self.totals.counts().total() == self.start.cases
+            && (self.start.drawn || self.totals.counts().total() == self.start.cases)
     }
 
     /// What the run comes to. A run that is not complete never conforms: the missing cases could not be judged.

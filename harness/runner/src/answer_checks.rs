@@ -36,15 +36,26 @@ impl<'a> AnswerTally<'a> {
         }
     }
 
-    /// Takes an exchange, whose answer may be masked: that changes no member.
+    /// Takes an exchange of a case of the suite.
     pub(crate) fn add(&mut self, exchange: &Exchange) {
+        match self.suite.case(&exchange.case) {
+            Some(case) => self.add_of(case, exchange),
+            None => self.add_answer(exchange, None),
+        }
+    }
+
+    /// Takes an exchange of this case.
+    pub(crate) fn add_of(&mut self, case: &Case, exchange: &Exchange) {
+        self.add_answer(exchange, operation_of(case, &exchange.step));
+    }
+
+    /// Takes an exchange of a request for this operation. Its answer may be masked: that changes no member.
+    fn add_answer(&mut self, exchange: &Exchange, operation: Option<&str>) {
         let Some(answer) = exchange.response.as_ref().filter(|_| exchange.failure.is_none()) else { return };
         if let Some(check) = self.checks.get_mut(self.suite.answers().server_error()) {
             check.answers += 1;
             check.exercised += 1;
         }
-        let case = self.suite.case(&exchange.case);
-        let operation = case.and_then(|case| operation_of(case, &exchange.step));
         let Some(operation) = operation.filter(|name| self.suite.answers().has(name)) else { return };
         let Some(Body::Text(text)) = &answer.body else { return };
         let Ok(document) = serde_json::from_str(text) else { return };

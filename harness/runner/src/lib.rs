@@ -6,11 +6,15 @@
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`judge`]: what a case comes to.
 //! - `answer_checks`: how often the rules for answers had something to look at.
+//! - [`doctor`]: what a profile may have wrong, where a target accepts nothing.
+//! - [`drawn`]: the record of cases that are drawn as a run goes on.
 //! - [`session`]: one case with its set-up and control; [`run`](mod@run): a whole plan, as events.
 //! - [`resume`]: the rest of a run that was killed; [`rejudge`](mod@rejudge): recorded answers judged again.
 
 mod answer_checks;
 mod codes;
+pub mod doctor;
+pub mod drawn;
 pub mod exchange;
 pub mod fill;
 pub mod fit;
@@ -26,6 +30,7 @@ pub mod session;
 pub mod waiver;
 mod window;
 
+pub use drawn::DrawnRun;
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};
 pub use run::{Options, run};

@@ -263,8 +263,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nothing_is_sent_twice_that_may_have_made_something() {
-        let broken = || Err(ExchangeError::Broken(String::new()));
-        let gone = || Err(ExchangeError::Unreachable(String::new()));
+        let broken = || Err(ExchangeError::Broken("".into()));
+        let gone = || Err(ExchangeError::Unreachable("".into()));
         let late = || Err(ExchangeError::Deadline(Duration::ZERO));
         for (method, answer, attempt, again) in [
             ("POST", busy(429, "1"), 1, true),
@@ -297,7 +297,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nobody_waits_for_a_target_that_is_gone() {
         let pace = pace(|_| {});
-        let gone = Err(ExchangeError::Unreachable(String::new()));
+        let gone = Err(ExchangeError::Unreachable("".into()));
         for _ in 0..GONE {
             assert!(pace.again("POST", &gone, 1, Instant::now()).await);
         }

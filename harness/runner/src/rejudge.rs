@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Finding, Role, RunStarted, Verdict};
-use xs2aspec_suite::{Case, Suite};
+use xs2aspec_suite::{Case, Problems, Suite};
 
 use crate::session::{Session, SessionError};
 
@@ -16,6 +16,9 @@ pub enum RejudgeError {
     /// The session.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// The cases that were drawn, which the record carries.
+    #[error("the drawn cases of the record are none of this version: {0}")]
+    Drawn(#[from] Problems),
 }
 
 /// What has come of a record that was judged again.
@@ -52,11 +55,13 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
         Event::Profile(profile) => Some(profile),
         _ => None,
     });
-    let session = Session::of_record(Arc::clone(&suite), events, profile.ok_or(RejudgeError::NoProfile)?)?;
+    let profile = profile.ok_or(RejudgeError::NoProfile)?;
     let is_own = events.iter().any(|event| match event {
         Event::RunStarted(start) => is_of(start, &suite),
         _ => false,
     });
+    let suite = with_drawn(suite, events)?;
+    let session = Session::of_record(Arc::clone(&suite), events, profile)?;
     let mut rejudged = Rejudged { is_own, ..Rejudged::default() };
     let mut known = BTreeSet::new();
     for event in events {
@@ -100,6 +105,17 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
     }
     rejudged.new = suite.cases().iter().filter(|case| !known.contains(case.id.as_str())).count();
     Ok(rejudged)
+}
+
+/// The suite, and the cases that were drawn for a run and stand in its record.
+fn with_drawn(suite: Arc<Suite>, events: &[Event]) -> Result<Arc<Suite>, Problems> {
+    let Some(Event::RunStarted(RunStarted { drawn: true, .. })) = events.first() else { return Ok(suite) };
+    let sources = events.iter().filter_map(|event| match event {
+        Event::Source(source) => Some((source.file.as_str(), source.text.as_str())),
+        _ => None,
+    });
+    let drawn: Vec<(&str, &str)> = sources.filter(|(file, _)| suite.tree().text(file).is_none()).collect();
+    Ok(Arc::new(Suite::load(suite.tree().clone().and(&drawn))?))
 }
 
 /// Whether a run was judged by this version and by these cases.

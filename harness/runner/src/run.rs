@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How a run goes about its work.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Cases in flight at once, at least 1.
     pub jobs: usize,
@@ -157,7 +157,7 @@ pub async fn run(
 }
 
 /// How a run ended that took so long.
-fn finished(
+pub(crate) fn finished(
     session: &Session,
     totals: &Totals,
     waivers: &Waivers,
@@ -247,7 +247,7 @@ pub(crate) fn tool() -> String {
     format!("xs2aspec {}", env!("CARGO_PKG_VERSION"))
 }
 
-fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted {
+pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted {
     RunStarted {
         format: RunStarted::FORMAT,
         tool: tool(),
@@ -266,6 +266,7 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
         now: session.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         depth: options.depth.word().to_owned(),
         cases: plan.selected.len(),
+        drawn: false,
         said_by_name: plan.said_by_name(),
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),
@@ -279,7 +280,12 @@ fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted 
 }
 
 /// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are written.
-fn introduce(session: &Session, plan: &Plan<'_>, totals: &mut Totals, sink: &mut impl FnMut(&Event)) {
+pub(crate) fn introduce(
+    session: &Session,
+    plan: &Plan<'_>,
+    totals: &mut Totals,
+    sink: &mut impl FnMut(&Event),
+) {
     let suite = session.suite();
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
@@ -311,7 +317,7 @@ fn introduce(session: &Session, plan: &Plan<'_>, totals: &mut Totals, sink: &mut
     }
 }
 
-fn strength(clause: &Clause) -> (Strength, Option<String>) {
+pub(crate) fn strength(clause: &Clause) -> (Strength, Option<String>) {
     use xs2aspec_suite::Strength as Kind;
     match &clause.strength {
         Kind::Stated => (Strength::Stated, None),

@@ -213,7 +213,7 @@ fn content(
     if run.summary().complete() {
         verified.proven.push(format!(
             "each of the {} cases that were selected has exactly one verdict",
-            run.summary().start().cases
+            run.summary().totals().counts().total()
         ));
     } else {
         verified.not_proven.push(format!("what the missing cases come to: {}", run.summary().conclusion()));

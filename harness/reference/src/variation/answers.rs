@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 
+use crate::declaration::Declaration as D;
 use crate::operation::Operation;
 use crate::refusal::Code;
 use crate::rules::{Alteration, Breach, Change, Coding, Effect, Entry, ErrorBody, Form, MixBreach, Variance};
@@ -144,17 +145,17 @@ fn forms() -> Vec<(&'static str, Form, &'static str)> {
     forms
 }
 
-const UNDECLARED: &[(&str, &str)] = &[
-    ("payment.success-status", ""),
-    ("basket.success-status", ""),
-    ("customers.success-status", ""),
-    ("transaction.success-status", ""),
+const UNDECLARED: &[D] = &[
+    D::NoChoice("payment.success-status"),
+    D::NoChoice("basket.success-status"),
+    D::NoChoice("customers.success-status"),
+    D::NoChoice("transaction.success-status"),
 ];
 
-/// Choices that the target's profile declares as well, or no longer: an empty value takes the declaration away.
+/// What the target's profile declares as well, or no longer.
 fn declared() -> Vec<Entry> {
-    let status = |name: &str, form, choices, says: &str| Entry {
-        choices,
+    let status = |name: &str, form, declares, says: &str| Entry {
+        declares,
         ..Entry::new(name, vec![Effect::Forms(form)], says)
     };
     vec![
@@ -185,67 +186,67 @@ fn declared() -> Vec<Entry> {
         status(
             "service.base-url/one-part",
             Form::Below("/xs2a"),
-            &[("prefix", "/xs2a")],
+            &[D::Prefix("/xs2a")],
             "Paths begin with /xs2a.",
         ),
         status(
             "service.base-url/three-parts",
             Form::Below("/psd2/bank-1/api"),
-            &[("prefix", "/psd2/bank-1/api")],
+            &[D::Prefix("/psd2/bank-1/api")],
             "Paths begin with /psd2/bank-1/api.",
         ),
         status(
             "basket.path/other",
             Form::BasketAt("/v1/baskets"),
-            &[("paths.basket", "/v1/baskets")],
+            &[D::Path("basket", "/v1/baskets")],
             "Baskets are made at /v1/baskets.",
         ),
         status(
             "basket.path/below-payments",
             Form::BasketAt("/v1/payments/signing-baskets"),
-            &[("paths.basket", "/v1/payments/signing-baskets")],
+            &[D::Path("basket", "/v1/payments/signing-baskets")],
             "Baskets are made at /v1/payments/signing-baskets.",
         ),
         status(
             "service.sandbox/not-there",
             Form::NoSandbox(404),
-            &[("capabilities.sandbox", "ask")],
+            &[D::MayLack("sandbox")],
             "The endpoints for test data are not there.",
         ),
         status(
             "service.sandbox/not-implemented",
             Form::NoSandbox(501),
-            &[("capabilities.sandbox", "false")],
+            &[D::Lacks("sandbox")],
             "The endpoints for test data are not there, as the profile says.",
         ),
         status(
             "customers.sandbox-only/forbidden",
             Form::NoSandbox(403),
-            &[("capabilities.sandbox", "ask")],
+            &[D::MayLack("sandbox")],
             "The customer list is for nobody.",
         ),
         status(
             "customers.sandbox-only/wrong-method",
             Form::NoSandbox(405),
-            &[("capabilities.sandbox", "ask")],
+            &[D::MayLack("sandbox")],
             "The customer list knows no GET.",
         ),
         status(
             "payment.success-status/ok-declared",
             Form::Creates(200),
-            &[("payment.success-status", "200"), ("basket.success-status", "200")],
+            &[D::Choice("payment.success-status", "200"), D::Choice("basket.success-status", "200")],
             "What is created is answered with 200, as the profile says.",
         ),
         status(
             "basket.success-status/created-declared",
             Form::Creates(201),
-            &[("payment.success-status", "201"), ("basket.success-status", "201")],
+            &[D::Choice("payment.success-status", "201"), D::Choice("basket.success-status", "201")],
             "What is created is answered with 201, as the profile says.",
         ),
         status(
             "transaction.success-status/ok-declared",
             Form::Reads(200),
-            &[("transaction.success-status", "200"), ("customers.success-status", "200")],
+            &[D::Choice("transaction.success-status", "200"), D::Choice("customers.success-status", "200")],
             "What is read is answered with 200, as the profile says.",
         ),
     ]
@@ -253,19 +254,15 @@ fn declared() -> Vec<Entry> {
 
 /// A bank whose baskets take no NCBCT, or whose release is older than those that do.
 fn without_baskets() -> Vec<Entry> {
-    let entry = |name: &str, choices, says: &str| Entry {
-        choices,
+    let entry = |name: &str, declares, says: &str| Entry {
+        declares,
         ..Entry::breach(name, Breach::Mix(MixBreach::CrossBorderToo), says)
     };
     vec![
-        entry(
-            "basket.ncbct/none",
-            &[("capabilities.basket", "false")],
-            "Baskets take no cross-border payments.",
-        ),
+        entry("basket.ncbct/none", &[D::Lacks("basket")], "Baskets take no cross-border payments."),
         entry(
             "version.release/before-baskets",
-            &[("capabilities.basket", "false"), ("release", "1.21.17")],
+            &[D::Lacks("basket"), D::Choice("release", "1.21.17")],
             "The release is 1.21.17, whose baskets take no cross-border payments.",
         ),
     ]

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::country;
 use crate::currency::Currency;
+use crate::declaration::Declaration;
 use crate::header::Header;
 use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Place, Then, Treatment, Variance, When};
@@ -181,12 +182,12 @@ fn treats(operations: &[Operation], place: Place, when: When, then: Then) -> Vec
     operations.iter().map(treats).collect()
 }
 
-/// Choices that the target's profile declares as well, or no longer: an empty value takes the declaration away.
+/// What the target's profile declares as well, or no longer.
 fn declared() -> Vec<Entry> {
     let has_december: fn(&Value) -> bool =
         |months| months.as_array().is_some_and(|months| months.iter().any(|month| *month == 12));
     let entry =
-        |name: &str, choices, effects, says: &str| Entry { choices, ..Entry::new(name, effects, says) };
+        |name: &str, declares, effects, says: &str| Entry { declares, ..Entry::new(name, effects, says) };
     let december =
         || treats(&[P], Place::Body("/monthsOfExecution"), When::Value(has_december), Then::Refuse);
     let alone = || treats(PAYMENTS, Place::Header("x-psu-identity"), When::Present, Then::Refuse);
@@ -198,74 +199,74 @@ fn declared() -> Vec<Entry> {
     vec![
         entry(
             "basket.payment-status.shown-to/anyone",
-            &[("payment.shown-to", "anyone")],
+            &[Declaration::Choice("payment.shown-to", "anyone")],
             vec![Effect::Variance(Variance::ShownToAnyone)],
             "Payments show to anyone who knows their id, as the profile says.",
         ),
         entry(
             "basket.payment-status.shown-to/anyone-undeclared",
-            &[("payment.shown-to", "")],
+            &[Declaration::NoChoice("payment.shown-to")],
             vec![Effect::Variance(Variance::ShownToAnyone)],
             "Payments show to anyone who knows their id.",
         ),
         entry("periodic.months.twelve/refused", &[], december(), "There is no twelfth month."),
         entry(
             "periodic.months.twelve/refused-declared",
-            &[("periodic.month-twelve", "refuse")],
+            &[Declaration::Choice("periodic.month-twelve", "refuse")],
             december(),
             "There is no twelfth month, as the profile says.",
         ),
         entry(
             "periodic.months.twelve/taken-declared",
-            &[("periodic.month-twelve", "accept")],
+            &[Declaration::Choice("periodic.month-twelve", "accept")],
             vec![],
             "There is a twelfth month, as the profile says.",
         ),
         entry(
             "periodic.day.impossible/refused-declared",
-            &[("periodic.day-impossible", "refuse")],
+            &[Declaration::Choice("periodic.day-impossible", "refuse")],
             vec![],
             "Days that no month has are refused, as the profile says.",
         ),
         entry(
             "header.x-psu-identity.ncbct/refused",
-            &[("psu-identity.alone", "")],
+            &[Declaration::NoChoice("psu-identity.alone")],
             alone(),
             "X-PSU-IDENTITY is not taken.",
         ),
         entry(
             "periodic.day.impossible/taken",
-            &[("periodic.day-impossible", "")],
+            &[Declaration::NoChoice("periodic.day-impossible")],
             day(),
             "Any two digits are a day.",
         ),
         entry(
             "periodic.day.impossible/taken-declared",
-            &[("periodic.day-impossible", "accept")],
+            &[Declaration::Choice("periodic.day-impossible", "accept")],
             day(),
             "Any two digits are a day, as the profile says.",
         ),
         entry(
             "header.x-psu-identity.ncbct/refused-declared",
-            &[("psu-identity.alone", "refuse")],
+            &[Declaration::Choice("psu-identity.alone", "refuse")],
             alone(),
             "X-PSU-IDENTITY is not taken, as the profile says.",
         ),
         entry(
             "header.x-psu-identity.periodic/taken-declared",
-            &[("psu-identity.alone", "accept")],
+            &[Declaration::Choice("psu-identity.alone", "accept")],
             vec![],
             "X-PSU-IDENTITY is taken alone, as the profile says.",
         ),
         entry(
             "version.longer-name/taken-declared",
-            &[("x-accept-fix.longer-name", "longer-name")],
+            &[Declaration::Choice("x-accept-fix.longer-name", "longer-name")],
             vec![],
             "Longer names are offered by that name, as the profile says.",
         ),
         entry(
             "version.longer-name/none-declared",
-            &[("x-accept-fix.longer-name", "none")],
+            &[Declaration::Choice("x-accept-fix.longer-name", "none")],
             treats(&[N, P, T], Place::Header("x-accept-fix"), When::Text(longer), Then::Refuse),
             "Longer names are not offered, as the profile says.",
         ),

@@ -1,5 +1,6 @@
 //! What the document leaves open in certificates, digests and signatures.
 
+use crate::declaration::Declaration;
 use crate::rules::{Breach, DigestBreach, Effect, Entry, Variance as V};
 
 #[rustfmt::skip]
@@ -25,9 +26,6 @@ const VARIATIONS: [(&str, V, &str); 19] = [
     ("signature.key-id.issuer/as-shown", V::IssuerAsShown, "The issuer in keyId is written as the certificate shows it."),
 ];
 
-/// Keys and values of choices that a profile declares.
-type Choices = &'static [(&'static str, &'static str)];
-
 pub(super) fn variations() -> Vec<Entry> {
     let mut all: Vec<Entry> = VARIATIONS
         .into_iter()
@@ -39,14 +37,14 @@ pub(super) fn variations() -> Vec<Entry> {
         "A Digest is that of the JSON as the bank would write it.",
     ));
     all.push(Entry {
-        choices: &[("key-id.serial", "any")],
+        declares: &[Declaration::Choice("key-id.serial", "any")],
         ..Entry::new(
             "signature.key-id.serial/any-declared",
             vec![],
             "The serial number in keyId is compared as a number, as the profile says.",
         )
     });
-    let only: [(&str, Choices, V, &str); 5] = [
+    let only: [(&str, &[Declaration], V, &str); 5] = [
         (
             "signature.wrap.extent/signature",
             &[],
@@ -55,35 +53,35 @@ pub(super) fn variations() -> Vec<Entry> {
         ),
         (
             "signature.wrap.extent/signature-declared",
-            &[("signature.wrap-extent", "signature")],
+            &[Declaration::Choice("signature.wrap-extent", "signature")],
             V::WrappedSignature,
             "A signature that is wrapped by itself is read as well, as the profile says.",
         ),
         (
             "signature.key-id.serial/small-declared",
-            &[("key-id.serial", "lower")],
+            &[Declaration::Choice("key-id.serial", "lower")],
             V::SerialSmall,
             "The serial number in keyId has small letters alone, as the profile says.",
         ),
         (
             "signature.key-id.issuer/forward-declared",
-            &[("key-id.issuer", "forward")],
+            &[Declaration::Choice("key-id.issuer", "forward")],
             V::IssuerForward,
             "The issuer in keyId ends with its common name, as the profile says.",
         ),
         (
             "certificate.form/only-pem-declared",
-            &[("certificate.form", "base64 of PEM")],
+            &[Declaration::Choice("certificate.form", "base64 of PEM")],
             V::OnlyPem,
             "A certificate is base64 of PEM, never of DER, as the profile says.",
         ),
     ];
-    all.extend(only.map(|(name, choices, variance, says)| Entry {
-        choices,
+    all.extend(only.map(|(name, declares, variance, says)| Entry {
+        declares,
         ..Entry::new(name, vec![Effect::Variance(variance)], says)
     }));
     all.push(Entry {
-        choices: &[("certificate.form", "base64 of PEM")],
+        declares: &[Declaration::Choice("certificate.form", "base64 of PEM")],
         ..Entry::new(
             "certificate.form/pem-declared",
             vec![],

@@ -42,7 +42,7 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
         line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
     line(&mut block, "   = ", &format!("again   {}", again(summary, &verdict.case)));
-    line(&mut block, "   = ", &format!("next    {}", next(summary, &verdict.case)));
+    line(&mut block, "   = ", &format!("next    {}", next(summary, verdict)));
     block
 }
 
@@ -54,7 +54,12 @@ pub(crate) fn spaced(case: &str) -> String {
 /// The command that runs the case again: the same case, against the same target, of the same depth, by the same clock.
 pub(crate) fn again(summary: &RunSummary, case: &str) -> String {
     let start = summary.start();
-    let mut words = vec!["xs2aspec", "run", "--only", case];
+    let mut words = if start.drawn {
+        // The same seed draws the same cases.
+        vec!["xs2aspec", "explore"]
+    } else {
+        vec!["xs2aspec", "run", "--only", case]
+    };
     words.extend(start.arguments.iter().map(String::as_str));
     if !matches!(start.depth.as_str(), "" | "standard") {
         words.extend(["--depth", &start.depth]);
@@ -67,9 +72,12 @@ pub(crate) fn again(summary: &RunSummary, case: &str) -> String {
 }
 
 /// The command that explains the case: the same one, with the requests that this target gets.
-fn next(summary: &RunSummary, case: &str) -> String {
-    let arguments = &summary.start().arguments;
-    let mut words = vec!["xs2aspec", "explain", case];
+fn next(summary: &RunSummary, verdict: &CaseVerdict) -> String {
+    let start = summary.start();
+    let arguments = &start.arguments;
+    // The program has no case that was drawn.
+    let what = if start.drawn { &verdict.clause } else { &verdict.case };
+    let mut words = vec!["xs2aspec", "explain", what];
     for option in arguments.windows(2).filter(|option| matches!(option[0].as_str(), "--target" | "--cases")) {
         words.extend(option.iter().map(String::as_str));
     }

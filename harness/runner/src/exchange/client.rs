@@ -8,14 +8,18 @@ use reqwest::{
     redirect::Policy,
 };
 
-use super::{Answer, ExchangeError, MOST_BODY, tls_trouble::cause};
+use super::{Answer, Cause, ExchangeError, MOST_BODY, trouble::trouble};
 use crate::{
     fill::Filled,
     profile::{Http, Profile},
 };
 
 #[derive(Debug)]
-pub(super) struct Client(reqwest::Client);
+pub(super) struct Client {
+    client: reqwest::Client,
+    /// Whether its profile names a proxy.
+    is_proxied: bool,
+}
 
 impl Client {
     pub(super) fn new(tls: Arc<rustls::ClientConfig>, profile: &Profile) -> Result<Self, ExchangeError> {
@@ -34,13 +38,18 @@ impl Client {
             .tls_backend_preconfigured(tls);
         match &profile.proxy {
             Some(proxy) => {
-                let proxy = reqwest::Proxy::all(proxy).map_err(|error| ExchangeError::Tls(cause(&error)))?;
+                let proxy =
+                    reqwest::Proxy::all(proxy).map_err(|error| ExchangeError::Tls(trouble(&error).says))?;
                 builder = builder.no_proxy().proxy(proxy);
             }
             None if profile.is_loopback() => builder = builder.no_proxy(),
             None => {}
         }
-        builder.build().map(Self).map_err(|error| ExchangeError::Tls(cause(&error)))
+        let is_proxied = profile.proxy.is_some();
+        builder
+            .build()
+            .map(|client| Self { client, is_proxied })
+            .map_err(|error| ExchangeError::Tls(trouble(&error).says))
     }
 
     /// Sends a request, and reads into `seen` what comes.
@@ -58,11 +67,11 @@ impl Client {
             let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| defect(&error))?;
             headers.append(name, value);
         }
-        let mut outgoing = self.0.request(method, url).headers(headers);
+        let mut outgoing = self.client.request(method, url).headers(headers);
         if !request.body.is_empty() {
             outgoing = outgoing.body(request.body.clone());
         }
-        let mut response = outgoing.send().await.map_err(|error| failure(&error))?;
+        let mut response = outgoing.send().await.map_err(|error| self.failure(&error))?;
         let headers = response
             .headers()
             .iter()
@@ -72,20 +81,25 @@ impl Client {
             .collect();
         let status = response.status().as_u16();
         let answer = seen.insert(Answer { status, headers, body: Vec::new() });
-        while let Some(chunk) = response.chunk().await.map_err(|error| failure(&error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.failure(&error))? {
             answer.body.extend_from_slice(&chunk);
             if answer.body.len() > MOST_BODY {
-                return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes")));
+                return Err(ExchangeError::Broken(
+                    format!("its body is longer than {MOST_BODY} bytes").into(),
+                ));
             }
         }
         Ok(())
     }
-}
 
-fn failure(error: &reqwest::Error) -> ExchangeError {
-    if error.is_connect() {
-        ExchangeError::Unreachable(cause(error))
-    } else {
-        ExchangeError::Broken(cause(error))
+    fn failure(&self, error: &reqwest::Error) -> ExchangeError {
+        let mut trouble = trouble(error);
+        if !error.is_connect() {
+            return ExchangeError::Broken(trouble);
+        }
+        if self.is_proxied && trouble.cause == Cause::Other {
+            trouble.cause = Cause::Proxy;
+        }
+        ExchangeError::Unreachable(trouble)
     }
 }

@@ -33,12 +33,11 @@ pub(super) fn decoded(mut answer: Answer) -> Result<Answer, (ExchangeError, Answ
 fn all(decoder: impl Read) -> Result<Vec<u8>, ExchangeError> {
     let mut body = Vec::new();
     let most = u64::try_from(MOST_BODY).unwrap_or(u64::MAX);
-    decoder
-        .take(most + 1)
-        .read_to_end(&mut body)
-        .map_err(|error| ExchangeError::Broken(format!("its compressed body cannot be read: {error}")))?;
+    decoder.take(most + 1).read_to_end(&mut body).map_err(|error| {
+        ExchangeError::Broken(format!("its compressed body cannot be read: {error}").into())
+    })?;
     if body.len() > MOST_BODY {
-        return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes")));
+        return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes").into()));
     }
     Ok(body)
 }

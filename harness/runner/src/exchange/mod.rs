@@ -6,7 +6,7 @@ mod coding;
 mod raw;
 mod reading;
 mod tls;
-pub mod tls_trouble;
+mod trouble;
 
 use std::{
     pin::Pin,
@@ -15,6 +15,7 @@ use std::{
 };
 
 pub use reading::read as read_answer;
+pub use trouble::{Cause, Trouble};
 
 use crate::{fill::Filled, profile::Profile};
 
@@ -61,13 +62,13 @@ pub struct Exchanged {
 pub enum ExchangeError {
     /// No connection: nothing was sent.
     #[error("cannot connect to the target: {0}")]
-    Unreachable(String),
+    Unreachable(Trouble),
     /// The deadline passed.
     #[error("no complete answer within {} ms", .0.as_millis())]
     Deadline(Duration),
     /// The connection broke, or what came is no HTTP.
     #[error("the answer is broken: {0}")]
-    Broken(String),
+    Broken(Trouble),
     /// The request cannot be written; a defect of the suite.
     #[error("the request cannot be sent: {0}")]
     Request(String),
@@ -141,7 +142,7 @@ impl Exchanger {
                     seen = Some(answer);
                     error
                 }),
-                None => Err(ExchangeError::Broken("there was none".to_owned())),
+                None => Err(ExchangeError::Broken("there was none".into())),
             },
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ExchangeError::Deadline(self.deadline)),

@@ -11,7 +11,10 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use super::{Answer, ExchangeError, MOST_HEAD, reading, tls_trouble};
+use super::{
+    Answer, ExchangeError, MOST_HEAD, reading,
+    trouble::{Cause, Trouble, trouble},
+};
 use crate::{fill::Filled, profile::Profile};
 
 pub(super) struct Raw {
@@ -53,13 +56,15 @@ impl Raw {
         let is_tls = url.scheme() == "https";
         let connected = self.connected((host, port), proxy.as_ref(), is_tls);
         let stream = tokio::time::timeout(self.patience, connected).await.map_err(|_| {
-            ExchangeError::Unreachable(format!("no connection within {} ms", self.patience.as_millis()))
+            ExchangeError::Unreachable(
+                format!("no connection within {} ms", self.patience.as_millis()).into(),
+            )
         })??;
         if is_tls {
             let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
                 .map_err(|error| ExchangeError::Tls(error.to_string()))?;
             let stream = self.tls.connect(name, stream).await;
-            let stream = stream.map_err(|error| ExchangeError::Unreachable(tls_trouble::cause(&error)))?;
+            let stream = stream.map_err(|error| ExchangeError::Unreachable(trouble(&error)))?;
             converse(stream, &bytes(request, &url, None), seen).await
         } else {
             converse(stream, &bytes(request, &url, proxy.as_ref()), seen).await
@@ -73,7 +78,7 @@ impl Raw {
         proxy: Option<&Intercept>,
         is_tls: bool,
     ) -> Result<TcpStream, ExchangeError> {
-        let unreachable = |error: std::io::Error| ExchangeError::Unreachable(error.to_string());
+        let unreachable = |error: std::io::Error| ExchangeError::Unreachable(error.to_string().into());
         let address = match proxy {
             None => (host.trim_matches(['[', ']']), port),
             Some(proxy) if proxy.uri().scheme_str() == Some("http") => {
@@ -95,14 +100,14 @@ impl Raw {
             let byte = stream.read_u8().await.map_err(unreachable)?;
             seen.push(byte);
             if seen.len() > MOST_HEAD {
-                return Err(ExchangeError::Unreachable("the proxy does not come to an end".into()));
+                return Err(of_proxy("the proxy does not come to an end".to_owned()));
             }
         }
         let line = String::from_utf8_lossy(&seen).lines().next().unwrap_or_default().to_owned();
         if line.split(' ').nth(1).is_some_and(|status| status.starts_with('2')) {
             return Ok(stream);
         }
-        Err(ExchangeError::Unreachable(format!("the proxy answered `{line}`")))
+        Err(of_proxy(format!("the proxy answered `{line}`")))
     }
 }
 
@@ -138,6 +143,10 @@ fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec
     bytes
 }
 
+fn of_proxy(says: String) -> ExchangeError {
+    ExchangeError::Unreachable(Trouble { cause: Cause::Proxy, says })
+}
+
 /// Writes the request and reads the answer.
 async fn converse(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
@@ -148,7 +157,7 @@ async fn converse(
     let written = stream.write_all(bytes).await.and(stream.flush().await);
     let read = reading::read(stream, seen).await;
     match written {
-        Err(error) if seen.is_none() => Err(ExchangeError::Broken(tls_trouble::cause(&error))),
+        Err(error) if seen.is_none() => Err(ExchangeError::Broken(trouble(&error))),
         _ => read,
     }
 }

@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::{Answer, ExchangeError, MOST_BODY, MOST_HEAD};
+use super::{Answer, Cause, ExchangeError, MOST_BODY, MOST_HEAD, Trouble};
 
 /// Interim answers (1xx) that are passed over; who sends more never comes to the point.
 const MOST_INTERIM: usize = 100;
@@ -26,7 +26,11 @@ pub async fn read(stream: impl AsyncRead + Unpin, seen: &mut Option<Answer>) -> 
 }
 
 fn broken(what: &str) -> ExchangeError {
-    ExchangeError::Broken(what.to_owned())
+    ExchangeError::Broken(what.into())
+}
+
+fn no_http(what: &str) -> ExchangeError {
+    ExchangeError::Broken(Trouble { cause: Cause::NoHttp, says: what.to_owned() })
 }
 
 struct Reader<S> {
@@ -49,7 +53,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
             self.at = 0;
         }
         let read = self.stream.read_buf(&mut self.buffer).await;
-        read.map(|bytes| bytes > 0).map_err(|error| ExchangeError::Broken(error.to_string()))
+        read.map(|bytes| bytes > 0).map_err(|error| ExchangeError::Broken(error.to_string().into()))
     }
 
     async fn demand_more(&mut self) -> Result<(), ExchangeError> {
@@ -62,7 +66,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         loop {
             let rest = self.rest();
             if !rest.iter().zip(b"HTTP/1.").all(|(found, expected)| found == expected) {
-                return Err(broken("not HTTP/1.1"));
+                return Err(no_http("not HTTP/1.1"));
             }
             // It is parsed where an empty line has come, and not at each byte again.
             let from = looked_at.min(rest.len());
@@ -93,7 +97,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
             while self.take(&mut answer.body, usize::MAX)? || self.more().await? {}
             return Ok(());
         };
-        let wrong = || ExchangeError::Broken(format!("Content-Length is `{length}`"));
+        let wrong = || ExchangeError::Broken(format!("Content-Length is `{length}`").into());
         let length: usize = length.trim().parse().map_err(|_| wrong())?;
         if length > MOST_BODY {
             return Err(too_long());
@@ -189,12 +193,15 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, Exc
             Ok(Some((length, response.code.unwrap_or_default(), fields.collect())))
         }
         Ok(httparse::Status::Partial) => Ok(None),
-        Err(error) => Err(ExchangeError::Broken(format!("not HTTP/1.1: {error}"))),
+        Err(error) => Err(ExchangeError::Broken(Trouble {
+            cause: Cause::NoHttp,
+            says: format!("not HTTP/1.1: {error}"),
+        })),
     }
 }
 
 fn too_long() -> ExchangeError {
-    ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes"))
+    ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes").into())
 }
 
 #[cfg(test)]
@@ -258,41 +265,45 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_answer_or_not_a_whole_one_is_an_error_and_its_beginning_is_kept() {
-        for (text, says, seen) in [
-            ("", "the connection ended within it", None),
-            ("HTTP/1.1 200", "the connection ended within it", None),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "the connection ended within it", Some("ab")),
-            ("SSH-2.0-x\r\n\r\n", "not HTTP/1.1", None),
-            ("HTTP/1.1 2x0 OK\r\n\r\n", "not HTTP/1.1: invalid response status", None),
-            ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "Content-Length is `x`", Some("")),
+        for (text, error, seen) in [
+            ("", broken("the connection ended within it"), None),
+            ("HTTP/1.1 200", broken("the connection ended within it"), None),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
+                broken("the connection ended within it"),
+                Some("ab"),
+            ),
+            ("SSH-2.0-x\r\n\r\n", no_http("not HTTP/1.1"), None),
+            ("HTTP/1.1 2x0 OK\r\n\r\n", no_http("not HTTP/1.1: invalid response status"), None),
+            ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", broken("Content-Length is `x`"), Some("")),
             (
                 "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
-                "its body is longer than 8388608 bytes",
+                broken("its body is longer than 8388608 bytes"),
                 Some(""),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-                "a chunk of it has no size",
+                broken("a chunk of it has no size"),
                 Some(""),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n\r\n",
-                "a chunk of it has no size",
+                broken("a chunk of it has no size"),
                 Some("a"),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",
-                "a chunk of it does not end where it says",
+                broken("a chunk of it does not end where it says"),
                 Some("a"),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
-                "its body is longer than 8388608 bytes",
+                broken("its body is longer than 8388608 bytes"),
                 Some(""),
             ),
         ] {
             let seen = seen.map(|body| (200, body.to_owned()));
-            assert_eq!(read_of(text).await, (Err(broken(says)), seen), "{text}");
+            assert_eq!(read_of(text).await, (Err(error), seen), "{text}");
         }
     }
 

@@ -8,7 +8,7 @@ use rustls::{
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::{ExchangeError, tls_trouble::words};
+use super::{ExchangeError, trouble::of_tls};
 
 /// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are given, and that shows the
 /// client's certificate and key (PEM) where it is asked for them. Where no TLS is spoken (`is_plain`) the system's authorities, which take
@@ -32,7 +32,7 @@ pub(super) fn client_config(
                     certificate.map_err(|_| wrong(&"`authorities`: expected certificates in PEM"))?;
                 roots
                     .add(certificate)
-                    .map_err(|error| wrong(&format!("`authorities`: {}", words(&error))))?;
+                    .map_err(|error| wrong(&format!("`authorities`: {}", of_tls(&error))))?;
             }
             if roots.is_empty() {
                 return Err(wrong(&"`authorities` holds no certificate"));
@@ -47,5 +47,5 @@ pub(super) fn client_config(
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
         .map_err(|_| wrong(&"`[tls] key`: expected a private key in PEM"))?;
     let config = builder.with_client_auth_cert(certificates, key);
-    Ok(Arc::new(config.map_err(|error| wrong(&format!("`[tls]`: {}", words(&error))))?))
+    Ok(Arc::new(config.map_err(|error| wrong(&format!("`[tls]`: {}", of_tls(&error))))?))
 }

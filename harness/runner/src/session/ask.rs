@@ -199,6 +199,7 @@ impl Session {
             }
             self.retries.fetch_add(1, Ordering::Relaxed);
         };
+        trail.failure = answer.as_ref().err().cloned();
         answer.map_err(|error| Stop::error(error.to_string()))
     }
 }

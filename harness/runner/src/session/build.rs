@@ -130,6 +130,7 @@ impl Session {
             verdict: verdict.clone(),
             exchanges: std::sync::Mutex::default(),
             answered,
+            failure: None,
             is_held_back: false,
         };
         let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));

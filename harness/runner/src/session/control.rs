@@ -11,7 +11,7 @@ use crate::judge::Outcome;
 
 impl Done {
     /// Whether the judged request was accepted.
-    pub(super) fn is_accepted(&self) -> bool {
+    pub fn is_accepted(&self) -> bool {
         matches!(self.answered, Some((Outcome::Accepted, _)))
     }
 

@@ -73,6 +73,8 @@ pub struct Done {
     exchanges: Mutex<Vec<Exchange>>,
     /// The outcome of the judged request, if there was an answer, and the answer in words.
     answered: Option<(Outcome, String)>,
+    /// Why its last request had no answer, if it had none.
+    pub failure: Option<ExchangeError>,
     /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its verdict says nothing.
     pub is_held_back: bool,
 }
@@ -215,7 +217,7 @@ impl Session {
             }
         };
         let is_held_back = trail.is_held_back || self.is_held_back(case.control.as_deref());
-        let Trail { exchanges, learned, .. } = trail;
+        let Trail { exchanges, learned, failure, .. } = trail;
         // What is asked beside another session is compared, and never shown.
         if self.beside.is_none() {
             let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
@@ -226,7 +228,7 @@ impl Session {
         verdict.observations.sort();
         verdict.observations.dedup();
         verdict.micros = micros(start.elapsed());
-        Done { verdict, exchanges: Mutex::new(exchanges), answered, is_held_back }
+        Done { verdict, exchanges: Mutex::new(exchanges), answered, failure, is_held_back }
     }
 
     /// Whether a case that was run was held back.
@@ -411,6 +413,8 @@ struct Trail {
     exchanges: Vec<Exchange>,
     /// What their answers told of persons and accounts.
     learned: Pairs,
+    /// Why the last request had no answer.
+    failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.
     is_held_back: bool,
     /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.

@@ -2,7 +2,7 @@
 //! could be read stays readable, and what the document says of deletion, funds and quotas.
 
 use serde_json::{Value, json};
-use xs2aspec_record::Finding;
+use xs2aspec_record::{Exchange, Finding};
 use xs2aspec_suite::{
     Case, Party, RequestSpec,
     definition::Signing,
@@ -32,6 +32,8 @@ pub struct Told {
     pub sent: Vec<Sent>,
     /// What the last one must come to, as a case file says it, where a case can say what is broken.
     pub expect: Option<Value>,
+    /// The exchanges, masked; none where only verdicts are kept.
+    pub exchanges: Vec<Exchange>,
 }
 
 /// A payment that was made.
@@ -79,7 +81,12 @@ impl Session {
                 break;
             }
         }
-        memory.told
+        let Memory { mut told, trail, .. } = memory;
+        for finding in &mut told.findings {
+            finding.actual = self.masker.text_with(&finding.actual, &trail.learned);
+        }
+        told.exchanges = trail.exchanges;
+        told
     }
 
     async fn carry_out(&self, command: &Command, memory: &mut Memory) -> Result<(), Stop> {

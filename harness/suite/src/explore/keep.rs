@@ -13,12 +13,30 @@ use crate::{
     suite::Suite,
 };
 
+/// The line of the case in a file that has it alone.
+pub const ALONE: u32 = 4;
+
+/// The text of a case file with this request alone. Its control is the plain request of the suite.
+pub fn alone(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: &str) -> Option<String> {
+    text(suite, draft, case, verdict, name, None)
+}
+
 /// The text of a case file with this request and its control, the plain request. `name` is the name of the case.
 pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: &str) -> Option<String> {
+    text(suite, draft, case, verdict, name, Some(&plain_clause(&draft.operation).0))
+}
+
+/// `own` is the clause of a control that stands before the case.
+fn text(
+    suite: &Suite,
+    draft: &Draft,
+    case: &Case,
+    verdict: &Verdict,
+    name: &str,
+    own: Option<&str>,
+) -> Option<String> {
     let plain = suite.baselines().get(&draft.operation)?;
     let changes: Vec<Value> = draft.changes(&plain.request)?.iter().map(written).collect();
-    let (own, _) = plain_clause(&draft.operation);
-    let control = format!("{own}/control-of-{name}");
     // Flow style of YAML is JSON.
     let mut text = String::new();
     let _ = writeln!(
@@ -27,11 +45,14 @@ pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: 
         draft.says(&plain.request).join("; ").replace('\n', " ")
     );
     let _ = writeln!(text, "title: {}", json!(format!("Found by explore: {}", case.clause)));
-    let _ = writeln!(
-        text,
-        "cases:\n  - clause: {own}\n    name: control-of-{name}\n    baseline: {}\n    expect: accepted",
-        draft.operation
-    );
+    text.push_str("cases:\n");
+    if let Some(own) = own {
+        let _ = writeln!(
+            text,
+            "  - clause: {own}\n    name: control-of-{name}\n    baseline: {}\n    expect: accepted",
+            draft.operation
+        );
+    }
     let _ =
         writeln!(text, "  - clause: {}\n    name: {name}\n    baseline: {}", case.clause, draft.operation);
     if !case.needs.is_empty() {
@@ -79,7 +100,10 @@ pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: 
             if conditions.is_empty() { json!("refused") } else { json!({"refused": conditions}) }
         }
     };
-    let _ = writeln!(text, "    control: {control}\n    expect: {expect}");
+    if let Some(own) = own {
+        let _ = writeln!(text, "    control: {own}/control-of-{name}");
+    }
+    let _ = writeln!(text, "    expect: {expect}");
     Some(text)
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Config, start};
 
-use crate::support::{REFERENCE, command, printed};
+use crate::support::{REFERENCE, command, network::silent_port, printed};
 
 async fn bank() -> Bank {
     start(Config::default()).await.unwrap()
@@ -64,10 +64,8 @@ async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_target_that_is_not_there_is_told_in_a_line() {
-    let bank = bank().await;
-    let url = bank.base_url();
-    bank.shutdown().await.unwrap();
-    let (exit, said) = doctor(at(&url)).await;
+    let (_kept, port) = silent_port();
+    let (exit, said) = doctor(at(&format!("http://127.0.0.1:{port}"))).await;
     assert_eq!(exit, Some(3));
     assert!(said.contains("cannot be reached") && said.contains("change `base-url`"), "{said}");
     let (exit, said) = doctor(at("https://bank.example")).await;

@@ -1,7 +1,8 @@
-//! Servers that misbehave: each case has a verdict, and the right one; time and memory are bounded; cases of other operations
-//! are judged as ever; and the record has the exchange as far as it was seen.
+//! Servers that misbehave: each case has a verdict, and the right one; time and memory are bounded; cases of
+//! other operations are judged as ever; and the record has the exchange as far as it was seen.
 //!
-//! A server answers as the script of the test says where the request is for periodic payments, and as the reference bank does elsewhere.
+//! A server answers as the script of the test says where the request is for periodic payments, and as the
+//! reference bank does elsewhere.
 
 mod connection;
 mod http_2;
@@ -56,7 +57,8 @@ impl Ran {
     }
 }
 
-/// Runs plain and other cases of two operations, those with exact header names among them, with this in the profile.
+/// Runs plain and other cases of two operations, those with exact header names among them, with this in the
+/// profile.
 pub(crate) fn run(base_url: &str, settings: &str) -> Ran {
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
@@ -112,9 +114,10 @@ pub(crate) const PLAIN: &str = "periodic.path/plain";
 /// A case whose request goes out byte by byte as it is written.
 pub(crate) const EXACT: &str = "http.field-names/periodic/x-request-id/upper";
 
-/// Runs against a server that does this, first to every request for its operation, and then only to those that are written byte by byte.
-/// Every case has a verdict; none that it met is right, and the plain one is one of those expected; the others are what they always are.
-/// `look` gets the exchange of the plain request, and of an exact one.
+/// Runs against a server that does this, first to every request for its operation, and then only to those
+/// that are written byte by byte. Every case has a verdict; none that it met is right, and the plain one is
+/// one of those expected; the others are what they always are. `look` gets the exchange of the plain request,
+/// and of an exact one.
 fn hostile(
     deadline: u32,
     expected: &[Verdict],

@@ -1,4 +1,5 @@
-//! What is typed and what lies about: command lines, files that are not written over, case files and keys that are none.
+//! What is typed and what lies about: command lines, files that are not written over, case files and keys
+//! that are none.
 
 mod case_files;
 mod clock;

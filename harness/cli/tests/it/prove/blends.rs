@@ -1,6 +1,7 @@
-//! Random requests, judged by the suite's expectations and by the reference bank: two readings of the document, which must not
-//! disagree. `XS2ASPEC_BLENDS=N` tries so many; `XS2ASPEC_BLENDS_SEED=N` draws them by another seed than 1, and `random` by one of which
-//! nobody knows before. The seed is printed, and the same seed gives the same requests.
+//! Random requests, judged by the suite's expectations and by the reference bank: two readings of the
+//! document, which must not disagree. `XS2ASPEC_BLENDS=N` tries so many; `XS2ASPEC_BLENDS_SEED=N` draws them
+//! by another seed than 1, and `random` by one of which nobody knows before. The seed is printed, and the
+//! same seed gives the same requests.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -34,7 +35,8 @@ fn the_suite_and_the_reference_bank_agree_on_requests_that_nobody_wrote() {
     assert!(disagreement.is_none(), "XS2ASPEC_BLENDS_SEED={seed}: {}", disagreement.unwrap_or_default());
 }
 
-/// The property can fail: a bank that breaks a clause is found, and the request that shows it is shrunk to that one part.
+/// The property can fail: a bank that breaks a clause is found, and the request that shows it is shrunk to
+/// that one part.
 #[test]
 fn a_bank_that_breaks_a_clause_disagrees_and_the_request_is_shrunk() {
     let fault = "ncbct.creditor-name.length/seventy-one".parse().expect("a known fault");
@@ -91,7 +93,8 @@ fn disagreement(fault: Option<Fault>, tried: u32, seed: u64) -> Option<String> {
         last.replace(Some((operation, picks)));
         Err(TestCaseError::fail(why))
     });
-    // A part that is left out lets another in that could not be there beside it, so the last steps are made here.
+    // A part that is left out lets another in that could not be there beside it, so the last steps are made
+    // here.
     let shown = last.into_inner().filter(|_| outcome.is_err()).map(|(operation, picks)| {
         let all = &ingredients[operation];
         let mut parts = compatible(&suite, OPERATIONS[operation], picks.iter().map(|pick| pick.get(all)));

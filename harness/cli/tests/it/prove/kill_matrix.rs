@@ -58,7 +58,8 @@ fn without_the_cases_of_any_clause_it_is_red() {
     }
 }
 
-/// A part of the matrix cannot be held against the whole of it, so that a file is not looked at and nobody hears of it.
+/// A part of the matrix cannot be held against the whole of it, so that a file is not looked at and nobody
+/// hears of it.
 #[test]
 fn a_matrix_that_would_not_be_looked_at_is_refused() {
     for part in [["--only", "basket.mix"], ["--skip", "basket.mix"]] {

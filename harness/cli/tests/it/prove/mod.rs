@@ -3,3 +3,4 @@
 mod blends;
 mod explore;
 mod kill_matrix;
+mod record_of_drawn;

@@ -13,7 +13,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 use xs2aspec_record::{CaseVerdict, Event, Verdict};
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::{REFERENCE, command};
+use crate::support::{REFERENCE, command, network::silent_port};
 
 fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
     command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
@@ -182,7 +182,7 @@ async fn a_server_that_fails_or_is_busy_passes_nothing() {
 
 #[test]
 fn a_dead_port_is_one_clear_line_and_exit_3() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (_kept, port) = silent_port();
     let out = TempDir::new().unwrap();
     let start = Instant::now();
     let output = xs2aspec(&["--target", &format!("http://127.0.0.1:{port}")], out.path());

@@ -19,7 +19,8 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// A server that answers as the reference bank with this configuration; without one it fails at every request.
+    /// A server that answers as the reference bank with this configuration; without one it fails at every
+    /// request.
     pub async fn start(config: Option<Config>) -> Self {
         let methods = Arc::new(Mutex::new(Vec::new()));
         let bank = config.map(|config| Indoors::open(&config));

@@ -14,8 +14,8 @@ pub(crate) const REFERENCE: &str = include_str!("../../../../../fixtures/targets
 /// A profile that says no more than has to be said of any bank.
 pub(crate) const ANY_BANK: &str = include_str!("../../../../../fixtures/targets/any-bank.toml");
 
-/// The command, without arguments. What a test sets in its environment or as its folder holds for that one process, so that
-/// tests can run side by side.
+/// The command, without arguments. What a test sets in its environment or as its folder holds for that one
+/// process, so that tests can run side by side.
 pub(crate) fn command() -> Command {
     Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
 }

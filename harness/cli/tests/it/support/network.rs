@@ -15,7 +15,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
 };
 
 /// An authority, and what it gives out: certificate and key, PEM.
@@ -49,7 +49,17 @@ pub fn pkcs12(certificate: &str, key: &str, passphrase: &str) -> Vec<u8> {
     store.writer(passphrase).write().unwrap()
 }
 
-/// A forward proxy on this machine, for requests with a whole URL and for CONNECT; its URL, and how many connections it saw.
+/// A port of this machine at which nobody listens, and that nobody else gets as long as the socket is kept:
+/// other tests run beside.
+pub(crate) fn silent_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    (socket, port)
+}
+
+/// A forward proxy on this machine, for requests with a whole URL and for CONNECT; its URL, and how many
+/// connections it saw.
 pub async fn proxy() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,5 +1,6 @@
-//! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a variation) against every
-//! case. A fault must be caught by its own clause; on the clean bank and on a variation nothing may fire.
+//! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a
+//! variation) against every case. A fault must be caught by its own clause; on the clean bank and on a
+//! variation nothing may fire.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,8 +44,8 @@ pub struct Row {
     pub cases: usize,
     /// Cases that failed, by id: each with its clause and the clauses of its findings.
     pub fired: BTreeMap<String, BTreeSet<String>>,
-    /// Cases that are a plain request once more, said by name, where that request failed: each with its clause. They are not told apart
-    /// from it, and the request is theirs as well.
+    /// Cases that are a plain request once more, said by name, where that request failed: each with its
+    /// clause. They are not told apart from it, and the request is theirs as well.
     pub by_name: BTreeMap<String, String>,
     /// Cases that could not be judged, by id, with the reason.
     pub unjudged: BTreeMap<String, String>,
@@ -88,7 +89,8 @@ impl Row {
         row
     }
 
-    /// Cases that fired for the clause of the fault itself, by themselves or as the plain request that they are.
+    /// Cases that fired for the clause of the fault itself, by themselves or as the plain request that they
+    /// are.
     pub fn own(&self) -> impl Iterator<Item = &str> {
         let fired = self.fired.iter().filter(|(_, clauses)| clauses.contains(&self.clause));
         let by_name = self.by_name.iter().filter(|(_, clause)| **clause == self.clause);
@@ -135,8 +137,9 @@ impl KillMatrix {
         self.rows.iter().filter(move |row| row.kind == kind)
     }
 
-    /// Everything that makes it red: faults that survive or are caught by other clauses only, alarms and unjudged cases where
-    /// nothing is wrong, and testable clauses without a fault. `whole` is whether every fault was tried.
+    /// Everything that makes it red: faults that survive or are caught by other clauses only, alarms and
+    /// unjudged cases where nothing is wrong, and testable clauses without a fault. `whole` is whether every
+    /// fault was tried.
     pub fn flaws(&self, whole: bool) -> Vec<Flaw> {
         let mut flaws = Vec::new();
         for row in &self.rows {
@@ -197,8 +200,8 @@ impl KillMatrix {
         )
     }
 
-    /// The matrix as a file to compare: a line for each bank, with the number of cases that fire, and those by clause. Stable
-    /// between runs with the same suite and banks.
+    /// The matrix as a file to compare: a line for each bank, with the number of cases that fire, and those
+    /// by clause. Stable between runs with the same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
             "# {}\n# bank, name, cases that fail for its own clause, cases that fail, and of what they accuse it; made by \
@@ -226,8 +229,8 @@ impl KillMatrix {
         text
     }
 
-    /// Each of these cases: how many faults it fails on, and the fault that it alone catches for its own clause. A case without
-    /// one catches nothing that no other case catches.
+    /// Each of these cases: how many faults it fails on, and the fault that it alone catches for its own
+    /// clause. A case without one catches nothing that no other case catches.
     pub fn cases(&self, cases: &[&str]) -> String {
         let alone = self.alone();
         let mut counts = BTreeMap::<&str, usize>::new();

@@ -1,11 +1,10 @@
-//! Banks of which it is known what is special about them: the clean one, and one for each fault and each variation.
+//! Variants of the reference bank: the bank as it is, with one fault, or with one variation.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use http::{HeaderValue, Request};
 use xs2aspec_reference::{Clock, Config, Fault, Indoors, Variation};
-use xs2aspec_report::kill_matrix::Kind;
 use xs2aspec_runner::{
     Profile,
     exchange::{Answer, Inside},
@@ -13,55 +12,77 @@ use xs2aspec_runner::{
     profile::AuthorizedProfile,
 };
 
-use crate::{Failure, target};
+use crate::{Kind, ProveError, declare};
 
-/// A bank of which it is known what is special about it.
+/// The reference bank as it is, or with the one thing that makes it another.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Special {
+pub enum BankVariant {
+    /// As it is: it keeps the whole document.
     Clean,
+    /// It breaks one clause in one way.
     Fault(Fault),
+    /// It uses one freedom that the document leaves.
     Variation(Variation),
 }
 
-impl Special {
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
+impl BankVariant {
+    /// The clean bank, one for each fault, and one for each variation.
+    pub fn all() -> impl Iterator<Item = Self> {
         let faults = Fault::all().map(Self::Fault);
         [Self::Clean].into_iter().chain(faults).chain(Variation::all().map(Self::Variation))
     }
 
-    /// Faults that take two things of a request, which no written case has together.
-    pub(crate) fn interactions() -> impl Iterator<Item = Self> {
+    /// Banks with a fault that takes two things of a request, which no written case has together.
+    pub fn interactions() -> impl Iterator<Item = Self> {
         Fault::interactions().map(Self::Fault)
     }
 
-    pub(crate) fn name(self) -> &'static str {
-        self.of().1
-    }
-
-    pub(crate) fn of(self) -> (Kind, &'static str, &'static str) {
+    /// What makes it another bank.
+    pub fn kind(self) -> Kind {
         match self {
-            Self::Clean => (Kind::Clean, "clean", ""),
-            Self::Fault(fault) => (Kind::Fault, fault.name(), fault.clause()),
-            Self::Variation(variation) => (Kind::Variation, variation.name(), variation.clause()),
+            Self::Clean => Kind::Clean,
+            Self::Fault(_) => Kind::Fault,
+            Self::Variation(_) => Kind::Variation,
         }
     }
 
-    /// The clean bank always is: what fires there fires everywhere.
-    pub(crate) fn is_wanted(self, only: &[String]) -> bool {
+    /// The name of its fault or variation, or `clean`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Fault(fault) => fault.name(),
+            Self::Variation(variation) => variation.name(),
+        }
+    }
+
+    /// The clause that it breaks, or that leaves it the freedom; empty for the clean bank.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Self::Clean => "",
+            Self::Fault(fault) => fault.clause(),
+            Self::Variation(variation) => variation.clause(),
+        }
+    }
+
+    /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what
+    /// fires there fires everywhere.
+    pub fn is_wanted(self, only: &[String]) -> bool {
         let named = |beginning: &String| self.name().starts_with(beginning.trim_end_matches('*'));
         matches!(self, Self::Clean) || only.is_empty() || only.iter().any(named)
     }
 
-    pub(crate) fn fault(self) -> Option<Fault> {
+    /// Its fault, if it has one.
+    pub fn fault(self) -> Option<Fault> {
         if let Self::Fault(fault) = self { Some(fault) } else { None }
     }
 
-    pub(crate) fn variations(self) -> Vec<Variation> {
+    /// Its variations: one at most.
+    pub fn variations(self) -> Vec<Variation> {
         if let Self::Variation(variation) = self { vec![variation] } else { vec![] }
     }
 
     /// Arguments of `xs2aspec run` that start the same bank.
-    pub(crate) fn arguments(self) -> Vec<String> {
+    pub fn arguments(self) -> Vec<String> {
         match self {
             Self::Clean => vec![],
             Self::Fault(fault) => vec!["--fault".to_owned(), fault.name().to_owned()],
@@ -69,8 +90,9 @@ impl Special {
         }
     }
 
-    /// Whether what is special happens above HTTP/1.1, so that no socket is needed to see it.
-    pub(crate) fn is_above_http(self) -> bool {
+    /// Whether what makes it another bank happens above HTTP/1.1, so that no socket is needed to see it. The
+    /// clean bank is asked over one all the same.
+    pub fn is_above_http(self) -> bool {
         match self {
             Self::Clean => false,
             Self::Fault(fault) => !fault.is_of_http(),
@@ -78,21 +100,23 @@ impl Special {
         }
     }
 
-    pub(crate) fn profile(self, base_url: &str) -> Result<AuthorizedProfile, Failure> {
-        let mut profile = Profile::reference(base_url).map_err(Failure::input)?;
+    /// The profile of this bank at this address.
+    pub fn profile(self, base_url: &str) -> Result<AuthorizedProfile, ProveError> {
+        let mut profile = Profile::reference(base_url)?;
         // A bank that is busy is one of those to be judged, not to be waited for.
         profile.limits.retries = 0;
-        target::declare(&mut profile, &self.variations());
-        profile.authorize(false).map_err(Failure::input)
+        declare(&mut profile, &self.variations());
+        profile.authorize(false).map_err(ProveError::NotAuthorized)
     }
 
-    pub(crate) fn config(self, now: DateTime<Utc>) -> Config {
+    /// How the bank is started, with its clock at this time.
+    pub fn config(self, now: DateTime<Utc>) -> Config {
         let (fault, variations) = (self.fault(), self.variations());
         Config { fault, variations, now: Clock::at(Some(now)), ..Config::default() }
     }
 
     /// The bank in this process, without a socket.
-    pub(crate) fn inside(self, now: DateTime<Utc>) -> Inside {
+    pub fn in_process(self, now: DateTime<Utc>) -> Inside {
         let opened = Indoors::open(&self.config(now));
         Arc::new(move |request| {
             let (opened, request) = (opened.clone(), bare(request));
@@ -107,8 +131,9 @@ impl Special {
     }
 }
 
-/// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks do.
-pub(crate) const NOWHERE: &str = "http://localhost";
+/// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks
+/// do.
+pub const NOWHERE: &str = "http://localhost";
 
 /// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.
 fn bare(request: &Filled) -> Request<Vec<u8>> {

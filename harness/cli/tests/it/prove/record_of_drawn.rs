@@ -1,0 +1,147 @@
+//! An exploration leaves what a run leaves: a record, from which every report is drawn, and whose answers can
+//! be judged again; and so does the clean bank of `prove`.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+
+use crate::support::{command, xs2aspec};
+
+const FAULT: &str = "periodic.months.duplicate/only-adjacent";
+
+fn explore(out: &str, more: &[&str]) -> (Option<i32>, String) {
+    let fixed = ["explore", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out", out];
+    xs2aspec(&[&fixed, more].concat())
+}
+
+fn events(folder: &Path) -> Vec<Value> {
+    let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
+    record.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The events of a kind.
+fn all<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["event"] == kind).collect()
+}
+
+#[test]
+fn an_exploration_leaves_a_record_like_that_of_a_run() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let path = out.to_str().unwrap();
+    let arguments = ["--only", "periodic", "--fault", FAULT, "--budget", "1200"];
+    let (exit, said) = explore(path, &arguments);
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(said.contains("BROKEN  periodic.months.duplicate\n"), "{said}");
+
+    // Each drawn case has its id, its file in the record, its control and its exchanges.
+    let events = events(&out);
+    assert_eq!(events[0]["drawn"], true);
+    let verdicts = all(&events, "verdict");
+    let drawn: Vec<_> = verdicts.iter().filter(|verdict| verdict["area"] == "explored").collect();
+    assert!(drawn.len() > 500, "{}", drawn.len());
+    let sources = all(&events, "source");
+    for verdict in &drawn {
+        let id = verdict["case"].as_str().unwrap();
+        assert!(id.starts_with(&format!("{}/drawn-", verdict["clause"].as_str().unwrap())), "{id}");
+        let file = sources.iter().find(|source| source["file"] == verdict["place"]["file"]);
+        let text = file.unwrap_or_else(|| panic!("{id} has no source"))["text"].as_str().unwrap();
+        let line = verdict["place"]["line"].as_u64().unwrap();
+        let line = text.lines().nth(usize::try_from(line).unwrap() - 1).unwrap();
+        assert_eq!(line, format!("  - clause: {}", verdict["clause"].as_str().unwrap()));
+        assert_eq!(verdict["control"]["case"], "periodic.path/plain", "{id}");
+    }
+    let exchanges = all(&events, "exchange");
+    let failing: Vec<_> = drawn.iter().filter(|verdict| verdict["verdict"] == "fail").collect();
+    assert!(failing.iter().any(|verdict| verdict["case"].as_str().unwrap().ends_with("-smallest")));
+    for verdict in failing {
+        let shown = exchanges.iter().find(|one| one["number"] == verdict["exchange"]);
+        assert_eq!(shown.unwrap()["case"], verdict["case"]);
+    }
+    let finished = events.last().unwrap();
+    assert_eq!(finished["exit"], 1);
+    assert_eq!(finished["exchanges"], exchanges.len());
+
+    // Every report is drawn from it, and says how to draw the same requests.
+    for (format, file) in [("junit", "junit.xml"), ("html", "report.html"), ("har", "exchanges.har")] {
+        let again = command().args(["report", path, "--format", format]).output().unwrap();
+        assert!(again.stdout == fs::read(out.join(file)).unwrap(), "{format}");
+    }
+    let (_, terminal) = xs2aspec(&["report", path, "--format", "terminal"]);
+    let again = "again   xs2aspec explore --fault periodic.months.duplicate/only-adjacent --only periodic --seed 1 --budget 1200";
+    assert!(terminal.contains(again), "{terminal}");
+    assert!(terminal.contains("next    xs2aspec explain periodic.months.duplicate\n"), "{terminal}");
+
+    // The answers come to the same verdicts, and to others where somebody edits them.
+    let (exit, said) = xs2aspec(&["rejudge", path]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains(" 0 would be others, 0 cannot be told"), "{said}");
+    let key = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys/tpp.key.pem");
+    let tar = folder.path().join("evidence.tar");
+    let bundle = ["bundle", path, "--key", key, "--out", tar.to_str().unwrap()];
+    assert_eq!(xs2aspec(&bundle).0, Some(0));
+    let (exit, said) = xs2aspec(&["verify", tar.to_str().unwrap()]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains(", come to the same verdict in ") && !said.contains("the verdicts of "), "{said}");
+    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let wrong = all(&events, "verdict")
+        .into_iter()
+        .find(|one| one["expected"] == "refused" && one["verdict"] == "pass");
+    let number = wrong.unwrap()["exchange"].as_u64().unwrap();
+    let edited: String = record
+        .split_inclusive('\n')
+        .map(|line| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            if event["event"] == "exchange" && event["number"] == number {
+                event["response"]["status"] = 201.into();
+            }
+            event.to_string() + "\n"
+        })
+        .collect();
+    fs::write(out.join("record.jsonl"), edited).unwrap();
+    let (exit, said) = xs2aspec(&["rejudge", path]);
+    assert_eq!(exit, Some(1), "{said}");
+}
+
+/// Of an operation whose plain request is not accepted nothing can be told, and one request says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_no_plain_request_is_accepted_nothing_is_drawn() {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(400)).mount(&server).await;
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (exit, said) =
+        tokio::task::block_in_place(|| explore(out, &["--target", &server.uri(), "--budget", "500"]));
+    assert_eq!(exit, Some(3), "{said}");
+    assert!(said.contains("nothing was drawn; no plain request was accepted, after "), "{said}");
+    assert!(said.contains(" 0 violations"), "{said}");
+    let asked = server.received_requests().await.unwrap().len();
+    assert!((1..20).contains(&asked), "{asked}");
+}
+
+#[test]
+fn the_clean_bank_of_a_proof_leaves_a_record_like_that_of_a_run() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let arguments =
+        ["prove", "--depth", "quick", "--only", "error.body/problem", "--out", out.to_str().unwrap()];
+    let (exit, said) = xs2aspec(&arguments);
+    assert_eq!(exit, Some(0), "{said}");
+    let clean = out.join("clean");
+    let events = events(&clean);
+    let selected = all(&events, "verdict").iter().filter(|one| one["role"] == "selected").count();
+    assert_eq!(events[0]["cases"], selected);
+    assert!(!all(&events, "exchange").is_empty());
+    for file in ["junit.xml", "report.html", "summary.md", "ctrf.json", "exchanges.har"] {
+        assert!(clean.join(file).is_file(), "{file}");
+    }
+    let (exit, said) = xs2aspec(&["rejudge", clean.to_str().unwrap()]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains(" 0 would be others, 0 cannot be told"), "{said}");
+    // The matrix stands beside it as ever.
+    for file in ["matrix.tsv", "cases.tsv", "summary.md"] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+}

@@ -1,0 +1,32 @@
+//! Why a bank could not be asked.
+
+use std::io;
+
+use xs2aspec_runner::{ProfileError, SessionError};
+use xs2aspec_suite::{PlanError, Problem};
+
+/// Why a bank could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ProveError {
+    /// Its profile.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// Nothing may be sent to it.
+    #[error("{0}")]
+    NotAuthorized(String),
+    /// The session with it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Which cases it is asked.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The model from which requests are drawn.
+    #[error("{0}")]
+    Model(Problem),
+    /// It does not start.
+    #[error("a bank cannot start: {0}")]
+    Start(#[source] io::Error),
+    /// It does not stop.
+    #[error("a bank cannot stop: {0}")]
+    Stop(#[source] io::Error),
+}

@@ -1,0 +1,291 @@
+//! Draws requests and sends them to one target: each leans on the plain request of its operation, as any case
+//! does. What shows a violation is made as small as it gets. The events are those of a run.
+
+mod outcome;
+mod sequences;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::task::JoinSet;
+use xs2aspec_record::{Exit, Finding, Verdict as Word};
+use xs2aspec_runner::{Done, DrawnRun, Session};
+use xs2aspec_suite::{
+    Case, Suite,
+    explore::{Draft, Explorer, keep},
+};
+
+pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};
+use crate::{
+    ProveError,
+    shrink::shrink,
+    violation::{DrawnRequest, Key, Shown, Violation},
+};
+
+/// Requests that a finding may take to be made smaller, at most.
+const SHRINKING: u64 = 300;
+
+/// Of a budget, one in so many is kept for that.
+const KEPT_FOR_SHRINKING: u64 = 10;
+
+/// With fewer requests left for each that is drawn, they are sent one after the other: side by side, it would
+/// be by chance which of them has the payments that it needs before it, and which is held back.
+const MOST_FOR_ONE: u64 = 8;
+
+/// Requests in a row that reach nothing new, after which it is enough.
+const STALE: usize = 1_000;
+
+/// How often somebody who waits is told how far it is.
+const PROGRESS: Duration = Duration::from_secs(2);
+
+/// How many requests there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Budget {
+    all: u64,
+    /// Those that may be drawn; the others are for what is found by them.
+    drawing: u64,
+}
+
+impl Budget {
+    fn new(all: u64) -> Self {
+        Self { all, drawing: all - SHRINKING.min(all / KEPT_FOR_SHRINKING) }
+    }
+
+    /// How far one finding, which was found after so many requests, may go to be made smaller.
+    fn shrinking(self, sent: u64) -> u64 {
+        sent.saturating_add(SHRINKING).min(self.all)
+    }
+}
+
+/// An exploration, as far as it has come.
+struct Exploration<'a, S> {
+    suite: Arc<Suite>,
+    session: Arc<Session>,
+    explorer: Explorer,
+    budget: Budget,
+    /// The plain requests that were accepted: case ids by operation.
+    plain: BTreeMap<String, String>,
+    /// Violations that are known, each with how often it showed.
+    found: BTreeMap<Key, usize>,
+    drawn: usize,
+    sequences: usize,
+    counts: BTreeMap<&'static str, usize>,
+    reasons: BTreeMap<String, usize>,
+    observed: BTreeMap<&'static str, usize>,
+    record: DrawnRun<'a>,
+    step: S,
+}
+
+/// Explores the target of a session. `step` is told what happens.
+pub async fn explore<S: FnMut(Step<'_>)>(
+    suite: &Arc<Suite>,
+    session: Session,
+    options: &ExploreOptions,
+    mut step: S,
+) -> Result<Explored, ProveError> {
+    let explorer = Explorer::new(suite, session.seed(), &options.only).map_err(ProveError::Model)?;
+    step(Step::Begin { classes: explorer.coverage().1 });
+    let begun = Instant::now();
+    let budget = Budget::new(options.budget);
+    session.limit_exchanges(budget.drawing);
+    let session = Arc::new(session);
+    let operations: BTreeSet<&str> = explorer.model().operations().collect();
+    let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
+    let plain: Vec<&Case> = suite
+        .cases()
+        .iter()
+        .filter(|case| case.is_plain && operations.contains(case.request.operation.as_str()))
+        .filter(|case| is_wanted(&case.request.operation))
+        .collect();
+    let record = DrawnRun::begin(&session, &options.record, &plain, |event| step(Step::Event(event)));
+    let mut exploration = Exploration {
+        suite: Arc::clone(suite),
+        session: Arc::clone(&session),
+        explorer,
+        budget,
+        plain: BTreeMap::new(),
+        found: BTreeMap::new(),
+        drawn: 0,
+        sequences: 0,
+        counts: BTreeMap::new(),
+        reasons: BTreeMap::new(),
+        observed: BTreeMap::new(),
+        record,
+        step,
+    };
+    for case in &plain {
+        exploration.ask_plain(case).await;
+    }
+    let accepted: Vec<String> = exploration.plain.keys().cloned().collect();
+    let end = if accepted.is_empty() && session.exchanges_left() > 0 {
+        End::NothingAccepted
+    } else {
+        if accepted.len() < plain.len() && !accepted.is_empty() {
+            // Of an operation whose plain request is not accepted nothing else can be told.
+            let explorer = Explorer::new(suite, session.seed(), &accepted);
+            exploration.explorer = explorer.map_err(ProveError::Model)?;
+        }
+        exploration.until_the_end(options, begun).await
+    };
+    Ok(exploration.finish(end, begun.elapsed()))
+}
+
+impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
+    /// Draws and sends until there is a reason to stop.
+    async fn until_the_end(&mut self, options: &ExploreOptions, begun: Instant) -> End {
+        let until = options.time.map(|time| begun + time);
+        let (mut stale, mut said) = (0, Instant::now());
+        loop {
+            if options.fail_fast && !self.found.is_empty() {
+                return End::Found;
+            }
+            let left = self.session.exchanges_left();
+            if left == 0 {
+                let Budget { all, drawing } = self.budget;
+                return End::Budget { all, kept: all - drawing };
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return End::Time;
+            }
+            if stale >= STALE && self.explorer.rounds() > 1 {
+                return End::Stale(STALE);
+            }
+            let side_by_side = if left < options.jobs as u64 * MOST_FOR_ONE { 1 } else { options.jobs };
+            let mut drafts = Vec::new();
+            while drafts.len() < side_by_side {
+                let (draft, is_new) = self.explorer.draw(&self.suite);
+                stale = if is_new { 0 } else { stale + 1 };
+                drafts.push(draft);
+            }
+            for (number, drawn, done) in self.send(drafts).await {
+                self.judge(number, drawn, done).await;
+            }
+            // What a bank remembers shows in several requests only.
+            if options.only.is_empty() {
+                let commands = self.explorer.draw_sequence();
+                self.run_sequence(commands).await;
+            }
+            if said.elapsed() > PROGRESS {
+                said = Instant::now();
+                let progress = self.progress();
+                (self.step)(Step::Progress(progress));
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let (reached, classes, pairs) = self.explorer.coverage();
+        let (requests, violations) = (self.session.exchanges(), self.found.len());
+        Progress { requests, reached, classes, pairs, violations }
+    }
+
+    fn finish(mut self, end: End, took: Duration) -> Explored {
+        let progress = self.progress();
+        let unreached = if self.explorer.rounds() > 1 { self.explorer.unreached() } else { vec![] };
+        let finished = self.record.finish(|event| (self.step)(Step::Event(event)));
+        let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
+        Explored {
+            progress,
+            unreached,
+            counts: self.counts,
+            reasons: self.reasons,
+            observed: self.observed,
+            end,
+            took,
+            exit: exit.unwrap_or(Exit::NothingRan),
+        }
+    }
+
+    /// Asks a plain request. One that breaks a clause is a violation like any other.
+    async fn ask_plain(&mut self, case: &Case) {
+        let session = Arc::clone(&self.session);
+        let Some(done) = session.case(&case.id).await.filter(|done| !done.is_held_back) else { return };
+        self.record.plain(case, &done, |event| (self.step)(Step::Event(event)));
+        if done.is_accepted() {
+            self.plain.insert(case.request.operation.clone(), case.id.clone());
+        } else if let Some(why) = &done.verdict.reason {
+            *self.reasons.entry(why.clone()).or_default() += 1;
+        }
+        if let Some(finding) = done.verdict.findings.first() {
+            let (clause, findings) = (finding.clause.clone(), done.verdict.findings.clone());
+            self.found(Key::Plain(case.id.clone()), clause, findings, Shown::Plain(Box::new(case.clone())));
+        }
+    }
+
+    /// Sends some requests side by side. What each came to, in their order.
+    async fn send(&mut self, drafts: Vec<Draft>) -> Vec<(usize, DrawnRequest, Done)> {
+        let mut flying = JoinSet::new();
+        for draft in drafts {
+            let plain = self.plain.get(&draft.operation).and_then(|id| self.suite.case(id));
+            let drawn = DrawnRequest::new(draft, &self.suite, self.explorer.model(), plain);
+            let Some(mut drawn) = drawn else { continue };
+            self.drawn += 1;
+            drawn.name(&name_of(self.drawn));
+            let (session, number) = (Arc::clone(&self.session), self.drawn);
+            flying.spawn(async move {
+                let done = session.run(&drawn.case).await;
+                (number, drawn, done)
+            });
+        }
+        let mut ended = flying.join_all().await;
+        ended.retain(|(.., done)| !done.is_held_back);
+        ended.sort_by_key(|(number, ..)| *number);
+        ended
+    }
+
+    /// Records what a request came to. One that shows a violation is made smaller.
+    async fn judge(&mut self, number: usize, drawn: DrawnRequest, done: Done) {
+        let word = done.verdict.verdict;
+        *self.counts.entry(word.word()).or_default() += 1;
+        if let Some(why) = &done.verdict.reason {
+            *self.reasons.entry(why.clone()).or_default() += 1;
+        }
+        let name = name_of(number);
+        self.record_request(&drawn, &name, &done);
+        if word == Word::Fail {
+            self.shrink(drawn, &name, done.verdict.findings).await;
+        }
+    }
+
+    /// Tells of the smallest request that shows what this one shows, and records it as well.
+    async fn shrink(&mut self, drawn: DrawnRequest, name: &str, findings: Vec<Finding>) {
+        self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
+        let smallest = shrink(&self.suite, &self.session, &self.explorer, drawn.clone()).await;
+        self.session.limit_exchanges(self.budget.drawing);
+        // What does not show again is told as it was.
+        let (mut smallest, done) =
+            smallest.map_or((drawn.clone(), None), |(smallest, done)| (smallest, Some(done)));
+        let findings = done.as_ref().map_or(findings, |done| done.verdict.findings.clone());
+        let key = Key::of_request(&smallest, &findings);
+        if let Some(done) = done.filter(|_| smallest.draft != drawn.draft && !self.found.contains_key(&key)) {
+            let name = format!("{name}-smallest");
+            smallest.name(&name);
+            self.record_request(&smallest, &name, &done);
+        }
+        let clause = findings.first().map_or(&smallest.case.clause, |finding| &finding.clause).clone();
+        self.found(key, clause, findings, Shown::Request(Box::new(smallest)));
+    }
+
+    fn record_request(&mut self, drawn: &DrawnRequest, name: &str, done: &Done) {
+        let source = keep::alone(&self.suite, &drawn.draft, &drawn.case, &drawn.verdict, name);
+        self.record.case(&drawn.case, source, done, |event| (self.step)(Step::Event(event)));
+    }
+
+    /// Tells of a violation that is new.
+    fn found(&mut self, key: Key, clause: String, findings: Vec<Finding>, shown: Shown) {
+        let times = self.found.entry(key).or_default();
+        *times += 1;
+        if *times == 1 {
+            let number = self.found.len();
+            (self.step)(Step::Found(&Violation { clause, findings, shown, number }));
+        }
+    }
+}
+
+/// The name of a drawn case.
+fn name_of(number: usize) -> String {
+    format!("drawn-{number}")
+}

@@ -1,0 +1,97 @@
+//! What is asked of an exploration, what it tells while it goes on, and what it came to.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use xs2aspec_record::{Event, Exit};
+use xs2aspec_runner::Options;
+
+use crate::violation::Violation;
+
+/// What is explored, and how far.
+#[derive(Debug, Clone)]
+pub struct ExploreOptions {
+    /// Operations whose requests are drawn; all of them where none is named.
+    pub only: Vec<String>,
+    /// Requests to send at most, whatever they are for.
+    pub budget: u64,
+    /// Time to take at most.
+    pub time: Option<Duration>,
+    /// Whether to stop at the first violation.
+    pub fail_fast: bool,
+    /// Requests in flight at once.
+    pub jobs: usize,
+    /// What the record says of how it was made.
+    pub record: Options,
+}
+
+/// What happens in an exploration.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// It begins, with so many classes of requests.
+    Begin {
+        /// How many.
+        classes: usize,
+    },
+    /// The next event of its record.
+    Event(&'a Event),
+    /// A violation that was not known before.
+    Found(&'a Violation),
+    /// How far it is, every few seconds.
+    Progress(Progress),
+}
+
+/// How far an exploration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Requests that were sent.
+    pub requests: u64,
+    /// Classes that were reached.
+    pub reached: usize,
+    /// Classes that there are.
+    pub classes: usize,
+    /// Pairs of classes that were in one request.
+    pub pairs: usize,
+    /// Violations that were found.
+    pub violations: usize,
+}
+
+/// Why an exploration came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A violation was found, and one is enough.
+    Found,
+    /// There were no requests left but those that are kept for making findings smaller.
+    Budget {
+        /// All requests that there might have been.
+        all: u64,
+        /// Those that were kept.
+        kept: u64,
+    },
+    /// The time was over.
+    Time,
+    /// So many requests in a row reached nothing new.
+    Stale(usize),
+    /// No plain request was accepted, so that nothing could be told of any other.
+    NothingAccepted,
+}
+
+/// What an exploration came to.
+#[derive(Debug)]
+pub struct Explored {
+    /// How far it came.
+    pub progress: Progress,
+    /// Classes that were not reached, if every class was to be.
+    pub unreached: Vec<String>,
+    /// How many drawn requests had each verdict.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// Why verdicts are neither pass nor fail, and how often.
+    pub reasons: BTreeMap<String, usize>,
+    /// What was seen where the document says nothing, and how often.
+    pub observed: BTreeMap<&'static str, usize>,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub took: Duration,
+    /// What its record comes to.
+    pub exit: Exit,
+}

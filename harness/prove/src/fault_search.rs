@@ -1,0 +1,300 @@
+//! How many drawn requests it takes to find each fault, without a single written case; and that none of them
+//! accuses the clean bank or a variation.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::Arc,
+};
+
+use chrono::{DateTime, Utc};
+use tokio::task::JoinSet;
+use xs2aspec_record::{Finding, Verdict};
+use xs2aspec_runner::{Profile, Session, session::Requests};
+use xs2aspec_suite::{
+    Case, Suite,
+    explore::{Explorer, sequence::Command},
+};
+
+use crate::{
+    Kind, ProveError,
+    variant::{BankVariant, NOWHERE},
+};
+
+/// Requests that are drawn and signed at once, and then sent to every bank.
+const BATCH: usize = 5_000;
+
+/// Single requests between two sequences.
+const BETWEEN: usize = 20;
+
+/// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under
+/// way, or that of somebody else.
+const OF_STATE: [&str; 8] = [
+    "basket.payment-status",
+    "basket.payment-status.shown-to",
+    "basket.status.worst",
+    "error.funds",
+    "error.pdng",
+    "error.funds.no-server-error",
+    "header.psu-ip-address.transaction",
+    "limit.without-psu-ip",
+];
+
+/// How the banks are searched.
+#[derive(Debug, Clone)]
+pub struct SearchOptions {
+    /// Seed of all that is drawn.
+    pub seed: u64,
+    /// The clock of the session and of all banks.
+    pub now: DateTime<Utc>,
+    /// Requests that each bank gets at most.
+    pub budget: u64,
+    /// Banks that are asked side by side.
+    pub banks: usize,
+}
+
+/// One bank, and what the drawn requests showed of it.
+#[derive(Debug, Clone)]
+pub struct Searched {
+    /// The bank.
+    pub bank: BankVariant,
+    /// Requests that were sent.
+    pub sent: u64,
+    /// The request or sequence that showed a violation first, in words, and what it showed.
+    pub found: Option<(String, Vec<Finding>)>,
+}
+
+impl Searched {
+    /// What was found, in one line.
+    pub fn found_by(&self) -> Option<String> {
+        let (request, findings) = self.found.as_ref()?;
+        let says = |one: &Finding| format!("{}: expected {}, got {}", one.clause, one.expected, one.actual);
+        let findings: Vec<String> = findings.iter().map(says).collect();
+        Some(format!("{request}: {}", findings.join("; ")).replace(['\n', '\t'], " "))
+    }
+}
+
+/// What a fault shows in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Concern {
+    /// In the answer to any request.
+    Answers,
+    /// In one request that breaks a rule or keeps it.
+    Requests,
+    /// In several requests.
+    State,
+    /// In one request that takes two things at once.
+    TwoThings,
+}
+
+impl Concern {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Answers => "answers",
+            Self::Requests => "requests",
+            Self::State => "state",
+            Self::TwoThings => "two things",
+        }
+    }
+}
+
+/// What the drawn requests showed of all banks.
+#[derive(Debug)]
+pub struct FaultSearch {
+    /// The banks, with what their fault or variation concerns.
+    pub banks: Vec<(Searched, Concern)>,
+}
+
+impl FaultSearch {
+    /// Sends the same drawn requests to each bank until one shows a violation.
+    pub async fn run(
+        suite: &Arc<Suite>,
+        banks: Vec<BankVariant>,
+        options: &SearchOptions,
+    ) -> Result<Self, ProveError> {
+        let mut explorer = Explorer::new(suite, options.seed, &[]).map_err(ProveError::Model)?;
+        let nowhere = Profile::reference(NOWHERE)?;
+        let session =
+            Arc::new(Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?);
+        let mut searched: Vec<Searched> =
+            banks.into_iter().map(|bank| Searched { bank, sent: 0, found: None }).collect();
+        let mut drawn = 0;
+        loop {
+            let is_open = |one: &Searched| one.found.is_none() && one.sent < options.budget;
+            let open: Vec<usize> = (0..searched.len()).filter(|at| is_open(&searched[*at])).collect();
+            if open.is_empty() {
+                break;
+            }
+            let batch = Arc::new(Batch::draw(&mut explorer, suite, &mut drawn));
+            let mut running = JoinSet::new();
+            let mut waiting = open.into_iter();
+            loop {
+                while running.len() < options.banks.max(1)
+                    && let Some(at) = waiting.next()
+                {
+                    let (one, options) = (searched[at].clone(), options.clone());
+                    let (session, batch) = (Arc::clone(&session), Arc::clone(&batch));
+                    running.spawn(async move { (at, batch.send(&session, one, &options).await) });
+                }
+                let Some(ended) = running.join_next().await else { break };
+                let (at, one) = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+                searched[at] = one?;
+            }
+        }
+        Ok(Self::new(suite, searched))
+    }
+
+    fn new(suite: &Suite, searched: Vec<Searched>) -> Self {
+        let of_answers: BTreeSet<&str> = suite.answers().of_every_answer();
+        let together: BTreeSet<&str> = BankVariant::interactions().map(BankVariant::name).collect();
+        let concern = |bank: BankVariant| match bank.clause() {
+            _ if together.contains(bank.name()) => Concern::TwoThings,
+            clause if of_answers.contains(clause) => Concern::Answers,
+            clause if OF_STATE.contains(&clause) => Concern::State,
+            _ => Concern::Requests,
+        };
+        let with_concern = |one: Searched| {
+            let concern = concern(one.bank);
+            (one, concern)
+        };
+        Self { banks: searched.into_iter().map(with_concern).collect() }
+    }
+
+    /// How many requests it took to find each fault in a rule for requests, the fewest first.
+    pub fn needed(&self) -> Vec<u64> {
+        let mut needed: Vec<u64> =
+            self.of_requests().filter(|one| one.found.is_some()).map(|one| one.sent).collect();
+        needed.sort_unstable();
+        needed
+    }
+
+    /// Faults in a rule for requests that were not found.
+    pub fn missed(&self) -> impl Iterator<Item = &Searched> {
+        self.of_requests().filter(|one| one.found.is_none())
+    }
+
+    fn of_requests(&self) -> impl Iterator<Item = &Searched> {
+        let banks = self.banks.iter().filter(|(_, concern)| *concern == Concern::Requests);
+        banks.map(|(one, _)| one).filter(|one| one.bank.kind() == Kind::Fault)
+    }
+
+    /// Of the other faults: how many there are, and how many of them were found, by what they concern.
+    pub fn others(&self) -> BTreeMap<Concern, (usize, usize)> {
+        let mut others = BTreeMap::<Concern, (usize, usize)>::new();
+        for (one, concern) in &self.banks {
+            if one.bank.kind() == Kind::Fault && *concern != Concern::Requests {
+                let (all, found) = others.entry(*concern).or_default();
+                *all += 1;
+                *found += usize::from(one.found.is_some());
+            }
+        }
+        others
+    }
+
+    /// Banks that keep the document.
+    pub fn lawful(&self) -> impl Iterator<Item = &Searched> {
+        self.banks.iter().map(|(one, _)| one).filter(|one| one.bank.kind() != Kind::Fault)
+    }
+
+    /// Those of them of which a violation was said.
+    pub fn false_positives(&self) -> impl Iterator<Item = &Searched> {
+        self.lawful().filter(|one| one.found.is_some())
+    }
+
+    /// Whether every fault in a rule for requests was found, and nobody accused who keeps the document.
+    pub fn is_complete(&self) -> bool {
+        self.missed().next().is_none() && self.false_positives().next().is_none()
+    }
+
+    /// A line for each bank.
+    pub fn table(&self) -> String {
+        let mut table = String::from("kind\tname\tclause\tconcerns\trequests\tfound by\n");
+        for (one, concern) in &self.banks {
+            let (kind, name, clause) = (one.bank.kind().word(), one.bank.name(), one.bank.clause());
+            let count = one.found.as_ref().map_or_else(|| "-".to_owned(), |_| one.sent.to_string());
+            let by = one.found_by().unwrap_or_default();
+            // Writing to a String cannot fail.
+            _ = writeln!(table, "{kind}\t{name}\t{clause}\t{}\t{count}\t{by}", concern.word());
+        }
+        table
+    }
+}
+
+/// Requests that are drawn once and sent to every bank, signed once for all of them.
+struct Batch {
+    cases: Vec<Case>,
+    sequences: Vec<Vec<Command>>,
+    requests: Arc<Requests>,
+}
+
+impl Batch {
+    fn draw(explorer: &mut Explorer, suite: &Suite, drawn: &mut usize) -> Self {
+        let (mut cases, mut sequences) = (Vec::with_capacity(BATCH), Vec::new());
+        while cases.len() < BATCH {
+            let (draft, _) = explorer.draw(suite);
+            let Some((mut case, _)) = draft.case(suite, explorer.model()) else { continue };
+            *drawn += 1;
+            case.about = Some(case.id);
+            case.id = format!("explore/{drawn}");
+            if (*drawn).is_multiple_of(BETWEEN) {
+                sequences.push(explorer.draw_sequence());
+            }
+            cases.push(case);
+        }
+        Self { cases, sequences, requests: Arc::default() }
+    }
+
+    /// Sends them to one bank, until one shows a violation or the budget is used up.
+    async fn send(
+        &self,
+        session: &Session,
+        mut one: Searched,
+        options: &SearchOptions,
+    ) -> Result<Searched, ProveError> {
+        // What makes a bank another one below the messages shows only on a connection.
+        let (bank, profile, inside) = if one.bank.is_above_http() {
+            (None, one.bank.profile(NOWHERE)?, Some(one.bank.in_process(options.now)))
+        } else {
+            let bank = xs2aspec_reference::start(one.bank.config(options.now)).await;
+            let bank = bank.map_err(ProveError::Start)?;
+            let profile = one.bank.profile(&bank.base_url())?;
+            (Some(bank), profile, None)
+        };
+        let session = session.beside(profile, &self.requests, inside)?;
+        let before = one.sent;
+        session.limit_exchanges(options.budget - before);
+        for (at, case) in self.cases.iter().enumerate() {
+            let sequence = self.sequences.get(at / BETWEEN).filter(|_| at % BETWEEN == 0);
+            one.found = match sequence {
+                Some(commands) => run_sequence(&session, at / BETWEEN, commands).await,
+                None => None,
+            };
+            if one.found.is_none() {
+                let done = session.run(case).await;
+                one.found = (done.verdict.verdict == Verdict::Fail)
+                    .then(|| (case.about.clone().unwrap_or_default(), done.verdict.findings.clone()));
+            }
+            one.sent = before + session.exchanges();
+            if one.found.is_some() || one.sent >= options.budget {
+                break;
+            }
+        }
+        if let Some(bank) = bank {
+            bank.shutdown().await.map_err(ProveError::Stop)?;
+        }
+        Ok(one)
+    }
+}
+
+/// Carries out a sequence: its requests in words and what is broken first, if anything is.
+async fn run_sequence(
+    session: &Session,
+    number: usize,
+    commands: &[Command],
+) -> Option<(String, Vec<Finding>)> {
+    let told = session.sequence(number, commands).await;
+    let finding = told.findings.first()?.clone();
+    let steps: Vec<String> = commands.iter().take(told.done + 1).map(Command::says).collect();
+    Some((steps.join(", "), vec![finding]))
+}

@@ -1,0 +1,31 @@
+//! How much the suite notices, measured on banks of which it is known what is wrong with them.
+//!
+//! - [`variant`]: the reference bank as it is, with one fault, or with one variation;
+//!   [`declare`](mod@declare): what its profile then says.
+//! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
+//!   showed before.
+//! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
+//!   that shows it.
+//! - [`fault_search`]: how many drawn requests it takes to find each fault.
+//!
+//! Nothing here prints or writes a file: what comes of it are values, and the events of a record.
+
+pub mod declare;
+mod error;
+pub mod exploration;
+pub mod fault_search;
+pub mod kill_matrix;
+pub mod mutation;
+mod shrink;
+pub mod snapshot;
+pub mod variant;
+mod violation;
+
+pub use declare::declare;
+pub use error::ProveError;
+pub use exploration::{ExploreOptions, Explored, explore};
+pub use fault_search::{FaultSearch, SearchOptions};
+pub use kill_matrix::{Flaw, KillMatrix, Kind, Row};
+pub use mutation::MutationOptions;
+pub use variant::BankVariant;
+pub use violation::{AREA, Shown, Violation};

@@ -1,0 +1,98 @@
+//! The smallest request, or the shortest sequence, that still shows what a larger one showed.
+
+use xs2aspec_record::{Finding, Verdict as Word};
+use xs2aspec_runner::{Done, Session, session::Told};
+use xs2aspec_suite::{
+    Case, Expectation, Suite,
+    explore::{
+        Explorer,
+        sequence::{self, Command},
+    },
+};
+
+use crate::violation::DrawnRequest;
+
+/// What is wrong with an answer, as far as a smaller request must show the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wrong<'a> {
+    /// A request that keeps every rule is refused, whichever clause its last change is about.
+    Refusal,
+    /// A clause is broken.
+    Clause(&'a str),
+}
+
+impl<'a> Wrong<'a> {
+    fn new(case: &Case, finding: &'a Finding) -> Self {
+        let is_own = finding.at == "status" && finding.clause == case.clause;
+        if is_own && case.expect == Expectation::Accepted {
+            Self::Refusal
+        } else {
+            Self::Clause(&finding.clause)
+        }
+    }
+}
+
+/// The smallest request that still breaks what this one breaks, as far as the session's limit goes, and what
+/// it came to. `None` if it does not show again.
+pub(crate) async fn shrink(
+    suite: &Suite,
+    session: &Session,
+    explorer: &Explorer,
+    first: DrawnRequest,
+) -> Option<(DrawnRequest, Done)> {
+    let plain = first.case.control.as_deref().and_then(|id| suite.case(id));
+    let ask = async |mut request: DrawnRequest| {
+        request.case.id = format!("explore/shrink/{}", session.exchanges());
+        let done = session.run(&request.case).await;
+        (request, done)
+    };
+    let (mut best, mut shown) = ask(first).await;
+    if shown.verdict.verdict != Word::Fail {
+        return None;
+    }
+    let (case, findings) = (best.case.clone(), shown.verdict.findings.clone());
+    let before: Vec<Wrong<'_>> = findings.iter().map(|finding| Wrong::new(&case, finding)).collect();
+    let mut is_smaller = true;
+    while is_smaller && session.exchanges_left() > 0 {
+        is_smaller = false;
+        for draft in best.draft.smaller() {
+            let Some(request) = DrawnRequest::new(draft, suite, explorer.model(), plain) else { continue };
+            let (request, done) = ask(request).await;
+            let findings = &done.verdict.findings;
+            let is_same = findings.iter().any(|one| before.contains(&Wrong::new(&request.case, one)));
+            if done.verdict.verdict == Word::Fail && is_same {
+                (best, shown, is_smaller) = (request, done, true);
+                break;
+            }
+            if session.exchanges_left() == 0 {
+                break;
+            }
+        }
+    }
+    Some((best, shown))
+}
+
+/// The shortest sequence that still breaks this clause, and what it showed. `number` counts the sequences
+/// that were sent.
+pub(crate) async fn shorten(
+    session: &Session,
+    number: &mut usize,
+    mut commands: Vec<Command>,
+    mut told: Told,
+    clause: &str,
+) -> (Vec<Command>, Told) {
+    commands.truncate(told.done + 1);
+    let mut is_shorter = true;
+    while is_shorter && session.exchanges_left() > 0 {
+        is_shorter = false;
+        for shorter in sequence::shorter(&commands) {
+            *number += 1;
+            let again = session.sequence(*number, &shorter).await;
+            if again.findings.iter().any(|finding| finding.clause == clause) {
+                (commands, told, is_shorter) = (shorter, again, true);
+                break;
+            }
+        }
+    }
+    (commands, told)
+}

@@ -1,0 +1,28 @@
+//! The matrix that was kept, and where the one of now differs from it.
+
+use std::collections::BTreeSet;
+
+use crate::Flaw;
+
+/// Where a matrix is not the one that was kept: its lines that are gone, then those that are new. `name` says
+/// where it is kept.
+pub fn differences(name: &str, kept: &str, now: &str) -> Vec<Flaw> {
+    let (kept, now): (BTreeSet<&str>, BTreeSet<&str>) = (kept.lines().collect(), now.lines().collect());
+    let gone = kept.difference(&now).map(|line| format!("{name}: no longer so: {line}"));
+    let new = now.difference(&kept).map(|line| format!("{name}: not there yet: {line}"));
+    gone.chain(new).map(Flaw).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_that_differs_is_shown_line_by_line() {
+        let flaws = |now: &str| -> Vec<String> {
+            differences("kept.tsv", "a\nb\n", now).into_iter().map(|Flaw(flaw)| flaw).collect()
+        };
+        assert!(flaws("b\na\n").is_empty());
+        assert_eq!(flaws("a\nc\n"), ["kept.tsv: no longer so: b", "kept.tsv: not there yet: c"]);
+    }
+}

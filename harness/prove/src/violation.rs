@@ -1,0 +1,171 @@
+//! What drawn requests show: a violation, by the smallest request or sequence that shows it.
+
+use std::collections::BTreeSet;
+
+use xs2aspec_record::Finding;
+use xs2aspec_runner::session::Told;
+use xs2aspec_suite::{
+    Case, Suite,
+    explore::{Draft, Edit, Model, Move, Verdict, keep, sequence::Command},
+    request::describe,
+};
+
+/// The area of drawn cases, below `cases/`.
+pub const AREA: &str = "explored";
+
+/// A violation, and what shows it.
+#[derive(Debug)]
+pub struct Violation {
+    /// The clause that is broken first.
+    pub clause: String,
+    /// Everything that is wrong with the answer.
+    pub findings: Vec<Finding>,
+    /// What shows it.
+    pub shown: Shown,
+    /// How many violations were known with it.
+    pub number: usize,
+}
+
+/// What shows a violation.
+#[derive(Debug)]
+pub enum Shown {
+    /// A request of the suite: the plain one of its operation.
+    Plain(Box<Case>),
+    /// A drawn request.
+    Request(Box<DrawnRequest>),
+    /// A sequence of requests.
+    Sequence(Sequence),
+}
+
+/// A drawn request, and what must become of it.
+#[derive(Debug, Clone)]
+pub struct DrawnRequest {
+    /// What is different from the plain request, in words.
+    said: Vec<String>,
+    pub(crate) draft: Draft,
+    pub(crate) case: Case,
+    pub(crate) verdict: Verdict,
+}
+
+impl DrawnRequest {
+    /// A request with what must become of it. It leans on the plain request of its operation, and what is of
+    /// no clause of the ledger is of that of the plain request. `None` if its moves do not go together.
+    pub(crate) fn new(draft: Draft, suite: &Suite, model: &Model, plain: Option<&Case>) -> Option<Self> {
+        let (mut case, verdict) = draft.case(suite, model)?;
+        case.control = plain.map(|plain| plain.id.clone());
+        if let Some(plain) = plain.filter(|_| !suite.clauses().contains_key(&case.clause)) {
+            case.clause.clone_from(&plain.clause);
+        }
+        // What is made before it stands in a case file by itself.
+        let changes = draft.changes(&suite.baselines().get(&draft.operation)?.request)?;
+        let written = changes.iter().map(describe).chain(case.request.signing.describe()).collect();
+        let said = std::mem::replace(&mut case.changes, written);
+        Some(Self { said, draft, case, verdict })
+    }
+
+    /// Gives it the id and the file that it has as a case of the suite.
+    pub(crate) fn name(&mut self, name: &str) {
+        let case = &mut self.case;
+        case.id = format!("{}/{name}", case.clause);
+        AREA.clone_into(&mut case.area);
+        case.file = format!("cases/{AREA}/{name}.yaml");
+        (case.line, case.column) = (keep::ALONE, 5);
+    }
+
+    /// The operation.
+    pub fn operation(&self) -> &str {
+        &self.draft.operation
+    }
+
+    /// What is different from the plain request, in words, one for each change.
+    pub fn changes(&self) -> &[String] {
+        &self.said
+    }
+}
+
+/// A sequence of requests.
+#[derive(Debug)]
+pub struct Sequence {
+    /// Its requests.
+    pub commands: Vec<Command>,
+    /// What they showed.
+    pub(crate) told: Told,
+}
+
+impl Violation {
+    /// The text of a case file that shows it again. `None` where it takes more than a case file can say, or
+    /// where the suite has the case.
+    pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {
+        match &self.shown {
+            Shown::Plain(_) => None,
+            Shown::Request(drawn) => keep::file(suite, &drawn.draft, &drawn.case, &drawn.verdict, name),
+            Shown::Sequence(sequence) => {
+                let Told { sent, expect, .. } = &sequence.told;
+                keep::sequence(suite, sent, &self.clause, expect.as_ref()?, name)
+            }
+        }
+    }
+}
+
+/// What tells one violation from another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    /// A plain request, by its case.
+    Plain(String),
+    /// The clause that a sequence breaks.
+    Sequence(String),
+    /// The operation, the clauses that are broken, and what the request does that takes part in it.
+    Request { operation: String, broken: BTreeSet<String>, moves: BTreeSet<Touched> },
+}
+
+/// What a move of a request is about, whatever the value: its clause, and the places that it touches.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Touched {
+    clause: String,
+    places: BTreeSet<String>,
+}
+
+impl Touched {
+    fn new(one: &Move) -> Self {
+        let places = one.edits.iter().map(|edit| match edit {
+            Edit::Set(at, _) | Edit::Remove(at) => at.clone(),
+            Edit::Rename(header, _) | Edit::Last(header) => format!("header/{header}"),
+            Edit::Raw(_) | Edit::Order(_) => "body".to_owned(),
+        });
+        Self { clause: one.clause.clone(), places: places.collect() }
+    }
+}
+
+impl Key {
+    pub(crate) fn of_request(drawn: &DrawnRequest, findings: &[Finding]) -> Self {
+        Self::Request {
+            operation: drawn.draft.operation.clone(),
+            broken: findings.iter().map(|finding| finding.clause.clone()).collect(),
+            moves: drawn.draft.moves.iter().map(Touched::new).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(clause: &str, at: &str, to: i32) -> Move {
+        Move {
+            class: format!("{at} = {to}"),
+            clause: clause.to_owned(),
+            rules: vec![],
+            edits: vec![Edit::Set(at.to_owned(), to.into())],
+            signing: None,
+            payments: None,
+        }
+    }
+
+    #[test]
+    fn another_value_is_the_same_violation_and_another_place_or_clause_is_another() {
+        let one = Touched::new(&set("a.listed", "body/a", 1));
+        assert_eq!(one, Touched::new(&set("a.listed", "body/a", 2)));
+        assert_ne!(one, Touched::new(&set("a.listed", "body/b", 1)));
+        assert_ne!(one, Touched::new(&set("a.length", "body/a", 1)));
+    }
+}

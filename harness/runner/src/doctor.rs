@@ -1,0 +1,179 @@
+//! What is likely to be wrong with a target that does not accept a plain request, and which key of its
+//! profile to change.
+
+use std::time::SystemTime;
+
+use chrono::{DateTime, Utc};
+use xs2aspec_record::{Exchange, Response};
+use xs2aspec_signing::Certificate;
+
+use crate::exchange::{Cause, ExchangeError};
+
+/// Clocks that differ by more are told; signed dates of another minute are refused by some banks.
+const SKEW: i64 = 60;
+
+/// Whether a certificate can be used at a time (RFC 5280 section 4.1.2.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validity {
+    /// It can, until then.
+    Until(DateTime<Utc>),
+    /// It was over then.
+    Expired(DateTime<Utc>),
+    /// It begins then.
+    NotYet(DateTime<Utc>),
+}
+
+impl Validity {
+    /// That of this certificate.
+    pub fn new(certificate: &Certificate, now: DateTime<Utc>) -> Self {
+        let (from, until) = certificate.validity();
+        match SystemTime::from(now) {
+            now if now > until => Self::Expired(until.into()),
+            now if now < from => Self::NotYet(from.into()),
+            _ => Self::Until(until.into()),
+        }
+    }
+}
+
+/// By how many seconds the target's clock is ahead of this time, by the Date of an answer (RFC 9110 section
+/// 6.6.1).
+pub fn clock_skew(exchange: &Exchange, now: DateTime<Utc>) -> Option<i64> {
+    let response = exchange.response.as_ref()?;
+    let date = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("date"))?;
+    let date = DateTime::parse_from_rfc2822(&date.1).ok()?;
+    Some((date.to_utc() - now).num_seconds())
+}
+
+/// What a clock means that is so many seconds ahead.
+pub fn clock_hint(ahead: i64) -> String {
+    if ahead.abs() <= SKEW {
+        return "the target's is this one's".to_owned();
+    }
+    let word = if ahead > 0 { "ahead" } else { "behind" };
+    format!("the target's is {} s {word}: signed dates may be refused", ahead.abs())
+}
+
+/// The likely cause of no answer, with the key of the profile to change.
+pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
+    let cause = match error {
+        ExchangeError::Unreachable(trouble) | ExchangeError::Broken(trouble) => trouble.cause,
+        ExchangeError::Deadline(_) => return Some("the target is slow: `deadline-ms`"),
+        ExchangeError::Request(_) | ExchangeError::Tls(_) => return None,
+    };
+    match cause {
+        Cause::NoTls => Some("the target speaks no TLS there: `http://` in `base-url`"),
+        Cause::ClientCertificate => Some("the target wants another client certificate: `[tls]`"),
+        Cause::Untrusted => Some(
+            "the target's certificate is of an unknown authority, or of another name: `authorities`, or the host in `base-url`",
+        ),
+        Cause::Proxy => Some("the proxy does not lead there: `proxy`"),
+        Cause::NoHttp => Some("the target speaks TLS there, or no HTTP: `https://` in `base-url`"),
+        Cause::Other => None,
+    }
+}
+
+/// The likely cause of a refusal, with the key of the profile to change. The words are those of the target.
+pub fn refusal_hint(operation: &str, response: &Response) -> Option<String> {
+    let said = response.body.as_ref().map(|body| body.shown().to_ascii_lowercase()).unwrap_or_default();
+    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    let creditor = if operation == "ncbct" { "foreign-creditor" } else { "domestic-creditor" };
+    let cause = match response.status {
+        300..=399 => "the base URL has moved: `base-url`".to_owned(),
+        429 => "too many requests: `--jobs` fewer, or another day".to_owned(),
+        500.. => "the target fails by itself".to_owned(),
+        _ if says(&["psu_credentials", "psu-id", "psu_id"]) => {
+            "the target does not know the PSU: `[psu.private] id`".to_owned()
+        }
+        _ if says(&["accept-fix", "accept_fix"]) => format!("`x-accept-fix = {{ {operation} = \"..\" }}`"),
+        _ if says(&["redirect-uri", "redirect_uri"]) => "`redirect-uri`".to_owned(),
+        _ if says(&["session-id", "session_id"]) => "`session-id`".to_owned(),
+        _ if says(&["kid_", "signature", "certificate", "digest", "keyid"]) => {
+            "the target must know the certificate of `[signing] certificate`, and the key of `[signing] key`"
+                .to_owned()
+        }
+        _ if says(&["debtoraccount"]) => "`[accounts.debtor]`".to_owned(),
+        _ if says(&["creditoraccount", "creditoragent"]) => format!("`[accounts.{creditor}]`"),
+        _ if says(&["consent"]) => {
+            "no consent for `[transaction] account-id`, or for `session-id`".to_owned()
+        }
+        401 | 403 => "the target must know `[signing] certificate`, and allow it this operation".to_owned(),
+        404 | 405 if operation == "transaction" => {
+            "`[transaction] account-id` and `transaction-id`, or the prefix in `base-url`".to_owned()
+        }
+        404 | 405 => format!("`[paths] {operation}`, or the prefix in `base-url`"),
+        _ => return None,
+    };
+    Some(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use xs2aspec_record::Body;
+
+    use super::*;
+    use crate::{exchange::Trouble, profile::TEST_CERTIFICATE};
+
+    #[test]
+    fn a_certificate_that_is_not_valid_is_told() {
+        let certificate = Certificate::from_pem(TEST_CERTIFICATE).unwrap();
+        let (from, until) = certificate.validity();
+        let at = |time: SystemTime, days| {
+            Validity::new(&certificate, DateTime::<Utc>::from(time) + TimeDelta::days(days))
+        };
+        assert_eq!(at(from, 1), Validity::Until(until.into()));
+        assert_eq!(at(until, 1), Validity::Expired(until.into()));
+        assert_eq!(at(from, -1), Validity::NotYet(from.into()));
+    }
+
+    #[test]
+    fn each_failure_that_a_profile_can_change_has_its_key() {
+        let broken = |cause| ExchangeError::Broken(Trouble { cause, says: String::new() });
+        for (cause, key) in [
+            (Cause::NoTls, "`base-url`"),
+            (Cause::ClientCertificate, "`[tls]`"),
+            (Cause::Untrusted, "`authorities`"),
+            (Cause::Proxy, "`proxy`"),
+            (Cause::NoHttp, "`https://`"),
+        ] {
+            assert!(failure_hint(&broken(cause)).unwrap().contains(key), "{cause:?}");
+        }
+        assert_eq!(failure_hint(&broken(Cause::Other)), None);
+    }
+
+    #[test]
+    fn each_refusal_has_its_likely_cause() {
+        let table = [
+            ("ncbct", 401, r#"{"tppMessages":[{"code":"PSU_CREDENTIALS_INVALID"}]}"#, "`[psu.private] id`"),
+            ("ncbct", 400, r#"{"path":"X-Accept-Fix"}"#, "`x-accept-fix = { ncbct = "),
+            ("basket", 400, "TPP-Redirect-URI is not registered", "`redirect-uri`"),
+            ("basket", 400, "no such TPP-Session-ID", "`session-id`"),
+            ("ncbct", 401, "KID_MISSING", "`[signing] certificate`"),
+            ("periodic", 400, "Digest does not fit", "`[signing] key`"),
+            ("periodic", 400, r#"{"path":"/debtorAccount/iban"}"#, "`[accounts.debtor]`"),
+            ("periodic", 400, r#"{"path":"/creditorAccount"}"#, "`[accounts.domestic-creditor]`"),
+            ("ncbct", 400, r#"{"path":"/creditorAgent"}"#, "`[accounts.foreign-creditor]`"),
+            ("transaction", 401, "CONSENT_UNKNOWN", "`[transaction] account-id`"),
+            ("transaction", 404, "", "`[transaction] account-id`"),
+            ("basket", 404, "", "`[paths] basket`"),
+            ("customers", 404, "<html>", "`base-url`"),
+            ("ncbct", 403, "", "`[signing] certificate`"),
+            ("ncbct", 302, "", "`base-url`"),
+            ("ncbct", 429, "", "`--jobs`"),
+            ("ncbct", 503, "", "fails by itself"),
+        ];
+        for (operation, status, body, expected) in table {
+            let response = Response { status, headers: vec![], body: Some(Body::Text(body.to_owned())) };
+            let found = refusal_hint(operation, &response).unwrap();
+            assert!(found.contains(expected), "{operation} {status} {body}: {found}");
+        }
+        let plain = Response { status: 400, headers: vec![], body: None };
+        assert_eq!(refusal_hint("ncbct", &plain), None);
+    }
+
+    #[test]
+    fn clocks_that_differ_are_told() {
+        assert_eq!(clock_hint(-60), "the target's is this one's");
+        assert!(clock_hint(61).contains("61 s ahead") && clock_hint(-3600).contains("3600 s behind"));
+    }
+}
