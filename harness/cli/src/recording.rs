@@ -1,8 +1,15 @@
-//! The record of a command that is no plain run, and the reports drawn from it.
+//! The record of a command that is no plain run, and the reports drawn from it. Its cases come in no order, and
+//! stand in that of their ids: they wait in a file until all of them are there.
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _},
+    ops::Range,
+    path::Path,
+};
 
-use xs2aspec_record::{Event, Spool, journal, outputs};
+use xs2aspec_record::{CaseVerdict, Event, Exchange, journal, outputs};
 use xs2aspec_report::reports;
 
 use crate::{
@@ -10,45 +17,115 @@ use crate::{
     report::{cannot_write, names},
 };
 
-/// A record that is written as events come.
+/// A record whose events come as they happen.
 pub(crate) struct Recording<'a> {
     folder: &'a Path,
-    spool: Spool,
-    broken: Option<Failure>,
+    /// What is said of the run as a whole, before its cases and after them.
+    before: Vec<Event>,
+    after: Vec<Event>,
+    /// The events of cases, as JSON, and how long they are.
+    waiting: BufWriter<fs::File>,
+    length: u64,
+    /// Where those of each case are.
+    cases: BTreeMap<String, Vec<Range<u64>>>,
+    broken: Option<io::Error>,
 }
 
 impl<'a> Recording<'a> {
     /// Begins the record of a folder, if the command may write there.
     pub(crate) fn create(folder: &'a Path, reads: &[&Path]) -> Result<Self, Failure> {
         outputs::may_write_run(folder, &names(), reads).map_err(Failure::input)?;
-        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        journal::forget(folder).map_err(|error| cannot_write(folder, &error))?;
-        let path = folder.join(outputs::RECORD);
-        let spool = Spool::create(&path).map_err(|error| cannot_write(&path, &error))?;
-        Ok(Self { folder, spool, broken: None })
+        let wrong = |error: io::Error| cannot_write(folder, &error);
+        fs::create_dir_all(folder).map_err(wrong)?;
+        journal::forget(folder).map_err(wrong)?;
+        Ok(Self {
+            folder,
+            before: vec![],
+            after: vec![],
+            waiting: BufWriter::new(tempfile::tempfile_in(folder).map_err(wrong)?),
+            length: 0,
+            cases: BTreeMap::new(),
+            broken: None,
+        })
     }
 
-    /// Writes the next event. What cannot be written is told at the end.
+    /// Takes the next event. What cannot be kept is told at the end.
     pub(crate) fn write(&mut self, event: &Event) {
-        if self.broken.is_none()
-            && let Err(error) = self.spool.write(event)
-        {
-            self.broken = Some(cannot_write(&self.folder.join(outputs::RECORD), &error));
+        let case = match event {
+            Event::RunStarted(_) | Event::Profile(_) | Event::Clause(_) | Event::Source(_) => {
+                return self.before.push(event.clone());
+            }
+            Event::Resumed(_) | Event::AnswerChecks(_) | Event::Changes(_) | Event::RunFinished(_) => {
+                return self.after.push(event.clone());
+            }
+            Event::Exchange(exchange) => &exchange.case,
+            Event::Verdict(verdict) => &verdict.case,
+        };
+        if let Err(error) = self.wait(case, event) {
+            self.broken.get_or_insert(error);
         }
     }
 
-    /// Writes the reports beside the record.
+    fn wait(&mut self, case: &str, event: &Event) -> io::Result<()> {
+        let line = serde_json::to_vec(event)?;
+        self.waiting.write_all(&line)?;
+        let start = self.length;
+        self.length += line.len() as u64;
+        self.cases.entry(case.to_owned()).or_default().push(start..self.length);
+        Ok(())
+    }
+
+    /// Writes the record, and the reports beside it.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        if let Some(failure) = self.broken {
-            return Err(failure);
-        }
+        let wrong = |error: io::Error| cannot_write(self.folder, &error);
+        self.broken.map_or(Ok(()), Err).map_err(wrong)?;
+        let mut waiting = self.waiting.into_inner().map_err(|error| wrong(error.into_error()))?;
         let (head, written) = reports::write(self.folder, &mut [], |tell| {
-            self.spool.settle(|event| {
-                tell(event);
-                Ok(())
-            })
+            self.before.into_iter().for_each(&mut *tell);
+            let mut last = 0;
+            for places in self.cases.values() {
+                let (exchanges, verdict) = numbered(read(&mut waiting, places)?, &mut last);
+                exchanges.into_iter().map(Event::Exchange).for_each(&mut *tell);
+                verdict.map(Event::Verdict).into_iter().for_each(&mut *tell);
+            }
+            self.after.into_iter().for_each(tell);
+            Ok(())
         });
         head.map_err(Failure::input)?;
         written.map_err(Failure::input)
     }
+}
+
+/// The events of a case: its exchanges in the order in which they were sent, and its verdict.
+fn read(waiting: &mut fs::File, places: &[Range<u64>]) -> io::Result<(Vec<Exchange>, Option<CaseVerdict>)> {
+    let (mut exchanges, mut verdict) = (Vec::new(), None);
+    for place in places {
+        let mut line = Vec::new();
+        waiting.seek(SeekFrom::Start(place.start))?;
+        (&*waiting).take(place.end - place.start).read_to_end(&mut line)?;
+        match serde_json::from_slice(&line)? {
+            Event::Exchange(exchange) => exchanges.push(exchange),
+            Event::Verdict(one) => verdict = Some(one),
+            _ => {}
+        }
+    }
+    exchanges.sort_by_key(|exchange| exchange.number);
+    Ok((exchanges, verdict))
+}
+
+/// Numbers the exchanges in the order of the record, after the last one. The verdict names its own by the new number.
+fn numbered(
+    (mut exchanges, verdict): (Vec<Exchange>, Option<CaseVerdict>),
+    last: &mut u64,
+) -> (Vec<Exchange>, Option<CaseVerdict>) {
+    let mut numbers = HashMap::new();
+    for exchange in &mut exchanges {
+        *last += 1;
+        numbers.insert(std::mem::replace(&mut exchange.number, *last), *last);
+    }
+    let verdict = verdict.map(|verdict| {
+        let exchange = verdict.exchange.and_then(|old| numbers.get(&old).copied());
+        CaseVerdict { exchange, ..verdict }
+    });
+    (exchanges, verdict)
 }

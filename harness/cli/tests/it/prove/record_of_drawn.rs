@@ -54,6 +54,9 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
         assert_eq!(verdict["control"]["case"], "periodic.path/plain", "{id}");
     }
     let exchanges = all(&events, "exchange");
+    // In the order of every record, whichever case was drawn first.
+    assert!(verdicts.is_sorted_by_key(|verdict| verdict["case"].as_str()), "cases in the order of their ids");
+    assert!(exchanges.iter().enumerate().all(|(at, exchange)| exchange["number"] == at + 1));
     let failing: Vec<_> = drawn.iter().filter(|verdict| verdict["verdict"] == "fail").collect();
     assert!(failing.iter().any(|verdict| verdict["case"].as_str().unwrap().ends_with("-smallest")));
     for verdict in failing {
