@@ -19,6 +19,7 @@ pub mod mask;
 mod pace;
 pub mod profile;
 pub mod rejudge;
+mod release;
 pub mod response;
 pub mod resume;
 pub mod run;

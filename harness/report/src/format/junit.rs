@@ -21,8 +21,8 @@ use xs2aspec_record::{CaseVerdict, Counts, Exit, Verdict};
 
 use crate::{
     demanded,
-    format::block,
-    reporter::{CaseReport, Parts, Reporter},
+    format::{block, parts::Parts},
+    reporter::{CaseReport, Reporter},
     run,
     summary::RunSummary,
     text::{self, harmless, short},
@@ -58,22 +58,22 @@ impl Junit {
 }
 
 impl Reporter for Junit {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
-        // Writing to memory does not fail.
-        drop(case(&mut self.writer, summary, report));
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+        case(&mut self.writer, summary, report)?;
         let part = self.cases.add(self.writer.get_ref());
         self.writer.get_mut().clear();
         let verdict = report.verdict;
         if !self.suites.contains_key(&verdict.area) {
             self.suites.insert(verdict.area.clone(), Suite::default());
         }
-        let Some(suite) = self.suites.get_mut(&verdict.area) else { return };
+        let Some(suite) = self.suites.get_mut(&verdict.area) else { return Ok(()) };
         suite.counts.add(verdict.verdict);
         suite.micros = suite.micros.saturating_add(verdict.micros);
         match suite.cases.last_mut() {
             Some(last) if last.end == part.start => last.end = part.end,
             _ => suite.cases.push(part),
         }
+        Ok(())
     }
 
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {

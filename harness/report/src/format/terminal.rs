@@ -74,7 +74,7 @@ struct Unjudged {
 }
 
 impl Reporter for Terminal {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail => {
@@ -97,11 +97,18 @@ impl Reporter for Terminal {
             }
             Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
         }
+        Ok(())
     }
 
-    fn control(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+    fn control(
+        &mut self,
+        summary: &RunSummary,
+        report: &CaseReport<'_>,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
         self.failing.push_str(&block::failure_block(summary, report));
         self.failing.push_str("   = nobody selected it: other cases rest on it\n\n");
+        Ok(())
     }
 
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
