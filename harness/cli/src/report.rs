@@ -12,7 +12,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_report::{
     compare::{
-        diff,
+        diff::{self, DiffError},
         merge::{self, MergeError},
     },
     format::{Report as FileFormat, annotations::Github, terminal::Terminal},
@@ -128,11 +128,11 @@ pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
 
 /// Says what differs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
-    for path in [&args.base, &args.head] {
-        summary(path)?;
-    }
-    let changes =
-        diff::diff(open(&record(&args.base))?, open(&record(&args.head))?).map_err(Failure::input)?;
+    let (base, head) = (record(&args.base), record(&args.head));
+    let changes = diff::diff(open(&base)?, open(&head)?).map_err(|error| match error {
+        DiffError::Base(error) => wrong(&base, &error),
+        DiffError::Head(error) => wrong(&head, &error),
+    })?;
     say_on!("{}", diff::markdown(&changes));
     let is_red = args.gate == Gate::New && !changes.newly_broken.is_empty();
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })

@@ -88,7 +88,7 @@ pub fn bundle(
     out: impl Write,
 ) -> Result<u64, BundleError> {
     let open = || RecordReader::open(record);
-    let mut reader = open()?;
+    let mut reader = open()?.with_chain();
     let summary = stream::summary(&mut reader)?;
     if reader.is_changed() {
         return Err(BundleError::Changed);
@@ -103,8 +103,8 @@ pub fn bundle(
         Member::of_text(PROFILE, profile(&summary)),
         Member::of_text(DIGESTS, contents.digests(&summary, program)),
     ];
-    for report in Report::ALL {
-        members.push(Member::of_file(report.file(), drawn(open()?, &summary, report)?)?);
+    for (report, file) in drawn(open()?, &summary, &Report::ALL)? {
+        members.push(Member::of_file(report.file(), file)?);
     }
     members.push(Member::of_text(PUBLIC_KEY, key.public()?.pem()));
     let subjects = members.iter().map(|member| (member.name, member.sha256.as_str()));
@@ -172,18 +172,33 @@ pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
     Ok(header)
 }
 
-/// A report, in a file that has no name.
+/// Reports, each in a file that has no name.
 pub(crate) fn drawn<R: BufRead>(
     record: RecordReader<R>,
     summary: &RunSummary,
-    report: Report,
-) -> Result<File, ReportsError> {
-    let file = tempfile::tempfile().map_err(ReportsError::Draw)?;
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    stream::draw(record, summary, report.reporter(Some(&std::env::temp_dir())).as_mut(), &mut out)?;
-    let mut file = out.into_inner().map_err(|error| ReportsError::Draw(error.into_error()))?;
-    file.rewind().map_err(ReportsError::Draw)?;
-    Ok(file)
+    reports: &[Report],
+) -> Result<Vec<(Report, File)>, ReportsError> {
+    let mut drawings = Vec::new();
+    for report in reports {
+        let file = tempfile::tempfile().map_err(ReportsError::Draw)?;
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        let mut reporter = report.reporter(Some(&std::env::temp_dir()));
+        reporter.begin(summary, &mut out).map_err(ReportsError::Draw)?;
+        drawings.push((*report, reporter, out));
+    }
+    for entry in record {
+        let Entry::Case(case) = entry? else { continue };
+        for (_, reporter, out) in &mut drawings {
+            reporter.show(summary, &case, out).map_err(ReportsError::Draw)?;
+        }
+    }
+    let finished = drawings.into_iter().map(|(report, mut reporter, mut out)| {
+        reporter.finish(summary, &mut out)?;
+        let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok((report, file))
+    });
+    finished.collect::<io::Result<_>>().map_err(ReportsError::Draw)
 }
 
 /// The names of all members that this version writes, in their order. Others may have more or fewer: their statements say which.

@@ -44,7 +44,7 @@ pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> 
     }
     let changed = digests(archive, statement.as_ref(), &mut verified);
     let is_chained = chain(archive, &changed, &mut verified.broken)?;
-    let mut record = archive.record()?;
+    let mut record = archive.record()?.with_chain();
     match stream::summary(&mut record) {
         Ok(summary) => {
             if is_chained && record.is_changed() {
@@ -183,8 +183,9 @@ fn content(
     // Another version draws reports as it sees fit.
     if program.name == own.name {
         expected.push((DIGESTS, Box::new(Cursor::new(contents.digests(summary, &program)))));
-        for report in Report::ALL.into_iter().filter(|report| archive.member(report.file()).is_some()) {
-            expected.push((report.file(), Box::new(bundle::drawn(record()?, summary, report)?)));
+        let known = Report::ALL.into_iter().filter(|report| archive.member(report.file()).is_some());
+        for (report, file) in bundle::drawn(record()?, summary, &known.collect::<Vec<_>>())? {
+            expected.push((report.file(), Box::new(file)));
         }
     }
     let is_changed = |name: &str| changed.iter().any(|other| other == name);

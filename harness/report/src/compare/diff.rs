@@ -113,21 +113,33 @@ impl<R: BufRead> Comparison<R> {
     }
 }
 
+/// Why two records cannot be held against each other.
+#[derive(Debug, thiserror::Error)]
+pub enum DiffError {
+    /// The record of the earlier run.
+    #[error(transparent)]
+    Base(ReportsError),
+    /// The record of the later one.
+    #[error(transparent)]
+    Head(ReportsError),
+}
+
 /// Holds the record of a run against that of an earlier one.
 pub fn diff<B: BufRead, H: BufRead>(
     base: RecordReader<B>,
     head: RecordReader<H>,
-) -> Result<Changes, ReportsError> {
-    let mut comparison = Comparison::new(base)?;
+) -> Result<Changes, DiffError> {
+    let mut comparison = Comparison::new(base).map_err(DiffError::Base)?;
     let mut summary = SummaryBuilder::default();
     for entry in head {
-        let entry = entry?;
-        summary.add(&entry)?;
+        let entry = entry.map_err(|error| DiffError::Head(error.into()))?;
+        summary.add(&entry).map_err(|error| DiffError::Head(error.into()))?;
         if let Entry::Case(CaseEvents { verdict: Some(verdict), .. }) = &entry {
-            comparison.add(verdict)?;
+            comparison.add(verdict).map_err(DiffError::Base)?;
         }
     }
-    comparison.finish(summary.finish()?.waivers())
+    let summary = summary.finish().map_err(|error| DiffError::Head(error.into()))?;
+    comparison.finish(summary.waivers()).map_err(DiffError::Base)
 }
 
 /// The first line of what changed: how much.
