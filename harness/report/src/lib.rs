@@ -22,6 +22,7 @@ pub mod shell;
 pub mod stream;
 pub mod summary;
 pub mod text;
+mod words;
 
 pub use run::Run;
 pub use summary::{RunError, RunSummary};

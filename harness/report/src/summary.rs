@@ -8,7 +8,7 @@ use xs2aspec_record::{
     WaiverSeen,
 };
 
-use crate::run::words;
+use crate::words::counts;
 
 /// What a record says of a run as a whole, as far as it was read.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ pub enum RunError {
         case: String,
     },
     /// The counts of `run-finished` are not those of the verdicts: events were lost or edited.
-    #[error("expected the verdicts that `run-finished` counts ({}), found {}", words(.counted), words(.found))]
+    #[error("expected the verdicts that `run-finished` counts ({}), found {}", counts(.counted), counts(.found))]
     Counts {
         /// Counts of `run-finished`.
         counted: Counts,

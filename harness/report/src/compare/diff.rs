@@ -6,7 +6,7 @@ use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, Entry, RecordReader, Role, RunStarted, Verdict, WaiverSeen,
 };
 
-use crate::{run, stream::ReportsError, summary::SummaryBuilder, text::short};
+use crate::{stream::ReportsError, summary::SummaryBuilder, text::short, words};
 
 /// Items of one list that are shown.
 const MOST: usize = 200;
@@ -235,8 +235,8 @@ pub(crate) fn alike(text: &str) -> String {
 
 /// What a verdict rests on, in words.
 fn why(verdict: &CaseVerdict) -> String {
-    let findings: Vec<String> = verdict.findings.iter().map(run::mismatch).collect();
-    if findings.is_empty() { run::reason(verdict).to_owned() } else { findings.join("; ") }
+    let findings: Vec<String> = verdict.findings.iter().map(words::mismatch).collect();
+    if findings.is_empty() { words::reason(verdict).to_owned() } else { findings.join("; ") }
 }
 
 /// As a code span that no text can end.

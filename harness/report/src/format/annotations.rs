@@ -11,9 +11,9 @@ use xs2aspec_record::Verdict;
 use crate::{
     format::groups::Groups,
     reporter::{CaseReport, Reporter},
-    run::mismatch,
     summary::RunSummary,
     text::short,
+    words::mismatch,
 };
 
 /// Violations that get a line of their own; a server shows no more than ten of a kind for a step.

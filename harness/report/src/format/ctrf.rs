@@ -10,9 +10,8 @@ use crate::{
     demanded,
     format::block,
     reporter::{CaseReport, Reporter},
-    run,
     summary::RunSummary,
-    text,
+    text, words,
 };
 
 /// The report of a run, a line for each test.
@@ -93,11 +92,11 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
     match verdict.verdict {
         Verdict::Fail => {
             let first = verdict.findings.first();
-            test["message"] = text::short(&first.map(run::mismatch).unwrap_or_default()).into();
+            test["message"] = text::short(&first.map(words::mismatch).unwrap_or_default()).into();
             test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}
-        _ => test["message"] = text::short(run::reason(verdict)).into(),
+        _ => test["message"] = text::short(words::reason(verdict)).into(),
     }
     test
 }

@@ -16,9 +16,8 @@ use crate::{
     demanded,
     format::{block, terminal},
     reporter::{CaseReport, Reporter},
-    run,
     summary::RunSummary,
-    text,
+    text, words,
 };
 
 const STYLE: &str = include_str!("html/report.css");
@@ -210,7 +209,7 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     });
     if !verdict.findings.is_empty() {
         let findings = verdict.findings.iter().map(|finding| {
-            json!({"clause": finding.clause, "says": cut(&run::mismatch(finding), LINE), "at": cut(&finding.at, LINE)})
+            json!({"clause": finding.clause, "says": cut(&words::mismatch(finding), LINE), "at": cut(&finding.at, LINE)})
         });
         rest["findings"] = findings.collect();
     }

@@ -16,9 +16,9 @@ use crate::{
         terminal,
     },
     reporter::{CaseReport, Reporter},
-    run,
     summary::RunSummary,
     text::{self, short},
+    words,
 };
 
 /// Bytes that a summary takes at most. GitHub refuses a step summary above 1024 KiB.
@@ -200,7 +200,7 @@ fn failing(verdict: &CaseVerdict) -> String {
         let _ = writeln!(item, "  - {}: {place}expected {expected}, got {actual}", code(&finding.clause));
     }
     if verdict.findings.is_empty() {
-        let _ = writeln!(item, "  - {}", code(run::reason(verdict)));
+        let _ = writeln!(item, "  - {}", code(words::reason(verdict)));
     }
     item
 }

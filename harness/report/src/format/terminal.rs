@@ -13,9 +13,9 @@ use crate::{
     demanded,
     format::{block, groups::Groups},
     reporter::{CaseReport, Reporter},
-    run,
     summary::RunSummary,
     text::{self, harmless, short},
+    words,
 };
 
 /// Failing cases that are shown as whole blocks; each further one has a line of its own.
@@ -44,8 +44,8 @@ pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
 /// One line for one failing case.
 pub fn line(verdict: &CaseVerdict) -> String {
     let what = match verdict.findings.first() {
-        Some(finding) => short(&run::mismatch(finding)),
-        None => short(run::reason(verdict)),
+        Some(finding) => short(&words::mismatch(finding)),
+        None => short(words::reason(verdict)),
     };
     let more = match verdict.findings.len() {
         0 | 1 => String::new(),
