@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, hint::black_box, io};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
-use xs2aspec_record::{Event, Writer};
+use xs2aspec_record::{Event, RecordWriter};
 use xs2aspec_report::{Run, format::Report};
 use xs2aspec_runner::{
     exchange::Answer,
@@ -69,7 +69,7 @@ fn example() -> Result<Vec<Event>, String> {
 fn recording() -> Result<Step, String> {
     let exchange = example()?.into_iter().find(|event| matches!(event, Event::Exchange(_)));
     let exchange = exchange.ok_or("the example has no exchange")?;
-    let mut writer = Writer::new(io::sink());
+    let mut writer = RecordWriter::new(io::sink());
     Ok(Box::new(move || drop(black_box(writer.write(&exchange)))))
 }
 
@@ -78,7 +78,7 @@ fn drawing(report: Report) -> Result<Step, String> {
     Run::of(&events).map_err(|error| error.to_string())?;
     Ok(Box::new(move || {
         if let Ok(run) = Run::of(&events) {
-            black_box(report.draw(&run, &events));
+            black_box(run.draw(report.reporter(None).as_mut()));
         }
     }))
 }

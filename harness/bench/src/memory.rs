@@ -1,9 +1,16 @@
 //! Many exchanges through the record and all reports, and the memory that it takes.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter},
+};
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, RunFinished, Spool, Totals};
-use xs2aspec_report::{format::terminal::Terminal, reports};
+use xs2aspec_record::{CaseVerdict, Event, Exchange, RecordWriter, RunFinished, Totals};
+use xs2aspec_report::{
+    format::terminal::Terminal,
+    reporter::Reporter as _,
+    stream::{self, Live},
+};
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
@@ -15,7 +22,15 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     let events = xs2aspec_record::read(RECORD.as_bytes()).map_err(wrong)?;
     let folder = tempfile::TempDir::new().map_err(wrong)?;
     let path = |name: &str| folder.path().join(name);
-    let mut spool = Spool::create(&path("record.jsonl")).map_err(wrong)?;
+    let file = File::create(path("record.jsonl")).map_err(wrong)?;
+    let mut writer = RecordWriter::new(BufWriter::new(file));
+    let mut terminal = Terminal::default();
+    let mut live = Live::new(vec![&mut terminal]);
+    let mut write = |event: Event| {
+        writer.write(&event).map_err(wrong)?;
+        live.add(event);
+        Ok::<_, String>(())
+    };
     let (mut exchange, mut verdict, mut start, mut finish) = (None, None, None, None);
     for event in &events {
         match event {
@@ -34,11 +49,11 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     };
     let cases = count.div_ceil(per_case);
     start.cases = cases;
-    spool.write(&Event::RunStarted(start.clone())).map_err(wrong)?;
+    write(Event::RunStarted(start))?;
     for event in
         events.iter().filter(|event| matches!(event, Event::Clause(_) | Event::Profile(_) | Event::Source(_)))
     {
-        spool.write(event).map_err(wrong)?;
+        write(event.clone())?;
     }
     drop(events);
     let mut totals = Totals::default();
@@ -47,7 +62,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
         for step in 0..per_case.min(count - case * per_case) {
             let number = (case * per_case + step + 1) as u64;
             let one = Exchange { number, case: id.clone(), step: format!("step/{step}"), ..exchange.clone() };
-            spool.write(&Event::Exchange(one)).map_err(wrong)?;
+            write(Event::Exchange(one))?;
         }
         let one = CaseVerdict {
             case: id,
@@ -58,20 +73,17 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
             ..verdict.clone()
         };
         totals.add(&one, xs2aspec_record::Strength::Stated);
-        spool.write(&Event::Verdict(one)).map_err(wrong)?;
+        write(Event::Verdict(one))?;
     }
     let finish = RunFinished { counts: totals.counts(), exchanges: count as u64, waivers: vec![], ..finish };
-    spool.write(&Event::RunFinished(finish)).map_err(wrong)?;
+    write(Event::RunFinished(finish))?;
+    writer.finish().map_err(wrong)?;
 
-    let mut terminal = Terminal::default();
-    let (head, kept) = reports::write(folder.path(), &mut [&mut terminal], |tell| {
-        spool.settle(|event| {
-            tell(event);
-            Ok(())
-        })
-    });
-    kept.map_err(wrong)?;
-    head.map_err(wrong)?;
+    let summary = live.finish().map_err(wrong)?;
+    if let Some(error) = stream::write(folder.path(), &summary).first() {
+        return Err(error.to_string());
+    }
+    terminal.finish(&summary, &mut io::sink()).map_err(wrong)?;
     let written: u64 = fs::read_dir(folder.path())
         .map_err(wrong)?
         .filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()))

@@ -3,12 +3,16 @@
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use xs2aspec_evidence::{
-    bundle::{self as archive, Program},
+    bundle::{self, Program},
     envelope::{PublicKey, SigningKey},
-    verify::{self as verifying, Verified},
+    verify::{self, Archive, OpenError, Verified},
 };
-use xs2aspec_record::{Event, Exit, Role, RunStarted, Verdict, digest::sha256};
-use xs2aspec_report::{Run as Shown, demanded, text};
+use xs2aspec_record::{
+    Entry, Exit, Role, RunStarted, Verdict,
+    digest::sha256,
+    outputs::{self, Output},
+};
+use xs2aspec_report::{demanded, summary::RunSummary, text};
 use xs2aspec_runner::rejudge::{Change, Rejudged};
 use xs2aspec_signing::{Certificate, material};
 use xs2aspec_suite::{Depth, Suite};
@@ -16,14 +20,13 @@ use xs2aspec_suite::{Depth, Suite};
 use crate::{
     Failure,
     args::{Bundle, Verify},
-    report,
+    report::{self, cannot_write},
 };
 
 /// Makes the bundle of a run.
 pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
-    let path = args.folder.join(archive::RECORD);
-    let record = text_of(&path)?;
-    let events = report::events(&path)?;
+    let path = args.folder.join(bundle::RECORD);
+    report::open(&path)?;
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", args.key.display()));
     let passphrase = match (&args.passphrase_env, &args.passphrase_file) {
         (Some(name), _) => {
@@ -40,41 +43,45 @@ pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
             error => wrong(&error),
         })?;
     let key = SigningKey::from_pem(&key).map_err(|error| wrong(&error))?;
-    let bytes = archive::bundle(&record, &events, &program()?, &key)
-        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("evidence.tar"));
     let reads: Vec<&Path> =
         [path.as_path(), &args.key].into_iter().chain(args.passphrase_file.as_deref()).collect();
-    report::write(&out, &reads, &bytes)?;
+    outputs::may_write(&out, &reads).map_err(Failure::input)?;
+    let mut output = Output::create(&out).map_err(|error| cannot_write(&out, &error))?;
+    let length = bundle::bundle(&path, &program()?, &key, &mut output)
+        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+    output.finish().map_err(|error| cannot_write(&out, &error))?;
     let id = key.public().map_err(|error| wrong(&error))?.id();
-    say!("{}: {} bytes, signed by the key {id}", out.display(), bytes.len());
+    say!("{}: {length} bytes, signed by the key {id}", out.display());
     Ok(Exit::Conforms)
 }
 
 /// Says what of a bundle can be believed.
 pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
-    let bytes = verifying::open(&args.bundle)
-        .map_err(|error| Failure::input(format!("{}: {error}", args.bundle.display())))?;
+    let wrong = |error: OpenError| report::wrong(&args.bundle, &error);
+    let archive = Archive::open(&args.bundle).map_err(wrong)?;
     let key = args.key.as_deref().map(trusted).transpose()?;
-    let mut verified = verifying::verify(&bytes, key.as_ref(), &program()?);
-    drop(bytes);
-    if verified.broken.is_empty() {
-        against_the_suite(&mut verified).await?;
+    let mut verified = verify::verify(&archive, key.as_ref(), &program()?).map_err(wrong)?;
+    let summary = verified.summary.take();
+    if let Some(summary) = summary.as_ref().filter(|_| verified.broken.is_empty()) {
+        against_the_suite(&archive, summary, &mut verified).await?;
     }
     if !verified.broken.is_empty() {
         say!("NOTHING IN THIS BUNDLE CAN BE BELIEVED");
         verified.broken.iter().for_each(|said| say!("- {}", text::harmless(said)));
         return Ok(Exit::Violation);
     }
-    let run = Shown::of(&verified.events).map_err(Failure::input)?;
-    let start = run.summary().start();
+    let Some(summary) = summary else { return Ok(Exit::Violation) };
+    let start = summary.start();
     let at = start.address().map(|address| format!(" at {}", text::short(address))).unwrap_or_default();
-    let other = run.summary().of_other_cases(text::short);
+    let other = summary.of_other_cases(text::short);
     say!("{other}{} against {}{at}", text::short(&start.tool), text::short(&start.target));
-    say!("{} (exit {})", run.summary().conclusion(), run.summary().exit().code());
-    for (heading, said) in
-        [("WHAT WAS RUN", &was_run(&run)), ("PROVEN", &verified.proven), ("NOT PROVEN", &verified.not_proven)]
-    {
+    say!("{} (exit {})", summary.conclusion(), summary.exit().code());
+    for (heading, said) in [
+        ("WHAT WAS RUN", &was_run(&summary)),
+        ("PROVEN", &verified.proven),
+        ("NOT PROVEN", &verified.not_proven),
+    ] {
         say!("{heading}");
         for said in said {
             say!("- {}", text::harmless(said));
@@ -97,8 +104,8 @@ fn trusted(path: &Path) -> Result<PublicKey, Failure> {
 }
 
 /// What was asked of whom, and what was not: what a reader of the conclusion must know.
-fn was_run(run: &Shown<'_>) -> Vec<String> {
-    let start = run.summary().start();
+fn was_run(summary: &RunSummary) -> Vec<String> {
+    let start = summary.start();
     let mut said = Vec::new();
     let list = |words: &[String]| words.iter().map(|word| text::short(word)).collect::<Vec<_>>().join(", ");
     if let Some(fault) = &start.fault {
@@ -119,7 +126,7 @@ fn was_run(run: &Shown<'_>) -> Vec<String> {
         let planned = start.planned.unwrap_or_default();
         said.push(format!("shard {} of {planned} cases", text::short(shard)));
     }
-    let counts = run.summary().totals().counts();
+    let counts = summary.totals().counts();
     said.push(format!(
         "depth {}: {} cases, of which {} not applicable, {} waived, {} inconclusive, {} with an error",
         text::short(&start.depth),
@@ -129,17 +136,19 @@ fn was_run(run: &Shown<'_>) -> Vec<String> {
         counts.inconclusive,
         counts.error
     ));
-    said.push(demanded::numbers(run.summary()));
-    said.extend(
-        run.summary().waivers().iter().map(|waiver| format!("waiver: {}", text::short(&waiver.says()))),
-    );
+    said.push(demanded::numbers(summary));
+    said.extend(summary.waivers().iter().map(|waiver| format!("waiver: {}", text::short(&waiver.says()))));
     said
 }
 
 /// Holds the record against the suite at hand: whether it has all cases, and whether its answers come to its verdicts.
-async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
+async fn against_the_suite(
+    archive: &Archive,
+    summary: &RunSummary,
+    verified: &mut Verified,
+) -> Result<(), Failure> {
     let suite = Arc::new(crate::suite(None)?);
-    match complete(&suite, &verified.events)? {
+    match complete(&suite, archive, summary)? {
         Complete::Whole(said) => verified.proven.push(said),
         Complete::Drawn(said) => verified.not_proven.push(said),
         Complete::OtherSuite(said) => {
@@ -155,8 +164,8 @@ async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
             return Ok(());
         }
     }
-    match xs2aspec_runner::rejudge(suite, &verified.events).await {
-        Ok(rejudged) => judged_again(&rejudged, verified),
+    match xs2aspec_runner::rejudge(suite, || archive.record()).await {
+        Ok(rejudged) => judged_again(&rejudged, summary.complete(), verified),
         Err(error) => {
             let said = format!("that the verdicts follow from the recorded answers: {error}");
             verified.not_proven.push(said);
@@ -166,8 +175,7 @@ async fn against_the_suite(verified: &mut Verified) -> Result<(), Failure> {
 }
 
 /// Says which verdicts follow from the recorded answers.
-fn judged_again(rejudged: &Rejudged, verified: &mut Verified) {
-    let is_complete = Shown::of(&verified.events).is_ok_and(|run| run.summary().complete());
+fn judged_again(rejudged: &Rejudged, is_complete: bool, verified: &mut Verified) {
     let is_told = |word: Verdict| !matches!(word, Verdict::Inconclusive | Verdict::Error);
     // What the run could not tell hung on more than these answers, and a run that broke off lacks answers.
     let (edited, open): (Vec<&Change>, Vec<&Change>) = rejudged.changed.iter().partition(|change| {
@@ -207,9 +215,8 @@ enum Complete {
     Lacks(Vec<String>),
 }
 
-fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
-    let run = Shown::of(events).map_err(Failure::input)?;
-    let start = run.summary().start();
+fn complete(suite: &Suite, archive: &Archive, summary: &RunSummary) -> Result<Complete, Failure> {
+    let start = summary.start();
     if start.suite_sha256 != suite.tree().sha256() {
         return Ok(Complete::OtherSuite(format!(
             "that all cases of the suite were asked: the run was made with the suite {}, and this version has {}",
@@ -218,7 +225,7 @@ fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
         )));
     }
     let mut lacks = Vec::new();
-    let told: BTreeSet<&str> = run.summary().clauses().map(|clause| clause.id.as_str()).collect();
+    let told: BTreeSet<&str> = summary.clauses().map(|clause| clause.id.as_str()).collect();
     let clauses = suite.clauses().keys().filter(|id| !told.contains(id.as_str()));
     lacks.extend(clauses.map(|id| format!("record.jsonl: the clause `{id}` of the ledger is missing")));
     if start.drawn && lacks.is_empty() {
@@ -227,18 +234,26 @@ fn complete(suite: &Suite, events: &[Event]) -> Result<Complete, Failure> {
             start.seed
         )));
     }
-    let has_verdict: BTreeSet<&str> = run.selected().map(|verdict| verdict.case.as_str()).collect();
+    let mut has_verdict = BTreeSet::new();
+    let mut controls = 0;
+    for entry in archive.record().map_err(Failure::input)? {
+        let Entry::Case(case) = entry.map_err(Failure::input)? else { continue };
+        match case.verdict {
+            Some(verdict) if verdict.role == Role::Selected => drop(has_verdict.insert(case.case)),
+            Some(_) => controls += 1,
+            None => {}
+        }
+    }
     let planned = planned(suite, start)?;
-    if run.summary().complete() {
-        let missing = planned.iter().filter(|id| !has_verdict.contains(id.as_str()));
+    if summary.complete() {
+        let missing = planned.iter().filter(|id| !has_verdict.contains(*id));
         lacks.extend(missing.map(|id| format!("record.jsonl: the case `{id}` has no verdict")));
-        let more = has_verdict.iter().filter(|id| !planned.contains(**id));
+        let more = has_verdict.iter().filter(|id| !planned.contains(*id));
         lacks.extend(more.map(|id| format!("record.jsonl: the case `{id}` was not asked for")));
     }
     if !lacks.is_empty() {
         return Ok(Complete::Lacks(lacks));
     }
-    let controls = run.verdicts().filter(|verdict| verdict.role == Role::Control).count();
     Ok(Complete::Whole(format!(
         "the record has all {} statements of the totals, and the cases are those of this version of the suite at depth {}: {} of {}, and {controls} \
          more as controls",

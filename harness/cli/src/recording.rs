@@ -9,8 +9,8 @@ use std::{
     path::Path,
 };
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, journal, outputs};
-use xs2aspec_report::reports;
+use xs2aspec_record::{CaseVerdict, Event, Exchange, RecordWriter, journal, outputs};
+use xs2aspec_report::stream::{self, Live};
 
 use crate::{
     Failure,
@@ -80,19 +80,43 @@ impl<'a> Recording<'a> {
         let wrong = |error: io::Error| cannot_write(self.folder, &error);
         self.broken.map_or(Ok(()), Err).map_err(wrong)?;
         let mut waiting = self.waiting.into_inner().map_err(|error| wrong(error.into_error()))?;
-        let (head, written) = reports::write(self.folder, &mut [], |tell| {
-            self.before.into_iter().for_each(&mut *tell);
+        let mut record = Writing::create(&self.folder.join(outputs::RECORD)).map_err(wrong)?;
+        let write = || {
+            self.before.into_iter().try_for_each(|event| record.add(event))?;
             let mut last = 0;
             for places in self.cases.values() {
                 let (exchanges, verdict) = numbered(read(&mut waiting, places)?, &mut last);
-                exchanges.into_iter().map(Event::Exchange).for_each(&mut *tell);
-                verdict.map(Event::Verdict).into_iter().for_each(&mut *tell);
+                exchanges.into_iter().map(Event::Exchange).try_for_each(|event| record.add(event))?;
+                verdict.map(Event::Verdict).into_iter().try_for_each(|event| record.add(event))?;
             }
-            self.after.into_iter().for_each(tell);
-            Ok(())
-        });
-        head.map_err(Failure::input)?;
-        written.map_err(Failure::input)
+            self.after.into_iter().try_for_each(|event| record.add(event))
+        };
+        write().map_err(wrong)?;
+        let Writing { writer, live } = record;
+        writer.finish().map_err(wrong)?;
+        let summary = live.finish().map_err(Failure::input)?;
+        let errors: Vec<String> =
+            stream::write(self.folder, &summary).iter().map(ToString::to_string).collect();
+        if errors.is_empty() { Ok(()) } else { Err(Failure::input(errors.join("\n"))) }
+    }
+}
+
+/// The record as it is written, and what it says of the run as a whole.
+struct Writing {
+    writer: RecordWriter<BufWriter<fs::File>>,
+    live: Live<'static>,
+}
+
+impl Writing {
+    fn create(path: &Path) -> io::Result<Self> {
+        let writer = RecordWriter::new(BufWriter::with_capacity(1 << 16, fs::File::create(path)?));
+        Ok(Self { writer, live: Live::new(vec![]) })
+    }
+
+    fn add(&mut self, event: Event) -> io::Result<()> {
+        self.writer.write(&event)?;
+        self.live.add(event);
+        Ok(())
     }
 }
 

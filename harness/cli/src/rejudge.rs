@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, RecordReader};
 use xs2aspec_report::text;
 
 use crate::{Failure, args::Rejudge, report};
@@ -10,8 +10,10 @@ use crate::{Failure, args::Rejudge, report};
 /// Says which verdicts would be others. Exit code 1 if any would.
 pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
-    let events = report::events(&args.record)?;
-    let rejudged = xs2aspec_runner::rejudge(suite, &events).await.map_err(Failure::input)?;
+    let path = report::record(&args.record);
+    let rejudged = xs2aspec_runner::rejudge(suite, || RecordReader::open(&path))
+        .await
+        .map_err(|error| report::wrong(&path, &error))?;
     for change in &rejudged.changed {
         let (before, now) = (change.before.word(), change.now.word());
         say!("{}: {before} -> {now}: {}", text::short(&change.case), text::short(&change.why));

@@ -1,24 +1,24 @@
 //! `xs2aspec report` and `xs2aspec diff`: what a record says, drawn again; and what two records say differently.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
 use xs2aspec_record::{
-    Changes, Event, Exit, Spool,
-    outputs::{self, Output, RECORD},
+    Exit, RecordReader, RecordWriter,
+    outputs::{self, Output, PART, RECORD},
 };
 use xs2aspec_report::{
-    Run as Shown,
     compare::{
-        diff,
-        merge::{self as merging, MergeError},
+        diff::{self, DiffError},
+        merge::{self, MergeError},
     },
-    format::{Report as Drawn, annotations::Github, terminal::Terminal},
-    reporter::Reporter as _,
-    reports::{self, ReportsError},
+    format::{Report as FileFormat, annotations::Github, terminal::Terminal},
+    reporter::Reporter,
+    stream::{self, Live, ReportsError},
+    summary::RunSummary,
 };
 
 use crate::{
@@ -29,10 +29,9 @@ use crate::{
 /// Draws one format from a record.
 pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     let path = record(&args.record);
-    let opened = reports::open(&path).map_err(|error| wrong(&path, &error))?;
     let Some(out) = &args.out else {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let drawn = draw(opened, args.format, &mut stdout);
+        let drawn = draw(&path, args.format, &mut stdout);
         return match drawn.and_then(|()| stdout.flush().map_err(ReportsError::Draw)) {
             Ok(()) => Ok(Exit::Conforms),
             // Whoever reads may stop reading.
@@ -42,8 +41,9 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
         };
     };
     outputs::may_write(out, &[&path]).map_err(Failure::input)?;
+    open(&path)?;
     let mut file = Output::create(out).map_err(|error| cannot_write(out, &error))?;
-    draw(opened, args.format, &mut file).map_err(|error| match error {
+    draw(&path, args.format, &mut file).map_err(|error| match error {
         ReportsError::Draw(error) => cannot_write(out, &error),
         error => wrong(&path, &error),
     })?;
@@ -52,66 +52,90 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
 }
 
 /// Draws one format of a record.
-fn draw(record: Spool, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
-    let drawn = match format {
-        Format::Junit => Drawn::Junit,
-        Format::Markdown => Drawn::Markdown,
-        Format::Html => Drawn::Html,
-        Format::Ctrf => Drawn::Ctrf,
-        Format::Har => Drawn::Har,
-        Format::Github => return reports::draw(record, &mut Github::default(), out),
-        Format::Terminal => return reports::draw(record, &mut Terminal::default(), out),
+fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
+    let of_file = |format: FileFormat| format.reporter(Some(&std::env::temp_dir()));
+    let mut reporter: Box<dyn Reporter> = match format {
+        Format::Junit => of_file(FileFormat::Junit),
+        Format::Markdown => of_file(FileFormat::Markdown),
+        Format::Html => of_file(FileFormat::Html),
+        Format::Ctrf => of_file(FileFormat::Ctrf),
+        Format::Har => of_file(FileFormat::Har),
+        Format::Github => Box::new(Github::default()),
+        Format::Terminal => Box::new(Terminal::default()),
     };
-    match drawn.reporter(Some(&std::env::temp_dir())) {
-        Some(mut sheet) => reports::draw(record, sheet.as_mut(), out),
-        None => reports::archive(record, out),
-    }
+    let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
+    let summary = stream::summary(&mut open()?)?;
+    stream::draw(open()?, &summary, reporter.as_mut(), out)
 }
 
 /// Makes one record of those of all shards, and its reports.
 pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
-    let records = args.records.iter().map(|path| events(path)).collect::<Result<Vec<_>, _>>()?;
     let paths: Vec<PathBuf> = args.records.iter().map(|path| record(path)).collect();
+    paths.iter().try_for_each(|path| open(path).map(drop))?;
     let reads: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     outputs::may_write_run(&args.out, &names(), &reads).map_err(Failure::input)?;
-    let merged = merging::merge(&records).map_err(|error| match error {
-        MergeError::NoShard { number } => {
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    let (part, whole) = (args.out.join(PART), args.out.join(RECORD));
+    let file = File::create(&part).map_err(|error| cannot_write(&part, &error))?;
+    let mut writer = RecordWriter::new(BufWriter::with_capacity(1 << 16, file));
+    let mut terminal = Terminal::default();
+    let mut live = Live::new(vec![&mut terminal]);
+    let shards: Vec<_> = paths.iter().map(|path| || RecordReader::open(path)).collect();
+    let merged = merge::merge(&shards, |event| {
+        writer.write(&event)?;
+        live.add(event);
+        Ok(())
+    });
+    let merged = merged.map_err(|error| match error {
+        MergeError::NoShard { number } | MergeError::Record { number, .. } => {
             let path = args.records.get(number.saturating_sub(1)).map(|path| path.display().to_string());
             Failure::input(format!("{}: {error}", path.unwrap_or_default()))
         }
+        MergeError::Write(error) => cannot_write(&part, &error),
         error => Failure::input(error),
-    })?;
-    std::fs::create_dir_all(&args.out)
-        .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", args.out.display())))?;
-    let mut terminal = Terminal::default();
-    let (head, written) = reports::write(&args.out, &mut [&mut terminal], |tell| {
-        merged.into_iter().for_each(tell);
-        Ok(())
     });
-    if let Ok(head) = &head {
-        say_on!("{}", String::from_utf8_lossy(&terminal.render(head)));
+    if let Err(failure) = merged {
+        drop(fs::remove_file(&part));
+        return Err(failure);
     }
-    let exit = head.map_err(Failure::input)?.exit();
-    written.map_err(|unwritten| {
-        let came_to = format!("the run itself came to exit {}", exit.code());
-        Failure::input(format!("{unwritten}\n{came_to}; its other files are in {}", args.out.display()))
-    })?;
+    let written = writer.finish().map(drop).and_then(|()| fs::rename(&part, &whole));
+    written.map_err(|error| cannot_write(&whole, &error))?;
+    let summary = live.finish().map_err(Failure::input)?;
+    let errors = stream::write(&args.out, &summary);
+    say_reporter(&mut terminal, &summary);
+    let exit = summary.exit();
+    if !errors.is_empty() {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        return Err(unwritten(&errors, exit.code(), &args.out));
+    }
     say!("reports in {}", args.out.display());
     Ok(exit)
 }
 
+/// Why files of a run are not there, and what the run came to all the same.
+pub(crate) fn unwritten(errors: &[String], exit: u8, out: &Path) -> Failure {
+    let rest = format!("the run itself came to exit {exit}; its other files are in {}", out.display());
+    Failure::input(format!("{}\n{rest}", errors.join("\n")))
+}
+
+/// Prints what a reporter says at its end.
+pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
+    let mut said = Vec::new();
+    // Writing to memory does not fail.
+    drop(reporter.finish(summary, &mut said));
+    say_on!("{}", String::from_utf8_lossy(&said));
+}
+
 /// Says what differs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
-    let changes = changes(&events(&args.base)?, &events(&args.head)?)?;
+    let (base, head) = (record(&args.base), record(&args.head));
+    let changes = diff::diff(open(&base)?, open(&head)?).map_err(|error| match error {
+        DiffError::Base(error) => wrong(&base, &error),
+        DiffError::Head(error) => wrong(&head, &error),
+    })?;
     say_on!("{}", diff::markdown(&changes));
     let is_red = args.gate == Gate::New && !changes.newly_broken.is_empty();
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
-}
-
-/// What differs between the events of an earlier run and these.
-pub(crate) fn changes(base: &[Event], head: &[Event]) -> Result<Changes, Failure> {
-    let run = |events| Shown::of(events).map_err(Failure::input);
-    Ok(diff::of(&run(base)?, &run(head)?))
 }
 
 /// Writes a file whole, if it is none of those that the command reads, and nothing that cannot be made again.
@@ -121,34 +145,30 @@ pub(crate) fn write(path: &Path, reads: &[&Path], content: &[u8]) -> Result<(), 
 }
 
 /// The names of the reports beside a record.
-pub(crate) fn names() -> [&'static str; Drawn::ALL.len()] {
-    Drawn::ALL.map(Drawn::file)
+pub(crate) fn names() -> [&'static str; FileFormat::ALL.len()] {
+    FileFormat::ALL.map(FileFormat::file)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::input(format!("{}: cannot be written: {error}", path.display()))
 }
 
-/// The events of a record, or of the one in a folder.
-pub(crate) fn events(path: &Path) -> Result<Vec<Event>, Failure> {
-    let path = record(path);
-    let file = File::open(&path).map_err(|error| wrong(&path, &format!("cannot be read: {error}")))?;
-    xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&path, &error))
+/// The record in this file.
+pub(crate) fn open(path: &Path) -> Result<RecordReader<BufReader<File>>, Failure> {
+    RecordReader::open(path).map_err(|error| wrong(path, &format!("cannot be read: {error}")))
 }
 
-/// What an earlier run is compared by: its events without its exchanges, which are nearly all of its length.
-pub(crate) fn verdicts(path: &Path) -> Result<Vec<Event>, Failure> {
-    let mut events = events(path)?;
-    events.retain(|event| !matches!(event, Event::Exchange(_)));
-    Shown::of(&events).map_err(|error| wrong(path, &error))?;
-    Ok(events)
+/// What a record, or the one in a folder, says of its run as a whole.
+pub(crate) fn summary(path: &Path) -> Result<RunSummary, Failure> {
+    let path = record(path);
+    stream::summary(&mut open(&path)?).map_err(|error| wrong(&path, &error))
 }
 
 /// The file of a record, or of the one in a folder.
-fn record(path: &Path) -> PathBuf {
+pub(crate) fn record(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(RECORD) } else { path.to_owned() }
 }
 
-fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+pub(crate) fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::input(format!("{}: {error}", path.display()))
 }

@@ -1,10 +1,10 @@
 //! `run --resume`: what a run that was killed had been asked for.
 
-use std::{fs::File, io::BufReader, path::Path};
+use std::{fs::File, path::Path};
 
 use clap::Parser as _;
-use xs2aspec_record::{RunStarted, journal};
-use xs2aspec_runner::resume::Earlier;
+use xs2aspec_record::{RunStarted, journal, part};
+use xs2aspec_runner::resume::PreviousRun;
 
 use crate::{
     Failure,
@@ -12,13 +12,14 @@ use crate::{
 };
 
 /// The earlier part of a run, and the arguments with which it goes on.
-pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(Earlier, Run), Failure> {
+pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), Failure> {
     let path = folder.join("record.jsonl");
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
-    let file = File::open(&path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-    let events = xs2aspec_record::read(BufReader::new(file)).map_err(|error| wrong(&error))?;
+    let unreadable = |error: &dyn std::fmt::Display| wrong(&format!("cannot be read: {error}"));
+    File::open(&path).map_err(|error| unreadable(&error))?;
+    part::restore(folder).map_err(|error| wrong(&error))?;
     let noted = journal::noted(folder).map_err(|error| wrong(&error))?;
-    let earlier = Earlier::of(events, &noted).map_err(|error| wrong(&error))?;
+    let earlier = PreviousRun::read(&path, &noted).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
     let asked = Run {
         cases: args.cases.clone().or(asked.cases),

@@ -1,8 +1,8 @@
 //! `xs2aspec run`: from case files to reports.
 
 use std::{
-    fs,
-    io::{self, IsTerminal},
+    fs::{self, File},
+    io::{self, BufReader, BufWriter, IsTerminal},
     path::Path,
     sync::Arc,
     thread::JoinHandle,
@@ -10,18 +10,19 @@ use std::{
 
 use tokio::sync::Notify;
 use xs2aspec_record::{
-    Event, Exit, Journal, Spool, journal,
+    Event, Exit, Journal, RecordWriter, journal,
     outputs::{self, OutputError},
+    part,
 };
 use xs2aspec_report::{
+    compare::diff::Comparison,
     format::{annotations::Github, terminal::Terminal},
     progress::{Mode, Progress},
-    reporter::Reporter as _,
-    reports,
+    stream::{self, Live, ReportsError},
 };
 use xs2aspec_runner::{
     Options, Session,
-    resume::Earlier,
+    resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
 use xs2aspec_suite::Shard;
@@ -64,7 +65,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     };
     may_write(args)?;
     // It may be the record that this run replaces.
-    let base = args.base.as_deref().map(report::verdicts).transpose()?;
+    let base = args.base.as_deref().map(base).transpose()?;
     let _warm_up = WarmUp::begin();
     let suite = Arc::new(crate::suite(args.cases.as_ref())?);
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
@@ -102,25 +103,23 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     if earlier.is_none() {
-        journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+        make_room(&args.out, base.is_some()).map_err(|error| cannot_write(&args.out, &error))?;
     }
-    let mut spool = Spool::create(&written).map_err(|error| cannot_write(&written, &error))?;
+    let (mut terminal, mut github) = (Terminal::default(), Github::default());
+    let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
+    let mut keeper = Keeper {
+        writer: RecordWriter::new(BufWriter::with_capacity(1 << 16, file)),
+        live: Live::new(vec![&mut terminal, &mut github]),
+        base: base.map(Ok),
+        broken: None,
+    };
     let journal = Journal::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let session = session.with_journal(journal);
-    let mut broken = None;
-    let mut resumed = 0;
     let mut progress = Progress::new(mode(args.quiet));
     let finished = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
-        if let Err(error) = spool.write(event) {
+        if !keeper.event(event) {
             // Nothing more is sent that nobody could prove.
             options.interrupt.notify_one();
-            broken.get_or_insert(error);
-        }
-        resumed += usize::from(matches!(event, Event::Resumed(_)));
-        // All of the earlier part is told again with the last of these.
-        if broken.is_none() && earlier.is_some_and(|earlier| resumed == earlier.times() + 1) {
-            broken = fs::rename(&written, &record).err();
-            resumed += 1;
         }
         progress.event(event);
     })
@@ -129,16 +128,33 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
     }
-    let kept = conclude(args, spool, broken.map(|error| cannot_write(&record, &error)), base.as_deref());
+    let Keeper { writer, live, base, broken } = keeper;
+    let kept = broken.map_or_else(|| writer.finish().map(drop), Err);
+    let kept = kept.and_then(|()| {
+        // Somebody may have taken its folder away.
+        if written == record { fs::metadata(&record).map(drop) } else { fs::rename(&written, &record) }
+    });
+    let is_record_lost = kept.is_err();
+    let mut errors = Vec::new();
+    errors.extend(kept.err().map(|error| cannot_write(&record, &error).message));
+    errors.extend(base.and_then(Result::err).map(|error| error.to_string()));
+    let summary = live.finish().map_err(Failure::input)?;
+    report::say_reporter(&mut terminal, &summary);
+    if let Some(Server::Github) = args.annotations {
+        report::say_reporter(&mut github, &summary);
+    }
+    if !is_record_lost {
+        errors.extend(stream::write(&args.out, &summary).iter().map(ToString::to_string));
+    }
     if finished.stopped_early {
         say!("stopped before the end; `run --resume {}` goes on", args.out.display());
-    } else if !kept.as_ref().is_err_and(|unkept| unkept.is_record_lost) {
+    } else if !is_record_lost {
         journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
-    kept.map_err(|unkept| {
-        let came_to = format!("the run itself came to exit {}", finished.exit);
-        Failure::input(format!("{}\n{came_to}; its other files are in {}", unkept.why, args.out.display()))
-    })?;
+    if !errors.is_empty() {
+        return Err(report::unwritten(&errors, finished.exit, &args.out));
+    }
+    say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
 }
 
@@ -173,55 +189,55 @@ fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
     arguments
 }
 
-/// Why not all files of a run are there.
-struct Unkept {
-    is_record_lost: bool,
-    why: String,
+/// Removes what another run left that is not written over.
+fn make_room(out: &Path, has_base: bool) -> io::Result<()> {
+    journal::forget(out)?;
+    part::remove(out)?;
+    let record = out.join(outputs::RECORD);
+    // It may be the one that this run is compared with, and is read on while this run goes on.
+    if has_base && record.is_file() { fs::remove_file(&record) } else { Ok(()) }
 }
 
-/// Says what the run came to and writes its files; what cannot be written is told, and everything else is written.
-fn conclude(
-    args: &Run,
-    mut spool: Spool,
-    broken: Option<Failure>,
-    base: Option<&[Event]>,
-) -> Result<(), Unkept> {
-    let (mut terminal, mut github) = (Terminal::default(), Github::default());
-    if let Some(failure) = broken {
-        // What the run came to is said, even where it cannot be written.
-        let mut said = Vec::new();
-        if reports::draw(spool, &mut terminal, &mut said).is_ok() {
-            say_on!("{}", String::from_utf8_lossy(&said));
+/// The record of an earlier run, which can be read to its end.
+fn base(path: &Path) -> Result<Comparison<BufReader<File>>, Failure> {
+    report::summary(path)?;
+    let path = report::record(path);
+    Comparison::new(report::open(&path)?).map_err(|error| report::wrong(&path, &error))
+}
+
+/// Keeps the events of a run: in its record, and for what is said at its end.
+struct Keeper<'a> {
+    writer: RecordWriter<BufWriter<File>>,
+    live: Live<'a>,
+    /// The earlier run, or why the comparison with it failed.
+    base: Option<Result<Comparison<BufReader<File>>, ReportsError>>,
+    /// Why the record cannot be written any more.
+    broken: Option<io::Error>,
+}
+
+impl Keeper<'_> {
+    /// Takes the next event. Whether it could be written.
+    fn event(&mut self, event: &Event) -> bool {
+        if let Some(Ok(base)) = &mut self.base
+            && let Event::Verdict(verdict) = event
+            && let Err(error) = base.add(verdict)
+        {
+            self.base = Some(Err(error));
         }
-        return Err(Unkept { is_record_lost: true, why: failure.message });
-    }
-    let mut errors = Vec::new();
-    if let Some(base) = base {
-        let events = spool.events().map_err(|error| cannot_write(&args.out, &error));
-        match events.and_then(|events| report::changes(base, &events)) {
-            Ok(changes) => spool.add(Event::Changes(changes)),
-            Err(failure) => errors.push(failure.message),
+        if let Event::RunFinished(finished) = event
+            && let Some(Ok(base)) = self.base.take_if(|base| base.is_ok())
+        {
+            match base.finish(&finished.waivers) {
+                Ok(changes) => drop(self.event(&Event::Changes(changes))),
+                Err(error) => self.base = Some(Err(error)),
+            }
         }
-    }
-    let (head, kept) = reports::write(&args.out, &mut [&mut terminal, &mut github], |tell| {
-        spool.settle(|event| {
-            tell(event);
-            Ok(())
-        })
-    });
-    if let Ok(head) = &head {
-        say_on!("{}", String::from_utf8_lossy(&terminal.render(head)));
-        if let Some(Server::Github) = args.annotations {
-            say_on!("{}", String::from_utf8_lossy(&github.render(head)));
+        if self.broken.is_none() {
+            self.broken = self.writer.write(event).err();
         }
+        self.live.add(event.clone());
+        self.broken.is_none()
     }
-    let is_record_lost = kept.as_ref().is_err_and(|unwritten| unwritten.is_record_lost);
-    errors.extend(kept.err().map(|unwritten| unwritten.to_string()));
-    if errors.is_empty() {
-        say!("reports in {}", args.out.display());
-        return Ok(());
-    }
-    Err(Unkept { is_record_lost, why: errors.join("\n") })
 }
 
 /// How the run goes about its work.
@@ -231,7 +247,7 @@ fn options(
     in_flight: usize,
     shard: Option<(Shard, usize)>,
     waivers: WaiversFile,
-    earlier: Option<&Earlier>,
+    earlier: Option<&PreviousRun>,
 ) -> Options {
     Options {
         jobs: usize::from(args.jobs).min(in_flight),

@@ -3,16 +3,25 @@
 //! The archive is a plain tar (POSIX ustar) that is written in exactly one way: the same members give the same bytes, and a byte that
 //! differs is a change.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write},
+    path::Path,
+};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{
-    Event, Exit, Verdict,
+    Entry, Event, Exit, HashChain, ReadError, RecordReader, Role, Verdict,
     digest::{hex, sha256},
 };
-
-use xs2aspec_report::{Run, RunError, demanded, format::Report};
+use xs2aspec_report::{
+    demanded,
+    format::Report,
+    stream::{self, ReportsError},
+    summary::RunSummary,
+};
 
 use crate::envelope::{EnvelopeError, SigningKey};
 
@@ -34,15 +43,20 @@ pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 /// Type of what it says (in-toto attestation predicates, test result 0.1).
 pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
-/// Bytes that a bundle has at most: it is made, and verified, in memory.
-pub const LARGEST: u64 = 1 << 30;
+/// Bytes that a bundle has at most. It is made, and verified, piece by piece, and yet somebody must have the time for it.
+pub const LARGEST: u64 = 1 << 34;
 
 /// Why there is no bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// The events are no run.
+    /// The record is none, or cannot be read.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Record(#[from] ReportsError),
+    /// Somebody changed the record.
+    #[error(
+        "the record was changed after the run had written it: its lines do not come to the hash chain in its last line"
+    )]
+    Changed,
     /// The run has not come to its end.
     #[error("the run did not come to its end: `run --resume` goes on with it")]
     Unfinished,
@@ -52,9 +66,9 @@ pub enum BundleError {
     /// More than can be verified.
     #[error("expected a bundle of at most {} MB, found that it would have {}", LARGEST / 1_000_000, .0 / 1_000_000)]
     Large(u64),
-    /// The archive.
+    /// A file of it.
     #[error("the archive cannot be written: {0}")]
-    Archive(#[from] std::io::Error),
+    Archive(#[from] io::Error),
 }
 
 /// The program that made a bundle.
@@ -66,32 +80,125 @@ pub struct Program {
     pub sha256: String,
 }
 
-/// Makes the bundle of a run. `record` is the text of its record, of which `events` are the lines.
+/// Makes the bundle of the run with this record. How many bytes it has.
 pub fn bundle(
-    record: &str,
-    events: &[Event],
+    record: &Path,
     program: &Program,
     key: &SigningKey,
-) -> Result<Vec<u8>, BundleError> {
-    let run = Run::of(events)?;
-    if run.summary().finish().is_none() {
+    out: impl Write,
+) -> Result<u64, BundleError> {
+    let open = || RecordReader::open(record);
+    let mut reader = open()?.with_chain();
+    let summary = stream::summary(&mut reader)?;
+    if reader.is_changed() {
+        return Err(BundleError::Changed);
+    }
+    if summary.finish().is_none() {
         return Err(BundleError::Unfinished);
     }
+    let contents = Contents::read(open()?).map_err(ReportsError::from)?;
     let mut members = vec![
-        (RECORD, record.as_bytes().to_vec()),
-        (CHAIN, chain(record.as_bytes()).into_bytes()),
-        (PROFILE, profile(&run).into_bytes()),
-        (DIGESTS, digests(&run, events, program).into_bytes()),
+        Member::of_file(RECORD, File::open(record)?)?,
+        Member::of_file(CHAIN, chain(BufReader::new(File::open(record)?))?)?,
+        Member::of_text(PROFILE, profile(&summary)),
+        Member::of_text(DIGESTS, contents.digests(&summary, program)),
     ];
-    members.extend(Report::ALL.map(|report| (report.file(), report.draw(&run, events))));
-    members.push((PUBLIC_KEY, key.public()?.pem().into_bytes()));
-    let said = statement(&run, &members, program).to_string();
-    members.push((STATEMENT, key.seal(said.as_bytes())?.into_bytes()));
-    let bytes = archive(&members)?;
-    match bytes.len() as u64 {
-        length if length > LARGEST => Err(BundleError::Large(length)),
-        _ => Ok(bytes),
+    for (report, file) in drawn(open()?, &summary, &Report::ALL)? {
+        members.push(Member::of_file(report.file(), file)?);
     }
+    members.push(Member::of_text(PUBLIC_KEY, key.public()?.pem()));
+    let subjects = members.iter().map(|member| (member.name, member.sha256.as_str()));
+    let said = contents.statement(&summary, subjects, program).to_string();
+    members.push(Member::of_text(STATEMENT, key.seal(said.as_bytes())?));
+    let length = members.iter().map(|member| 512 + member.length.next_multiple_of(512)).sum::<u64>() + 1024;
+    if length > LARGEST {
+        return Err(BundleError::Large(length));
+    }
+    let mut archive = tar::Builder::new(out);
+    for member in members {
+        append(&mut archive, member.name, member.length, member.content)?;
+    }
+    archive.into_inner()?.flush()?;
+    Ok(length)
+}
+
+/// A member of a bundle that is made.
+struct Member {
+    name: &'static str,
+    length: u64,
+    sha256: String,
+    content: Box<dyn Read>,
+}
+
+impl Member {
+    fn of_text(name: &'static str, text: String) -> Self {
+        let (length, sha256) = (text.len() as u64, sha256(text.as_bytes()));
+        Self { name, length, sha256, content: Box::new(io::Cursor::new(text)) }
+    }
+
+    fn of_file(name: &'static str, mut file: File) -> io::Result<Self> {
+        file.rewind()?;
+        let (length, sha256) = measured(&mut file)?;
+        file.rewind()?;
+        Ok(Self { name, length, sha256, content: Box::new(file) })
+    }
+}
+
+/// How long something is, and its SHA-256, in hex.
+pub(crate) fn measured(input: &mut impl Read) -> io::Result<(u64, String)> {
+    let mut hash = Sha256::new();
+    let length = io::copy(input, &mut hash)?;
+    Ok((length, hex(&hash.finalize())))
+}
+
+/// Appends a member to an archive, in the one way in which it is written.
+pub fn append<W: Write>(
+    archive: &mut tar::Builder<W>,
+    name: &str,
+    length: u64,
+    content: impl Read,
+) -> io::Result<()> {
+    archive.append(&header(name, length)?, content)
+}
+
+/// The header of a member.
+pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
+    let mut header = tar::Header::new_ustar();
+    header.set_path(name)?;
+    header.set_size(length);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    header.set_cksum();
+    Ok(header)
+}
+
+/// Reports, each in a file that has no name.
+pub(crate) fn drawn<R: BufRead>(
+    record: RecordReader<R>,
+    summary: &RunSummary,
+    reports: &[Report],
+) -> Result<Vec<(Report, File)>, ReportsError> {
+    let mut drawings = Vec::new();
+    for report in reports {
+        let file = tempfile::tempfile().map_err(ReportsError::Draw)?;
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        let mut reporter = report.reporter(Some(&std::env::temp_dir()));
+        reporter.begin(summary, &mut out).map_err(ReportsError::Draw)?;
+        drawings.push((*report, reporter, out));
+    }
+    for entry in record {
+        let Entry::Case(case) = entry? else { continue };
+        for (_, reporter, out) in &mut drawings {
+            reporter.show(summary, &case, out).map_err(ReportsError::Draw)?;
+        }
+    }
+    let finished = drawings.into_iter().map(|(report, mut reporter, mut out)| {
+        reporter.finish(summary, &mut out)?;
+        let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok((report, file))
+    });
+    finished.collect::<io::Result<_>>().map_err(ReportsError::Draw)
 }
 
 /// The names of all members that this version writes, in their order. Others may have more or fewer: their statements say which.
@@ -103,62 +210,59 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// The archive of these members.
-pub fn archive(members: &[(&str, Vec<u8>)]) -> std::io::Result<Vec<u8>> {
-    let mut builder = tar::Builder::new(Vec::new());
-    for (name, content) in members {
-        let mut header = tar::Header::new_ustar();
-        header.set_path(name)?;
-        header.set_size(content.len() as u64);
-        header.set_mode(0o644);
-        header.set_mtime(0);
-        header.set_cksum();
-        builder.append(&header, content.as_slice())?;
+/// The hash chain over the lines of a record, a link for each, in a file that has no name.
+fn chain(mut record: impl BufRead) -> io::Result<File> {
+    let mut out = BufWriter::new(tempfile::tempfile()?);
+    let (mut chain, mut line) = (HashChain::default(), Vec::new());
+    while record.read_until(b'\n', &mut line)? > 0 {
+        writeln!(out, "{}", chain.add(&line))?;
+        line.clear();
     }
-    builder.into_inner()
-}
-
-/// The hash chain over the lines of a record: each line of the chain is SHA-256, in hex, over the one before and the line of the record
-/// with its end. The first line has none before.
-pub fn chain(record: &[u8]) -> String {
-    let mut link = String::new();
-    let mut chain = String::new();
-    for line in record.split_inclusive(|byte| *byte == b'\n') {
-        let mut hash = Sha256::new();
-        hash.update(&link);
-        hash.update(line);
-        link = hex(&hash.finalize());
-        chain.push_str(&link);
-        chain.push('\n');
-    }
-    chain
+    out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// `profile.json`.
-pub fn profile(run: &Run<'_>) -> String {
+pub fn profile(summary: &RunSummary) -> String {
     // Texts alone: this cannot fail.
-    let said =
-        run.summary().profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
+    let said = summary.profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
     said.unwrap_or_else(|| "null".to_owned()) + "\n"
 }
 
-/// `digests.json`: of the document, of the suite, of each statement of the totals, each case file and each case, and of the program.
-pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
-    let start = run.summary().start();
-    let mut clauses = BTreeMap::new();
-    let mut files = BTreeMap::new();
-    let mut cases = BTreeMap::new();
-    for event in events {
-        match event {
-            Event::Clause(clause) => {
-                drop(
-                    clauses
-                        .insert(clause.id.clone(), sha256(&serde_json::to_vec(clause).unwrap_or_default())),
-                );
+/// What a bundle says of the cases of a record, beside the record itself.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// Digests by id or file.
+    clauses: BTreeMap<String, String>,
+    files: BTreeMap<String, String>,
+    cases: BTreeMap<String, String>,
+    passed: Vec<String>,
+    warned: Vec<String>,
+    failed: Vec<String>,
+}
+
+impl Contents {
+    /// Reads them from a record.
+    pub(crate) fn read<R: BufRead>(record: RecordReader<R>) -> Result<Self, ReadError> {
+        let mut contents = Self::default();
+        for entry in record {
+            contents.add(entry?);
+        }
+        Ok(contents)
+    }
+
+    fn add(&mut self, entry: Entry) {
+        match entry {
+            Entry::Run(Event::Clause(clause)) => {
+                let digest = sha256(&serde_json::to_vec(&clause).unwrap_or_default());
+                self.clauses.insert(clause.id, digest);
             }
-            Event::Source(source) => drop(files.insert(source.file.clone(), sha256(source.text.as_bytes()))),
-            // What was asked, and what was expected.
-            Event::Verdict(verdict) => {
+            Entry::Run(Event::Source(source)) => {
+                self.files.insert(source.file, sha256(source.text.as_bytes()));
+            }
+            Entry::Run(_) => {}
+            Entry::Case(case) => {
+                let Some(verdict) = case.verdict else { return };
+                // What was asked, and what was expected.
                 let asked = json!([
                     verdict.case,
                     verdict.clause,
@@ -167,60 +271,71 @@ pub fn digests(run: &Run<'_>, events: &[Event], program: &Program) -> String {
                     verdict.changes,
                     verdict.place,
                 ]);
-                drop(cases.insert(verdict.case.clone(), sha256(asked.to_string().as_bytes())));
+                self.cases.insert(verdict.case.clone(), sha256(asked.to_string().as_bytes()));
+                if verdict.role == Role::Selected {
+                    match verdict.verdict {
+                        Verdict::Pass | Verdict::Observed => self.passed.push(verdict.case),
+                        Verdict::Waived => self.warned.push(verdict.case),
+                        Verdict::Fail | Verdict::Inconclusive | Verdict::Error => {
+                            self.failed.push(verdict.case);
+                        }
+                        Verdict::NotApplicable => {}
+                    }
+                }
             }
-            _ => {}
         }
     }
-    let digests = json!({
-        "document_sha256": start.document_sha256,
-        "suite_sha256": start.suite_sha256,
-        "profile_sha256": start.profile_sha256,
-        "ran_by": start.tool,
-        "bundled_by": {"name": program.name, "sha256": program.sha256},
-        "clauses": clauses,
-        "case_files": files,
-        "cases": cases,
-    });
-    format!("{digests:#}\n")
-}
 
-/// The statement about these members.
-pub(crate) fn statement(run: &Run<'_>, members: &[(&str, Vec<u8>)], program: &Program) -> Value {
-    let start = run.summary().start();
-    let subject: Vec<Value> =
-        members.iter().map(|(name, content)| described(name, &sha256(content))).collect();
-    let names = |words: &[Verdict]| -> Vec<&str> {
-        run.selected()
-            .filter(|verdict| words.contains(&verdict.verdict))
-            .map(|verdict| verdict.case.as_str())
-            .collect()
-    };
-    let mut suite = described("case files, clauses and fixtures", &start.suite_sha256);
-    suite["annotations"] = demanded::named(run.summary()).into_iter().collect::<Value>();
-    let warned = names(&[Verdict::Waived]);
-    let result = match run.summary().exit() {
-        Exit::Conforms if warned.is_empty() => "PASSED",
-        Exit::Conforms => "WARNED",
-        _ => "FAILED",
-    };
-    json!({
-        "_type": STATEMENT_TYPE,
-        "subject": subject,
-        "predicateType": PREDICATE_TYPE,
-        "predicate": {
-            "result": result,
-            "configuration": [
-                described("document under test", &start.document_sha256),
-                suite,
-                described(&format!("profile of {}", start.target), &start.profile_sha256),
-                described(&program.name, &program.sha256),
-            ],
-            "passedTests": names(&[Verdict::Pass, Verdict::Observed]),
-            "warnedTests": warned,
-            "failedTests": names(&[Verdict::Fail, Verdict::Inconclusive, Verdict::Error]),
-        },
-    })
+    /// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and each case, and of the program.
+    pub(crate) fn digests(&self, summary: &RunSummary, program: &Program) -> String {
+        let start = summary.start();
+        let digests = json!({
+            "document_sha256": start.document_sha256,
+            "suite_sha256": start.suite_sha256,
+            "profile_sha256": start.profile_sha256,
+            "ran_by": start.tool,
+            "bundled_by": {"name": program.name, "sha256": program.sha256},
+            "clauses": self.clauses,
+            "case_files": self.files,
+            "cases": self.cases,
+        });
+        format!("{digests:#}\n")
+    }
+
+    /// The statement about these members, each with its digest.
+    pub(crate) fn statement<'a>(
+        &self,
+        summary: &RunSummary,
+        members: impl Iterator<Item = (&'a str, &'a str)>,
+        program: &Program,
+    ) -> Value {
+        let start = summary.start();
+        let subject: Vec<Value> = members.map(|(name, sha256)| described(name, sha256)).collect();
+        let mut suite = described("case files, clauses and fixtures", &start.suite_sha256);
+        suite["annotations"] = demanded::named(summary).into_iter().collect::<Value>();
+        let result = match summary.exit() {
+            Exit::Conforms if self.warned.is_empty() => "PASSED",
+            Exit::Conforms => "WARNED",
+            _ => "FAILED",
+        };
+        json!({
+            "_type": STATEMENT_TYPE,
+            "subject": subject,
+            "predicateType": PREDICATE_TYPE,
+            "predicate": {
+                "result": result,
+                "configuration": [
+                    described("document under test", &start.document_sha256),
+                    suite,
+                    described(&format!("profile of {}", start.target), &start.profile_sha256),
+                    described(&program.name, &program.sha256),
+                ],
+                "passedTests": self.passed,
+                "warnedTests": self.warned,
+                "failedTests": self.failed,
+            },
+        })
+    }
 }
 
 /// A resource descriptor of the attestation framework.

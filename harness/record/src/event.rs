@@ -1,5 +1,6 @@
 //! The events of a run, in the order in which they are written: one `run-started`, the profile, the clauses and sources that the run
-//! speaks of, exchanges and verdicts as they happen, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
+//! speaks of, where it was resumed, case after case its exchanges and its verdict, the checks on answers, one `run-finished`. A killed
+//! run lacks the last one and is readable.
 
 use std::collections::BTreeMap;
 
@@ -200,7 +201,7 @@ pub struct CaseSource {
 /// One request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// Number of this exchange in the run, from 1. Exchanges are written when they end, so numbers are not in order.
+    /// Number of this exchange in the record, from 1.
     pub number: u64,
     /// Case that caused it.
     pub case: String,
@@ -305,7 +306,7 @@ impl Body {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFinished {
     /// Verdicts of the selected cases, counted.
     pub counts: Counts,
@@ -328,4 +329,7 @@ pub struct RunFinished {
     pub waivers: Vec<WaiverSeen>,
     /// The exit code, as [`crate::Exit`] defines it.
     pub exit: u8,
+    /// The link of the hash chain ([`crate::HashChain`]) of the line before this one. [`crate::RecordWriter`] writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<String>,
 }

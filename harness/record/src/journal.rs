@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     event::Event,
-    file::{ReadError, each},
     outputs::RECORD,
+    reader::{ReadError, RecordReader},
     verdict::Verdict,
 };
 
@@ -75,17 +75,17 @@ pub fn in_doubt(folder: &Path) -> usize {
         return 0;
     }
     let mut left = noted.clone();
-    let told = File::open(folder.join(RECORD)).map_err(ReadError::Io).and_then(|file| {
-        each(io::BufReader::new(file), |event, _| {
-            if let Event::Verdict(verdict) = event
+    let read = RecordReader::open(&folder.join(RECORD)).map_err(ReadError::Io).and_then(|record| {
+        record.events().try_for_each(|event| {
+            if let Event::Verdict(verdict) = event?
                 && verdict.verdict != Verdict::Error
             {
                 left.remove(&verdict.case);
             }
-            Ok::<_, ReadError>(())
+            Ok(())
         })
     });
-    if told.is_ok() { left.len() } else { noted.len() }
+    if read.is_ok() { left.len() } else { noted.len() }
 }
 
 /// Removes the file: the run has come to its end.

@@ -10,25 +10,29 @@
 //! - [`digest`]: SHA-256 as text.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
-//! - [`file`](mod@file): reading and writing `record.jsonl`; [`order`]: the order in which it is kept.
-//! - [`spool`]: the record of a run that goes on.
+//! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by entry.
+//! - [`case_events`]: the order of a record; [`part`]: the record of a run that goes on.
 //! - [`outputs`]: which files a command may write, and how.
 //! - [`journal`]: what was about to be sent, for a run that is killed.
 
+pub mod case_events;
+pub mod chain;
 pub mod changes;
 pub mod clauses;
 pub mod digest;
 pub mod event;
 pub mod exit;
-pub mod file;
 pub mod journal;
-pub mod order;
 pub mod outputs;
-pub mod spool;
+pub mod part;
+pub mod reader;
 pub mod totals;
 pub mod verdict;
 pub mod waiver;
+pub mod writer;
 
+pub use case_events::{CaseEvents, Entry, Grouping, Numbering, OutOfOrder};
+pub use chain::HashChain;
 pub use changes::Changes;
 pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClauses};
 pub use event::{
@@ -36,10 +40,9 @@ pub use event::{
     RunStarted, TargetProfile,
 };
 pub use exit::Exit;
-pub use file::{ReadError, Writer, read};
 pub use journal::Journal;
-pub use order::settled;
-pub use spool::Spool;
+pub use reader::{ReadError, RecordReader, read};
 pub use totals::{Counts, Totals};
 pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};
+pub use writer::RecordWriter;

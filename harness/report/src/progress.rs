@@ -8,8 +8,8 @@ use xs2aspec_record::{Counts, Event, Role, RunStarted, Verdict};
 
 use crate::{
     format::terminal,
-    run,
     text::{self, short},
+    words,
 };
 
 /// Failing cases that are printed above the bar; further ones are only counted.
@@ -62,14 +62,14 @@ impl Progress {
                     if verdict.verdict == Verdict::Fail && self.counts.fail <= LISTED {
                         bar.println(terminal::line(verdict));
                     }
-                    bar.set_message(run::words(&self.counts));
+                    bar.set_message(words::counts(&self.counts));
                     bar.inc(1);
                 } else if self.tenths() > before {
                     let (done, cases) = (self.counts.total(), self.cases);
                     self.say(&format!(
                         "{done} of {}: {}",
                         text::count(cases, "case"),
-                        run::words(&self.counts)
+                        words::counts(&self.counts)
                     ));
                 }
             }
@@ -93,7 +93,7 @@ impl Progress {
         self.cases = start.cases;
         if let Show::Bar(bar) = &self.show {
             bar.set_length(start.cases as u64);
-            bar.set_message(run::words(&self.counts));
+            bar.set_message(words::counts(&self.counts));
             bar.tick();
         }
         let cases = text::count(start.cases, "case") + &terminal::by_name(start.said_by_name);

@@ -1,51 +1,38 @@
-//! The events of a record, indexed: for what looks at several cases at once, and to draw reports of a record that is in memory.
+//! A small record in memory, for what is made by hand or for one bank.
 
-use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::io;
 
-use xs2aspec_record::{CaseVerdict, Counts, Event, Exchange, Finding, Role, Verdict};
+use xs2aspec_record::{CaseEvents, CaseVerdict, Entry, Event, Grouping, Role};
 
 pub use crate::summary::RunError;
 use crate::{
     reporter::{CaseReport, Reporter},
-    summary::RunSummary,
+    summary::{RunSummary, SummaryBuilder},
 };
 
-/// A run, as its record tells it. Verdicts come in the order of case ids, whatever the order in which cases ended.
+/// A run with all its cases.
 #[derive(Debug)]
-pub struct Run<'a> {
+pub struct Run {
     summary: RunSummary,
-    exchanges: BTreeMap<u64, &'a Exchange>,
-    by_case: BTreeMap<&'a str, BTreeSet<u64>>,
-    verdicts: BTreeMap<&'a str, &'a CaseVerdict>,
+    cases: Vec<CaseEvents>,
 }
 
-impl<'a> Run<'a> {
-    /// Indexes the events of a record. A run that was killed has no `run-finished`; it is read all the same.
-    pub fn of(events: &'a [Event]) -> Result<Self, RunError> {
-        let mut run = Self {
-            summary: RunSummary::begin(events.first())?,
-            exchanges: BTreeMap::new(),
-            by_case: BTreeMap::new(),
-            verdicts: BTreeMap::new(),
-        };
-        let mut sources = BTreeMap::new();
-        for event in events.iter().skip(1) {
-            run.summary.add(event)?;
-            match event {
-                Event::Source(source) => once("source", &mut sources, source.file.as_str(), source)?,
-                Event::Exchange(exchange) => {
-                    once("exchange", &mut run.exchanges, exchange.number, exchange)?;
-                    run.by_case.entry(exchange.case.as_str()).or_default().insert(exchange.number);
-                }
-                Event::Verdict(verdict) => {
-                    once("verdict of", &mut run.verdicts, verdict.case.as_str(), verdict)?;
-                }
-                _ => {}
+impl Run {
+    /// Reads the events of a record.
+    pub fn of(events: &[Event]) -> Result<Self, RunError> {
+        let (mut grouping, mut builder, mut cases) =
+            (Grouping::default(), SummaryBuilder::default(), Vec::new());
+        for event in events {
+            grouping.push(event.clone())?;
+        }
+        grouping.close();
+        while let Some(entry) = grouping.pop() {
+            builder.add(&entry)?;
+            if let Entry::Case(case) = entry {
+                cases.push(case);
             }
         }
-        run.verdicts.values().try_for_each(|verdict| run.summary.count(verdict))?;
-        run.summary.check()?;
-        Ok(run)
+        Ok(Self { summary: builder.finish()?, cases })
     }
 
     /// What the record says of the run as a whole.
@@ -53,102 +40,52 @@ impl<'a> Run<'a> {
         &self.summary
     }
 
-    /// A case with what was sent for it, exchanges in the order in which they were sent.
-    pub fn report(&self, verdict: &'a CaseVerdict) -> CaseReport<'a> {
-        let numbers = self.by_case.get(verdict.case.as_str()).into_iter().flatten();
-        CaseReport {
-            verdict,
-            exchanges: numbers.filter_map(|number| self.exchanges.get(number).copied()).collect(),
-        }
+    /// What was sent for a case.
+    pub fn report<'a>(&'a self, verdict: &'a CaseVerdict) -> CaseReport<'a> {
+        let case = self.cases.iter().find(|case| case.case == verdict.case);
+        CaseReport { verdict, exchanges: case.map_or(&[], |case| &case.exchanges) }
     }
 
-    /// Shows reports every selected case, and controls that are a violation, in the order of their ids.
+    /// Shows the cases to reporters that write nothing before their end.
     pub fn show(&self, reporters: &mut [&mut dyn Reporter]) {
-        for verdict in self.verdicts() {
-            if verdict.role == Role::Control && !verdict.is_broken_control() {
-                continue;
-            }
-            let report = self.report(verdict);
+        for case in &self.cases {
             for reporter in reporters.iter_mut() {
-                reporter.show(&self.summary, &report);
+                // Nothing is written.
+                drop(reporter.show(&self.summary, case, &mut io::sink()));
             }
         }
     }
 
-    /// The bytes of a report that keeps its parts in memory.
+    /// The bytes of a report.
     pub fn draw(&self, reporter: &mut dyn Reporter) -> Vec<u8> {
-        self.show(&mut [reporter]);
-        reporter.render(&self.summary)
+        let mut drawn = Vec::new();
+        let mut draw = || {
+            reporter.begin(&self.summary, &mut drawn)?;
+            self.cases.iter().try_for_each(|case| reporter.show(&self.summary, case, &mut drawn))?;
+            reporter.finish(&self.summary, &mut drawn)
+        };
+        // Writing to memory does not fail.
+        drop(draw());
+        drawn
     }
 
     /// Every verdict, those of controls included.
-    pub fn verdicts(&self) -> impl Iterator<Item = &'a CaseVerdict> {
-        self.verdicts.values().copied()
+    pub fn verdicts(&self) -> impl Iterator<Item = &CaseVerdict> {
+        self.cases.iter().filter_map(|case| case.verdict.as_ref())
     }
 
     /// Verdicts of the selected cases: those that count.
-    pub fn selected(&self) -> impl Iterator<Item = &'a CaseVerdict> {
+    pub fn selected(&self) -> impl Iterator<Item = &CaseVerdict> {
         self.verdicts().filter(|verdict| verdict.role == Role::Selected)
-    }
-}
-
-/// Why a case has its verdict; a verdict that must have a reason and has none says so.
-pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
-    verdict.reason.as_deref().unwrap_or("no reason was recorded")
-}
-
-/// A finding in words: `expected a refusal (4xx), got 201`, with the place in the answer where that is not the status.
-pub(crate) fn mismatch(finding: &Finding) -> String {
-    let Finding { expected, actual, at, .. } = finding;
-    let words = format!("expected {expected}, got {actual}");
-    if at == "status" { words } else { format!("{at}: {words}") }
-}
-
-/// Counts in words: `pass 3, fail 1`.
-pub(crate) fn words(counts: &Counts) -> String {
-    let seen = Verdict::ALL.into_iter().filter(|verdict| counts.of(*verdict) > 0);
-    let words: Vec<String> =
-        seen.map(|verdict| format!("{} {}", verdict.word(), counts.of(verdict))).collect();
-    if words.is_empty() { "no verdict".to_owned() } else { words.join(", ") }
-}
-
-fn once<K: Ord + ToString, V>(
-    what: &'static str,
-    map: &mut BTreeMap<K, V>,
-    key: K,
-    value: V,
-) -> Result<(), RunError> {
-    match map.entry(key) {
-        Entry::Vacant(entry) => {
-            entry.insert(value);
-            Ok(())
-        }
-        Entry::Occupied(entry) => Err(RunError::Twice { what, id: entry.key().to_string() }),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_record::Exit;
+    use xs2aspec_record::{Exit, Verdict};
 
     use super::*;
     use crate::sample::{self, Sample};
-
-    #[test]
-    fn order_of_completion_does_not_matter() {
-        let events = sample::mixed();
-        let mut turned = events.clone();
-        let verdicts: Vec<usize> =
-            (0..events.len()).filter(|at| matches!(events[*at], Event::Verdict(_))).collect();
-        let (first, last) = (verdicts[0], verdicts[verdicts.len() - 1]);
-        turned.swap(first, last);
-        let order = |events: &[Event]| {
-            Run::of(events).unwrap().verdicts().map(|verdict| verdict.case.clone()).collect::<Vec<_>>()
-        };
-        assert_ne!(events, turned);
-        assert_eq!(order(&events), order(&turned));
-        assert!(order(&events).is_sorted());
-    }
 
     #[test]
     fn controls_are_kept_and_not_counted() {
@@ -194,7 +131,7 @@ mod tests {
             broken(&|events| events.insert(2, events[1].clone())),
             broken(&|events| events.insert(last - 1, events[last - 2].clone())),
             broken(&|events| events.retain(|event| !matches!(event, Event::Clause(_)))),
-            broken(&|events| drop(events.remove(last - 3))),
+            broken(&|events| drop(events.remove(last - 2))),
         ];
         insta::assert_snapshot!(table.join("\n"), @"
         expected `run-started` as the first event, found no event
@@ -202,7 +139,7 @@ mod tests {
         expected no `run-started` here: it is event 3 of the record
         expected no `clause` here: it is event 30 of the record
         expected one clause `amount.digits`, found two
-        expected one verdict of `periodic.months/two`, found two
+        expected the events of each case together and cases in the order of their ids, found `transaction.path/plain` after `transaction.path/plain`
         expected the record to carry the clause `basket.mix` of the case `basket.mix/periodic`, found none
         expected the verdicts that `run-finished` counts (pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1), found pass 3, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
         ");

@@ -1,8 +1,8 @@
 //! Records made by hand for the tests of every format.
 
 use xs2aspec_record::{
-    Body, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit, Finding, Place,
-    Request, Response, Role, RunFinished, RunStarted, Strength, Totals, Verdict,
+    Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit,
+    Finding, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Strength, Totals, Verdict,
 };
 
 /// The failing case of [`hostile`].
@@ -119,8 +119,19 @@ impl Sample {
             file: "cases/periodic/months-of-execution.yaml".into(),
             text: "title: Month numbers\n".into(),
         }));
-        events.extend(self.exchanges.iter().cloned().map(Event::Exchange));
-        events.extend(self.verdicts.iter().cloned().map(Event::Verdict));
+        let mut verdicts: Vec<&CaseVerdict> = self.verdicts.iter().collect();
+        verdicts.sort_by(|one, other| one.case.cmp(&other.case));
+        let mut numbering = Numbering::default();
+        for verdict in verdicts {
+            let exchanges = self.exchanges.iter().filter(|exchange| exchange.case == verdict.case);
+            let mut case = CaseEvents {
+                case: verdict.case.clone(),
+                exchanges: exchanges.cloned().collect(),
+                verdict: Some(verdict.clone()),
+            };
+            numbering.apply(&mut case);
+            events.extend(case.into_events());
+        }
         events
     }
 
@@ -156,6 +167,7 @@ impl Sample {
             micros: 2_500_000,
             stopped_early,
             exit: Exit::of(&totals).code(),
+            chain: None,
         }));
         events
     }

@@ -1,19 +1,22 @@
 //! What a record says of a run as a whole: everything but its cases one by one.
 
-use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
-    CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Event, Exchange, Exit, Resumed, Role,
-    RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict, WaiverSeen,
+    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Entry, Event, Exchange,
+    Exit, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict,
+    WaiverSeen,
 };
 
-use crate::run::words;
+use crate::words::counts;
 
-/// What a record says of a run as a whole, as far as its events were told.
+/// What a record says of a run as a whole, as far as it was read.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     start: RunStarted,
     clauses: BTreeMap<String, ClauseText>,
+    /// Case files.
+    sources: BTreeSet<String>,
     totals: Totals,
     /// Clauses of the selected cases that fail.
     broken: BTreeSet<String>,
@@ -53,14 +56,17 @@ pub enum RunError {
         /// Its number, from 1.
         number: usize,
     },
-    /// A clause, source, exchange or verdict that was there before.
+    /// A clause or source that was there before.
     #[error("expected one {what} `{id}`, found two")]
     Twice {
-        /// `clause`, `source`, `exchange` or `verdict of`.
+        /// `clause` or `source`.
         what: &'static str,
-        /// Id, file or number.
+        /// Id or file.
         id: String,
     },
+    /// A case that stands in the wrong place, or twice.
+    #[error(transparent)]
+    Order(#[from] OutOfOrder),
     /// A case of a clause that the record does not carry, so that its strength is unknown.
     #[error("expected the record to carry the clause `{clause}` of the case `{case}`, found none")]
     UnknownClause {
@@ -70,7 +76,7 @@ pub enum RunError {
         case: String,
     },
     /// The counts of `run-finished` are not those of the verdicts: events were lost or edited.
-    #[error("expected the verdicts that `run-finished` counts ({}), found {}", words(.counted), words(.found))]
+    #[error("expected the verdicts that `run-finished` counts ({}), found {}", counts(.counted), counts(.found))]
     Counts {
         /// Counts of `run-finished`.
         counted: Counts,
@@ -79,9 +85,42 @@ pub enum RunError {
     },
 }
 
+/// Puts a summary together, entry by entry.
+#[derive(Debug, Default)]
+pub struct SummaryBuilder {
+    summary: Option<RunSummary>,
+}
+
+impl SummaryBuilder {
+    /// Takes the next entry of a record.
+    pub fn add(&mut self, entry: &Entry) -> Result<(), RunError> {
+        match (&mut self.summary, entry) {
+            (Some(summary), Entry::Run(event)) => summary.add(event),
+            (Some(summary), Entry::Case(case)) => summary.add_case(case),
+            (None, Entry::Run(event)) => {
+                self.summary = Some(RunSummary::begin(Some(event))?);
+                Ok(())
+            }
+            (None, Entry::Case(_)) => Err(RunError::NoStart { found: "exchange" }),
+        }
+    }
+
+    /// The summary so far; `None` before the first event.
+    pub fn so_far(&self) -> Option<&RunSummary> {
+        self.summary.as_ref()
+    }
+
+    /// The summary of the whole record. A run that was killed has no `run-finished`; it has a summary all the same.
+    pub fn finish(self) -> Result<RunSummary, RunError> {
+        let summary = self.summary.ok_or(RunError::NoStart { found: "no event" })?;
+        summary.check()?;
+        Ok(summary)
+    }
+}
+
 impl RunSummary {
     /// The beginning of a run.
-    pub fn begin(first: Option<&Event>) -> Result<Self, RunError> {
+    fn begin(first: Option<&Event>) -> Result<Self, RunError> {
         let start = match first {
             Some(Event::RunStarted(start)) => start.clone(),
             Some(other) => return Err(RunError::NoStart { found: kind(other) }),
@@ -90,6 +129,7 @@ impl RunSummary {
         Ok(Self {
             start,
             clauses: BTreeMap::new(),
+            sources: BTreeSet::new(),
             totals: Totals::default(),
             broken: BTreeSet::new(),
             profile: None,
@@ -106,8 +146,8 @@ impl RunSummary {
         })
     }
 
-    /// Takes the next event. Verdicts are not counted yet: their clauses may come later ([`Self::count`]).
-    pub fn add(&mut self, event: &Event) -> Result<(), RunError> {
+    /// Takes the next event of the run as a whole.
+    fn add(&mut self, event: &Event) -> Result<(), RunError> {
         self.events += 1;
         let is_misplaced = match event {
             _ if self.finish.is_some() => true,
@@ -120,22 +160,21 @@ impl RunSummary {
             return Err(RunError::Misplaced { found: kind(event), number: self.events });
         }
         match event {
-            Event::RunStarted(_) | Event::Source(_) | Event::Verdict(_) => {}
+            Event::RunStarted(_) | Event::Exchange(_) | Event::Verdict(_) => {}
+            Event::Source(source) => {
+                if !self.sources.insert(source.file.clone()) {
+                    return Err(RunError::Twice { what: "source", id: source.file.clone() });
+                }
+            }
             Event::Clause(clause) => match self.clauses.entry(clause.id.clone()) {
-                Entry::Vacant(entry) => {
+                btree_map::Entry::Vacant(entry) => {
                     self.totals.clause(clause);
                     entry.insert(clause.clone());
                 }
-                Entry::Occupied(entry) => {
+                btree_map::Entry::Occupied(entry) => {
                     return Err(RunError::Twice { what: "clause", id: entry.key().clone() });
                 }
             },
-            Event::Exchange(exchange) => {
-                self.exchanges += 1;
-                if self.answers.len() < KINDS {
-                    self.answers.insert(kind_of(exchange));
-                }
-            }
             Event::Profile(profile) => self.profile = Some(profile.clone()),
             Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
             Event::AnswerChecks(checks) => {
@@ -148,8 +187,24 @@ impl RunSummary {
         Ok(())
     }
 
+    /// Takes the next case.
+    fn add_case(&mut self, case: &CaseEvents) -> Result<(), RunError> {
+        self.events += case.exchanges.len() + usize::from(case.verdict.is_some());
+        if self.finish.is_some() {
+            let found = if case.exchanges.is_empty() { "verdict" } else { "exchange" };
+            return Err(RunError::Misplaced { found, number: self.events });
+        }
+        for exchange in &case.exchanges {
+            self.exchanges += 1;
+            if self.answers.len() < KINDS {
+                self.answers.insert(kind_of(exchange));
+            }
+        }
+        case.verdict.as_ref().map_or(Ok(()), |verdict| self.count(verdict))
+    }
+
     /// Counts a verdict.
-    pub fn count(&mut self, verdict: &CaseVerdict) -> Result<(), RunError> {
+    fn count(&mut self, verdict: &CaseVerdict) -> Result<(), RunError> {
         let clause = self.clauses.get(&verdict.clause).ok_or_else(|| RunError::UnknownClause {
             clause: verdict.clause.clone(),
             case: verdict.case.clone(),
@@ -171,7 +226,7 @@ impl RunSummary {
     }
 
     /// Holds the verdicts that were counted against those of `run-finished`.
-    pub fn check(&self) -> Result<(), RunError> {
+    fn check(&self) -> Result<(), RunError> {
         let found = self.totals.counts();
         match &self.finish {
             Some(finish) if finish.counts != found => Err(RunError::Counts { counted: finish.counts, found }),

@@ -38,7 +38,12 @@ impl<'a> DrawnRun<'a> {
         let started = run::started(session, &plan, options);
         sink(&Event::RunStarted(RunStarted { drawn: true, cases: 0, ..started }));
         sink(&Event::Profile(session.recorded_profile()));
-        run::introduce(session, &plan, &mut totals, &mut sink);
+        run::introduce(session, &plan, &mut |event| {
+            if let Event::Clause(clause) = event {
+                totals.clause(clause);
+            }
+            sink(event);
+        });
         let answers = AnswerTally::new(session.suite());
         Self { session, totals, answers, start: Instant::now(), recorded: 0 }
     }

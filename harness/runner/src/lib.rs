@@ -23,6 +23,7 @@ pub mod mask;
 mod pace;
 pub mod profile;
 pub mod rejudge;
+mod release;
 pub mod resume;
 pub mod run;
 pub mod seal;

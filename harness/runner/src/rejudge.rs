@@ -1,11 +1,17 @@
 //! Judges the recorded answers of a run once more, by the cases and rules of this version, and says which verdicts would be others.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    io::{self, BufRead},
+    sync::Arc,
+};
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, Finding, Role, RunStarted, Verdict};
+use xs2aspec_record::{
+    CaseVerdict, Entry, Event, Exchange, Finding, ReadError, RecordReader, Role, RunStarted, Verdict,
+};
 use xs2aspec_suite::{Case, Problems, Suite};
 
-use crate::session::{Session, SessionError};
+use crate::session::{Done, Session, SessionError};
 
 /// Why a record cannot be judged again.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +19,9 @@ pub enum RejudgeError {
     /// A record of a version that did not write it.
     #[error("the record has no `profile`, which says how the target was judged")]
     NoProfile,
+    /// A record that cannot be read.
+    #[error(transparent)]
+    Record(#[from] ReadError),
     /// The session.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -49,33 +58,28 @@ pub struct Change {
     pub why: String,
 }
 
-/// Judges the exchanges of a record again.
-pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, RejudgeError> {
-    let profile = events.iter().find_map(|event| match event {
-        Event::Profile(profile) => Some(profile),
-        _ => None,
-    });
-    let profile = profile.ok_or(RejudgeError::NoProfile)?;
-    let is_own = events.iter().any(|event| match event {
-        Event::RunStarted(start) => is_of(start, &suite),
-        _ => false,
-    });
-    let suite = with_drawn(suite, events)?;
-    let session = Session::of_record(Arc::clone(&suite), events, profile)?;
+/// Judges the exchanges of a record again. It is opened twice: a case may rest on one that comes after it.
+pub async fn rejudge<R: BufRead>(
+    suite: Arc<Suite>,
+    open: impl Fn() -> io::Result<RecordReader<R>>,
+) -> Result<Rejudged, RejudgeError> {
+    let (session, is_own) = session(&suite, open().map_err(ReadError::Io)?)?;
+    let suite = session.suite();
     let mut rejudged = Rejudged { is_own, ..Rejudged::default() };
     let mut known = BTreeSet::new();
-    for event in events {
-        let Event::Verdict(before) = event else { continue };
-        known.insert(before.case.as_str());
+    for entry in open().map_err(ReadError::Io)? {
+        let Entry::Case(events) = entry? else { continue };
+        let Some(before) = events.verdict.clone() else { continue };
+        known.insert(before.case.clone());
         if before.role != Role::Selected {
             continue;
         }
         let Some(case) = suite.case(&before.case) else {
-            rejudged.not_told.push((before.case.clone(), "this version has no such case".to_owned()));
+            rejudged.not_told.push((before.case, "this version has no such case".to_owned()));
             continue;
         };
-        if let Some(why) = asks_otherwise(before, case) {
-            rejudged.not_told.push((before.case.clone(), why));
+        if let Some(why) = asks_otherwise(&before, case) {
+            rejudged.not_told.push((before.case, why));
             continue;
         }
         if before.unconfirmed {
@@ -83,38 +87,68 @@ pub async fn rejudge(suite: Arc<Suite>, events: &[Event]) -> Result<Rejudged, Re
             rejudged.unchanged += 1;
             continue;
         }
-        let Some(done) = session.case(&before.case).await else { continue };
+        let Some(done) = session.judge_recorded(case, events).await else { continue };
+        rejudged.add(&before, &done);
+    }
+    rejudged.new = suite.cases().iter().filter(|case| !known.contains(&case.id)).count();
+    Ok(rejudged)
+}
+
+/// A session in which the record answers, and whether this version judged the run.
+fn session<R: BufRead>(suite: &Arc<Suite>, record: RecordReader<R>) -> Result<(Session, bool), RejudgeError> {
+    let cases = suite.cases().iter();
+    let ids: HashSet<&str> =
+        cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect();
+    let (mut is_own, mut profile, mut rested_on) = (false, None, HashMap::new());
+    let (mut is_drawn, mut sources) = (false, Vec::new());
+    for entry in record {
+        match entry? {
+            Entry::Run(Event::RunStarted(start)) => (is_own, is_drawn) = (is_of(&start, suite), start.drawn),
+            Entry::Run(Event::Source(source)) if is_drawn => sources.push((source.file, source.text)),
+            Entry::Run(Event::Profile(found)) => profile = Some(found),
+            Entry::Case(case) if ids.contains(case.case.as_str()) => {
+                rested_on.insert(case.case.clone(), case);
+            }
+            _ => {}
+        }
+    }
+    let profile = profile.ok_or(RejudgeError::NoProfile)?;
+    Ok((Session::of_record(with_drawn(suite, &sources)?, rested_on, &profile)?, is_own))
+}
+
+impl Rejudged {
+    /// Holds the verdict of a case by this version against the recorded one.
+    fn add(&mut self, before: &CaseVerdict, done: &Done) {
         let now = &done.verdict;
         // What is waived was judged a violation.
         let word = if before.verdict == Verdict::Waived { Verdict::Fail } else { before.verdict };
         let is_same = now.verdict == word && (word != Verdict::Fail || now.findings == before.findings);
         if is_same {
-            rejudged.unchanged += 1;
+            self.unchanged += 1;
         } else if let Some(place) = masked(&done.take_exchanges(), before, now) {
             let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
-            rejudged.not_told.push((before.case.clone(), why));
+            self.not_told.push((before.case.clone(), why));
         } else {
-            let why = difference(before, now, is_own);
-            rejudged.changed.push(Change {
+            self.changed.push(Change {
                 case: before.case.clone(),
                 before: before.verdict,
                 now: now.verdict,
-                why,
+                why: difference(before, now, self.is_own),
             });
         }
     }
-    rejudged.new = suite.cases().iter().filter(|case| !known.contains(case.id.as_str())).count();
-    Ok(rejudged)
 }
 
-/// The suite, and the cases that were drawn for a run and stand in its record.
-fn with_drawn(suite: Arc<Suite>, events: &[Event]) -> Result<Arc<Suite>, Problems> {
-    let Some(Event::RunStarted(RunStarted { drawn: true, .. })) = events.first() else { return Ok(suite) };
-    let sources = events.iter().filter_map(|event| match event {
-        Event::Source(source) => Some((source.file.as_str(), source.text.as_str())),
-        _ => None,
-    });
-    let drawn: Vec<(&str, &str)> = sources.filter(|(file, _)| suite.tree().text(file).is_none()).collect();
+/// The suite, and the cases that were drawn for a run and stand in its record: the texts of case files.
+fn with_drawn(suite: &Arc<Suite>, sources: &[(String, String)]) -> Result<Arc<Suite>, Problems> {
+    let drawn: Vec<(&str, &str)> = sources
+        .iter()
+        .map(|(file, text)| (file.as_str(), text.as_str()))
+        .filter(|(file, _)| suite.tree().text(file).is_none())
+        .collect();
+    if drawn.is_empty() {
+        return Ok(Arc::clone(suite));
+    }
     Ok(Arc::new(Suite::load(suite.tree().clone().and(&drawn))?))
 }
 

@@ -1,33 +1,39 @@
 //! The rest of a run that was killed, or that lost its target: what is done stays done.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use xs2aspec_record::{CaseVerdict, Event, Exchange, Resumed, Role, RunStarted, Verdict};
-use xs2aspec_suite::Plan;
-
-use crate::{
-    session::{Session, left_in_doubt},
-    waiver::WaiversFile,
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    fs::File,
+    io::BufReader,
+    path::{Path, PathBuf},
 };
 
-/// What an earlier part of a run left behind.
+use xs2aspec_record::{CaseEvents, Entry, Event, ReadError, RecordReader, Resumed, RunStarted, Verdict};
+use xs2aspec_suite::Plan;
+
+use crate::{session::Session, waiver::WaiversFile};
+
+/// What an earlier part of a run left behind. Its record stays in its file.
 #[derive(Debug, Clone)]
-pub struct Earlier {
+pub struct PreviousRun {
+    path: PathBuf,
     start: RunStarted,
-    exchanges: Vec<Exchange>,
-    /// Verdicts that stay, by case; one that says that the target was not there, or had begun to refuse everything, does not.
-    kept: BTreeMap<String, CaseVerdict>,
+    /// Cases whose verdicts stay; one that says that the target was not there, or had begun to refuse everything, does not.
+    kept: BTreeSet<String>,
     resumed: Vec<Resumed>,
     /// How often each case without a verdict had begun to send something that could make a payment, in all earlier parts.
-    begun: BTreeMap<String, u32>,
+    started: BTreeMap<String, u32>,
+    /// The highest number of an exchange.
+    exchanges: u64,
+    /// How long it took, as far as its exchanges tell, in microseconds.
+    micros: u64,
 }
 
 /// Why a run does not go on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// The record is none.
-    #[error("the record does not begin with `run-started`")]
-    NoStart,
+    /// The record cannot be read.
+    #[error(transparent)]
+    Record(#[from] ReadError),
     /// Something is another one than it was.
     #[error("a run goes on with the same {what}: it began with `{before}`, and now it is `{now}`")]
     Differs {
@@ -40,43 +46,49 @@ pub enum ResumeError {
     },
 }
 
-impl Earlier {
+impl PreviousRun {
     /// Reads the record of the earlier part. `noted` are the cases that had been about to send something
     /// ([`xs2aspec_record::journal`]).
-    pub fn of(events: Vec<Event>, noted: &[String]) -> Result<Self, ResumeError> {
-        let mut events = events.into_iter();
-        let Some(Event::RunStarted(start)) = events.next() else { return Err(ResumeError::NoStart) };
-        let mut earlier = Self {
-            start,
-            exchanges: Vec::new(),
-            kept: BTreeMap::new(),
-            resumed: Vec::new(),
-            begun: BTreeMap::new(),
+    pub fn read(path: &Path, noted: &[String]) -> Result<Self, ResumeError> {
+        let mut record = RecordReader::open(path).map_err(ReadError::Io)?;
+        let Some(Entry::Run(Event::RunStarted(start))) = record.next().transpose()? else {
+            return Err(ReadError::NoStart.into());
         };
-        for event in events {
-            match event {
-                Event::Exchange(exchange) => earlier.exchanges.push(exchange),
-                Event::Verdict(verdict) if verdict.verdict != Verdict::Error && !verdict.unconfirmed => {
-                    drop(earlier.kept.insert(verdict.case.clone(), verdict));
-                }
-                Event::Resumed(resumed) => earlier.resumed.push(resumed),
-                _ => {}
+        let mut previous = Self {
+            path: path.to_owned(),
+            start,
+            kept: BTreeSet::new(),
+            resumed: Vec::new(),
+            started: noted.iter().map(|case| (case.clone(), 1)).collect(),
+            exchanges: 0,
+            micros: 0,
+        };
+        for entry in record {
+            match entry? {
+                Entry::Run(Event::Resumed(resumed)) => previous.resumed.push(resumed),
+                Entry::Run(_) => {}
+                Entry::Case(case) => previous.add(case),
             }
         }
         // A case that was resumed before has been noted in more than one part of the run.
-        let sent = earlier.exchanges.iter().filter(|exchange| exchange.request.method != "GET");
-        let sent = sent.map(|exchange| exchange.case.clone()).collect::<Vec<_>>();
-        let again = earlier.resumed.iter().flat_map(|resumed| resumed.in_doubt.clone());
-        let mut begun = BTreeMap::<String, u32>::new();
-        for case in noted.iter().chain(&sent).collect::<BTreeSet<_>>() {
-            begun.insert(case.clone(), 1);
+        for case in previous.resumed.iter().flat_map(|resumed| &resumed.in_doubt) {
+            *previous.started.entry(case.clone()).or_default() += 1;
         }
-        for case in again {
-            *begun.entry(case).or_default() += 1;
+        previous.started.retain(|case, _| !previous.kept.contains(case));
+        Ok(previous)
+    }
+
+    fn add(&mut self, case: CaseEvents) {
+        for exchange in &case.exchanges {
+            self.exchanges = self.exchanges.max(exchange.number);
+            self.micros = self.micros.max(exchange.at + exchange.micros);
         }
-        begun.retain(|case, _| !earlier.kept.contains_key(case));
-        earlier.begun = begun;
-        Ok(earlier)
+        let is_kept = case.verdict.is_some_and(|one| one.verdict != Verdict::Error && !one.unconfirmed);
+        if is_kept {
+            self.kept.insert(case.case);
+        } else if case.exchanges.iter().any(|exchange| exchange.request.method != "GET") {
+            self.started.insert(case.case, 1);
+        }
     }
 
     /// How the run began.
@@ -84,20 +96,47 @@ impl Earlier {
         &self.start
     }
 
+    /// Cases that are not run any more.
+    pub(crate) fn kept(&self) -> &BTreeSet<String> {
+        &self.kept
+    }
+
+    /// Where the run went on before.
+    pub(crate) fn resumed(&self) -> &[Resumed] {
+        &self.resumed
+    }
+
     /// How long the earlier part took, as far as its exchanges tell, in microseconds.
     pub(crate) fn micros(&self) -> u64 {
-        self.exchanges.iter().map(|exchange| exchange.at + exchange.micros).max().unwrap_or_default()
+        self.micros
     }
 
     /// Cases that had begun to send something that could make a payment, and whose end is not known.
     pub fn in_doubt(&self) -> Vec<String> {
-        self.begun.keys().cloned().collect()
+        self.started.keys().cloned().collect()
     }
 
     /// The session, as it goes on from here.
     pub fn resume(&self, session: Session) -> Session {
-        let last = self.exchanges.iter().map(|exchange| exchange.number).max().unwrap_or_default();
-        session.resumed(last, &self.begun)
+        session.resumed(self.exchanges, &self.started)
+    }
+
+    /// Gives the session what it needs of the kept cases that others rest on.
+    pub(crate) fn restore(&self, session: &Session, rested_on: &HashSet<&str>) {
+        let Ok(record) = RecordReader::open(&self.path) else { return };
+        // What cannot be read any more is asked again.
+        for entry in record.map_while(Result::ok) {
+            let Entry::Case(CaseEvents { case, exchanges, verdict: Some(verdict) }) = entry else { continue };
+            if self.kept.contains(&case) && rested_on.contains(case.as_str()) {
+                let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
+                session.keep(&verdict, judged);
+            }
+        }
+    }
+
+    /// What the record says of each case, to be told again.
+    pub(crate) fn cases(&self) -> PreviousCases<'_> {
+        PreviousCases { kept: &self.kept, record: RecordReader::open(&self.path).ok(), next: None }
     }
 
     /// Whether the session and the plan are those of the earlier part.
@@ -121,51 +160,30 @@ impl Earlier {
             None => Ok(()),
         }
     }
+}
 
-    /// Tells what is done already, in the order of a record, and gives the ids of cases that are not run any more. `leave` leaves
-    /// cases in doubt alone: they are then inconclusive.
-    pub(crate) fn tell(
-        &self,
-        session: &Session,
-        plan: &Plan<'_>,
-        leave: bool,
-        mut sink: impl FnMut(&Event),
-    ) -> BTreeSet<String> {
-        let exchanges: BTreeMap<u64, &Exchange> =
-            self.exchanges.iter().map(|exchange| (exchange.number, exchange)).collect();
-        for exchange in &self.exchanges {
-            sink(&Event::Exchange(exchange.clone()));
-        }
-        let mut done = BTreeSet::new();
-        for verdict in self.kept.values() {
-            let judged = verdict.exchange.and_then(|number| exchanges.get(&number).copied());
-            session.keep(verdict, judged);
-            // A waiver is applied anew, so that the run can say what has come of it.
-            let mut verdict = verdict.clone();
-            if verdict.verdict == Verdict::Waived {
-                verdict.verdict = Verdict::Fail;
-                verdict.reason = None;
-            }
-            done.insert(verdict.case.clone());
-            sink(&Event::Verdict(verdict));
-        }
-        for id in self.begun.keys().filter(|_| leave) {
-            let Some(case) = session.suite().case(id) else { continue };
-            let is_selected = plan.selected.iter().any(|selected| selected.id == *id);
-            let role = if is_selected { Role::Selected } else { Role::Control };
-            let verdict = CaseVerdict { role, ..left_in_doubt(case) };
-            session.keep(&verdict, None);
-            done.insert(id.clone());
-            sink(&Event::Verdict(verdict));
-        }
-        for resumed in &self.resumed {
-            sink(&Event::Resumed(resumed.clone()));
-        }
-        done
+/// The cases of an earlier part of a run, one after the other.
+pub(crate) struct PreviousCases<'a> {
+    kept: &'a BTreeSet<String>,
+    record: Option<RecordReader<BufReader<File>>>,
+    next: Option<CaseEvents>,
+}
+
+impl PreviousCases<'_> {
+    /// Whether the verdict of a case stays.
+    pub(crate) fn keeps(&self, case: &str) -> bool {
+        self.kept.contains(case)
     }
 
-    /// How often the run went on before.
-    pub fn times(&self) -> usize {
-        self.resumed.len()
+    /// What was recorded of a case. Cases are asked for in the order of the record.
+    pub(crate) fn case(&mut self, case: &str) -> Option<CaseEvents> {
+        while self.next.as_ref().is_none_or(|next| next.case.as_str() < case) {
+            match self.record.as_mut()?.next()? {
+                Ok(Entry::Case(next)) => self.next = Some(next),
+                Ok(Entry::Run(_)) => {}
+                Err(_) => self.record = None,
+            }
+        }
+        self.next.take_if(|next| next.case == case)
     }
 }

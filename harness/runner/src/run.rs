@@ -1,4 +1,4 @@
-//! A whole run: many cases in flight, events as they happen, one totals.
+//! A whole run: many cases in flight, their events in the order of the record.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -9,14 +9,14 @@ use std::{
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
     CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Strength,
-    Totals, Verdict,
+    Totals,
 };
 use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard};
 
 use crate::{
-    answer_checks::AnswerTally,
-    resume::Earlier,
-    session::{Done, Session, micros},
+    release::Release,
+    resume::PreviousRun,
+    session::{Done, Session, left_in_doubt, micros},
     waiver::{Waivers, WaiversFile},
     window::{Answers, Window},
 };
@@ -47,7 +47,7 @@ pub struct Options {
     /// Violations that are agreed on.
     pub waivers: WaiversFile,
     /// The part of the run that is done already.
-    pub earlier: Option<Earlier>,
+    pub earlier: Option<PreviousRun>,
     /// Whether cases that may have sent a payment before the run was killed are left alone.
     pub leave_in_doubt: bool,
     /// Ends the run where it is, with a record of what is done.
@@ -59,47 +59,30 @@ pub async fn run(
     session: Arc<Session>,
     plan: &Plan<'_>,
     options: &Options,
-    mut tell: impl FnMut(&Event),
+    tell: impl FnMut(&Event),
 ) -> RunFinished {
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
-    let mut totals = Totals::default();
-    let mut answers = AnswerTally::new(session.suite());
-    let mut sink = |event: &Event| {
-        if let Event::Exchange(exchange) = event {
-            answers.add(exchange);
-        }
-        tell(event);
-    };
+    let order = in_order(plan);
+    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
+    let mut release = Release::new(&session, &order, earlier.map(PreviousRun::cases), waivers, tell);
     let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
-    sink(&Event::RunStarted(started));
-    sink(&Event::Profile(session.recorded_profile()));
-    introduce(&session, plan, &mut totals, &mut sink);
-    let mut waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
-    let mut stopped_early = false;
-    let done = earlier.map(|earlier| {
-        let left = options.leave_in_doubt;
-        let kept = earlier.tell(&session, plan, left, |event| {
-            let Event::Verdict(verdict) = event else { return sink(event) };
-            settle(&session, verdict.clone(), &mut totals, &mut waivers, &mut sink);
-        });
-        sink(&Event::Resumed(Resumed {
-            now: session.clock().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
-            kept: kept.len(),
-            in_doubt: earlier.in_doubt(),
-        }));
-        kept
-    });
-    let mut waiting = left(plan, &done.unwrap_or_default()).into_iter();
+    release.event(&Event::RunStarted(started));
+    release.event(&Event::Profile(session.recorded_profile()));
+    introduce(&session, plan, &mut |event| release.event(event));
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
+    let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
+    let mut waiting = left(&order, &done.unwrap_or_default()).into_iter().peekable();
+    let mut stopped_early = false;
     let mut flying = JoinSet::new();
     let mut window = Window::default();
     loop {
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
-            && let Some((case, role)) = waiting.next()
+            && let Some(at) = waiting.next_if(|at| order[*at].0.is_plain || release.may_begin(*at))
         {
+            let (case, role) = order[at];
             let (session, id) = (Arc::clone(&session), case.id.clone());
             let is_kept = rested_on.contains(case.id.as_str());
             flying.spawn(async move { Landed::Case(asked(&session, &id, is_kept).await, role) });
@@ -121,25 +104,16 @@ pub async fn run(
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let settled = match landed {
             Landed::Case(None, _) => continue,
-            Landed::Case(Some(done), role) => {
-                let done = window.take(&session, done, role).into_iter();
-                done.map(|(done, role)| (Arc::clone(&done), CaseVerdict { role, ..done.verdict.clone() }))
-                    .collect()
-            }
-            Landed::Again(answers) => {
-                let (exchanges, settled) = window.settle(&session, answers);
-                for exchange in exchanges {
-                    sink(&Event::Exchange(exchange));
-                }
-                settled
-            }
+            Landed::Case(Some(done), role) => window
+                .take(&session, done, role)
+                .map(|(done, role)| (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges()))
+                .into_iter()
+                .collect(),
+            Landed::Again(answers) => window.settle(&session, answers),
         };
         let mut failed = false;
-        for (done, verdict) in settled {
-            let role = verdict.role;
-            done.take_exchanges().into_iter().for_each(|exchange| sink(&Event::Exchange(exchange)));
-            let word = settle(&session, verdict, &mut totals, &mut waivers, &mut sink);
-            failed |= role == Role::Selected && word == Verdict::Fail;
+        for (verdict, exchanges) in settled {
+            failed |= release.land(verdict, exchanges);
         }
         if options.fail_fast && failed {
             stopped_early = waiting.next().is_some() || !flying.is_empty();
@@ -147,13 +121,42 @@ pub async fn run(
             break;
         }
     }
-    let checks = answers.finish();
-    checks.checks.iter().for_each(|check| totals.check(check));
-    tell(&Event::AnswerChecks(checks));
-    let micros = earlier.map_or(0, Earlier::micros) + micros(start.elapsed());
-    let finished = finished(&session, &totals, &waivers, micros, stopped_early);
-    tell(&Event::RunFinished(finished.clone()));
-    finished
+    let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
+    release.finish(|totals, waivers| finished(&session, totals, waivers, micros, stopped_early))
+}
+
+/// Tells where a run goes on, and gives the cases that are not run any more.
+fn go_on(
+    previous: &PreviousRun,
+    session: &Session,
+    order: &[(&Case, Role)],
+    rested_on: &HashSet<&str>,
+    options: &Options,
+    release: &mut Release<'_, impl FnMut(&Event)>,
+) -> BTreeSet<String> {
+    previous.restore(session, rested_on);
+    let mut done = previous.kept().clone();
+    let in_doubt = previous.in_doubt();
+    let left: Vec<_> = order
+        .iter()
+        .filter(|(case, _)| options.leave_in_doubt && in_doubt.contains(&case.id))
+        .map(|(case, role)| CaseVerdict { role: *role, ..left_in_doubt(case) })
+        .collect();
+    done.extend(left.iter().map(|verdict| verdict.case.clone()));
+    for resumed in previous.resumed() {
+        release.event(&Event::Resumed(resumed.clone()));
+    }
+    release.event(&Event::Resumed(Resumed {
+        now: session.clock().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        kept: done.len(),
+        in_doubt,
+    }));
+    for verdict in left {
+        session.keep(&verdict, None);
+        release.land(verdict, Vec::new());
+    }
+    release.release();
+    done
 }
 
 /// How a run ended that took so long.
@@ -178,16 +181,23 @@ pub(crate) fn finished(
             exit => exit.code(),
         },
         waivers,
+        chain: None,
     }
 }
 
-/// The cases that are not done yet. The plain requests come first: whether an operation works at all is known then before a target can
-/// change.
-fn left<'a>(plan: &Plan<'a>, done: &BTreeSet<String>) -> Vec<(&'a Case, Role)> {
+/// All cases of a plan in the order of a record.
+fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     let controls = plan.controls.iter().map(|case| (*case, Role::Control));
-    let all = controls.chain(plan.selected.iter().map(|case| (*case, Role::Selected)));
-    let mut left: Vec<(&Case, Role)> = all.filter(|(case, _)| !done.contains(&case.id)).collect();
-    left.sort_by_key(|(case, _)| !case.is_plain);
+    let mut all: Vec<_> = controls.chain(plan.selected.iter().map(|case| (*case, Role::Selected))).collect();
+    all.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
+    all
+}
+
+/// The positions of the cases that are not done yet. The plain requests come first: whether an operation works at all is known then before a
+/// target can change.
+fn left(order: &[(&Case, Role)], done: &BTreeSet<String>) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
+    left.sort_by_key(|at| !order[*at].0.is_plain);
     left
 }
 
@@ -223,23 +233,6 @@ async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Ans
         answers.push((id, number, again));
     }
     answers
-}
-
-/// Applies waivers to a verdict, and counts it.
-fn settle(
-    session: &Session,
-    mut verdict: CaseVerdict,
-    totals: &mut Totals,
-    waivers: &mut Waivers,
-    sink: &mut impl FnMut(&Event),
-) -> Verdict {
-    waivers.apply(session.suite(), &mut verdict);
-    if let Some(clause) = session.suite().clauses().get(&verdict.clause) {
-        totals.add(&verdict, strength(clause).0);
-    }
-    let word = verdict.verdict;
-    sink(&Event::Verdict(verdict));
-    word
 }
 
 /// Name and version of the program.
@@ -280,12 +273,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
 }
 
 /// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are written.
-pub(crate) fn introduce(
-    session: &Session,
-    plan: &Plan<'_>,
-    totals: &mut Totals,
-    sink: &mut impl FnMut(&Event),
-) {
+pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMut(&Event)) {
     let suite = session.suite();
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
@@ -304,8 +292,7 @@ pub(crate) fn introduce(
             standard,
             why,
         };
-        totals.clause(&text);
-        sink(&Event::Clause(text));
+        tell(&Event::Clause(text));
     }
     let mut files: Vec<&str> =
         plan.selected.iter().chain(&plan.controls).map(|case: &&Case| case.file.as_str()).collect();
@@ -313,10 +300,11 @@ pub(crate) fn introduce(
     files.dedup();
     for file in files {
         let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
-        sink(&Event::Source(CaseSource { file: file.to_owned(), text }));
+        tell(&Event::Source(CaseSource { file: file.to_owned(), text }));
     }
 }
 
+/// The strength of a clause, as the record says it, and the standard of a derived one.
 pub(crate) fn strength(clause: &Clause) -> (Strength, Option<String>) {
     use xs2aspec_suite::Strength as Kind;
     match &clause.strength {

@@ -64,13 +64,13 @@ impl Window {
     }
 
     /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says nothing. The exchanges
-    /// that show it come first.
+    /// that show it are those of the first case, by id, that says nothing.
     pub(crate) fn settle(
         &mut self,
         session: &Session,
         answers: Answers,
-    ) -> (Vec<Exchange>, Vec<(Arc<Done>, CaseVerdict)>) {
-        let mut shown = Vec::new();
+    ) -> Vec<(CaseVerdict, Vec<Exchange>)> {
+        let mut shown = BTreeMap::new();
         let mut reasons = BTreeMap::new();
         for (plain, requests, again) in answers {
             let before = self.accepted.get(&plain).copied();
@@ -89,19 +89,26 @@ impl Window {
                              {words}: what it refuses since then says nothing"
                         )
                     });
-                    reasons.insert(plain, reason.clone());
-                    shown.extend(again.exchanges);
+                    reasons.insert(plain.clone(), reason.clone());
+                    shown.insert(plain, again.exchanges);
                 }
             }
         }
-        let settled = std::mem::take(&mut self.asked).into_iter().map(|(done, role)| {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.sort_by(|(one, _), (other, _)| one.verdict.case.cmp(&other.verdict.case));
+        let settled = asked.into_iter().map(|(done, role)| {
             let mut verdict = CaseVerdict { role, ..done.verdict.clone() };
-            if let Some(reason) = reasons.get(&session.plain(&verdict.case)) {
+            let mut exchanges = done.take_exchanges();
+            let plain = session.plain(&verdict.case);
+            if let Some(reason) = reasons.get(&plain) {
                 unconfirm(&mut verdict, reason);
             }
-            (done, verdict)
+            for exchange in shown.remove(&plain).into_iter().flatten() {
+                exchanges.push(Exchange { case: verdict.case.clone(), ..exchange });
+            }
+            (verdict, exchanges)
         });
-        (shown, settled.collect())
+        settled.collect()
     }
 }
 

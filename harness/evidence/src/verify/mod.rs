@@ -2,19 +2,23 @@
 
 mod archive;
 
-use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use serde_json::Value;
-use xs2aspec_record::{Event, Exit, digest::sha256};
-
-use xs2aspec_report::{Run, format::Report, text};
+use xs2aspec_record::{Exit, HashChain, ReadError};
+use xs2aspec_report::{
+    format::Report,
+    stream::{self, ReportsError},
+    summary::RunSummary,
+    text,
+};
 
 use crate::{
-    bundle::{self, CHAIN, DIGESTS, PROFILE, PUBLIC_KEY, Program, RECORD, STATEMENT},
+    bundle::{self, CHAIN, Contents, DIGESTS, PROFILE, PUBLIC_KEY, Program, RECORD, STATEMENT},
     envelope::PublicKey,
 };
 
-pub use archive::{OpenError, open};
+pub use archive::{Archive, OpenError};
 
 /// What has come of a bundle.
 #[derive(Debug, Default)]
@@ -25,41 +29,34 @@ pub struct Verified {
     pub proven: Vec<String>,
     /// What is not.
     pub not_proven: Vec<String>,
-    /// The events of the record, as far as it can be read.
-    pub events: Vec<Event>,
+    /// What the record says of the run as a whole, if it can be read.
+    pub summary: Option<RunSummary>,
 }
-
-/// Members of a bundle by name.
-type Members = BTreeMap<String, Vec<u8>>;
 
 /// Looks at each byte of a bundle. `trusted` is the key that should have signed it; without one the key that the bundle brings is
 /// taken, which everybody can bring. `own` is this program: only what it made itself must be what it would make again.
-pub fn verify(bytes: &[u8], trusted: Option<&PublicKey>, own: &Program) -> Verified {
+pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> Result<Verified, OpenError> {
     let mut verified = Verified::default();
-    let read = archive::read(bytes);
-    let list = match &read {
-        Ok(list) | Err((list, _)) => list,
-    };
-    let members: Members = list.iter().cloned().collect();
-    let statement = signature(&members, trusted, &mut verified);
-    match &read {
-        Err((_, error)) => verified.broken.push(error.clone()),
-        Ok(list) => archive::check(bytes, list, &listed(statement.as_ref()), &mut verified.broken),
+    let statement = signature(archive, trusted, &mut verified)?;
+    match &archive.error {
+        Some(error) => verified.broken.push(error.clone()),
+        None => archive.check(&listed(statement.as_ref()), &mut verified.broken)?,
     }
-    let changed = digests(&members, statement.as_ref(), &mut verified);
-    let record = members.get(RECORD).map_or(&[][..], Vec::as_slice);
-    chain(record, members.get(CHAIN).map_or(&[][..], Vec::as_slice), &changed, &mut verified.broken);
-    match xs2aspec_record::read(record) {
-        Ok(events) => verified.events = events,
+    let changed = digests(archive, statement.as_ref(), &mut verified);
+    let is_chained = chain(archive, &changed, &mut verified.broken)?;
+    let mut record = archive.record()?.with_chain();
+    match stream::summary(&mut record) {
+        Ok(summary) => {
+            if is_chained && record.is_changed() {
+                verified.broken.push(format!("{RECORD}: it was changed after the run had written it"));
+            }
+            content(archive, &summary, statement.as_ref(), own, changed, &mut verified)
+                .map_err(|error| OpenError::Read(io::Error::other(error)))?;
+            verified.summary = Some(summary);
+        }
         Err(error) => verified.broken.push(format!("{RECORD}: {error}")),
     }
-    let events = std::mem::take(&mut verified.events);
-    match Run::of(&events) {
-        Ok(run) => content(&members, &run, &events, statement.as_ref(), own, changed, &mut verified),
-        Err(error) => verified.broken.push(format!("{RECORD}: {error}")),
-    }
-    verified.events = events;
-    verified
+    Ok(verified)
 }
 
 /// The names of all members, in their order: those that were signed, or those of this version where none can be believed.
@@ -72,18 +69,26 @@ fn listed(statement: Option<&Value>) -> Vec<String> {
 }
 
 /// The statement, if the signature holds.
-fn signature(members: &Members, trusted: Option<&PublicKey>, verified: &mut Verified) -> Option<Value> {
-    let text = |name: &str| members.get(name).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    let brought = PublicKey::from_pem(&text(PUBLIC_KEY)?);
+fn signature(
+    archive: &Archive,
+    trusted: Option<&PublicKey>,
+    verified: &mut Verified,
+) -> io::Result<Option<Value>> {
+    if archive.member(PUBLIC_KEY).is_none() || archive.member(STATEMENT).is_none() {
+        return Ok(None);
+    }
+    let text = |name| archive.whole(name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let pem = text(PUBLIC_KEY)?;
+    let brought = PublicKey::from_pem(&pem);
     match &brought {
         Err(error) => verified.broken.push(format!("{PUBLIC_KEY}: {error}")),
-        Ok(key) if Some(key.pem()) != text(PUBLIC_KEY) => {
+        Ok(key) if key.pem() != pem => {
             verified.broken.push(format!("{PUBLIC_KEY}: it is written in another way"));
         }
         Ok(_) => {}
     }
-    let key = trusted.or(brought.as_ref().ok())?;
-    match key.open(&text(STATEMENT)?) {
+    let Some(key) = trusted.or(brought.as_ref().ok()) else { return Ok(None) };
+    Ok(match key.open(&text(STATEMENT)?) {
         Err(error) => {
             verified.broken.push(format!("{STATEMENT}: {error}"));
             None
@@ -107,80 +112,93 @@ fn signature(members: &Members, trusted: Option<&PublicKey>, verified: &mut Veri
             }
             serde_json::from_slice(&statement).ok()
         }
-    }
+    })
 }
 
 /// Holds each member against its digest in the statement. The names of those that do not hold.
-fn digests(members: &Members, statement: Option<&Value>, verified: &mut Verified) -> Vec<String> {
+fn digests(archive: &Archive, statement: Option<&Value>, verified: &mut Verified) -> Vec<String> {
     let Some(statement) = statement else { return Vec::new() };
     let subjects = statement["subject"].as_array().map_or(&[][..], Vec::as_slice);
     let mut changed = Vec::new();
-    for (name, content) in members.iter().filter(|(name, _)| *name != STATEMENT) {
-        let subject = subjects.iter().find(|subject| subject["name"] == name.as_str());
+    for member in archive.members.iter().filter(|member| member.name != STATEMENT) {
+        let subject = subjects.iter().find(|subject| subject["name"] == member.name.as_str());
         let expected = subject.and_then(|subject| subject["digest"]["sha256"].as_str());
-        if expected != Some(&sha256(content)) {
-            changed.push(name.clone());
+        if expected != Some(&member.sha256) {
+            changed.push(member.name.clone());
         }
     }
     if changed.is_empty() {
         verified.proven.push(format!(
             "no byte of the {} files of the bundle has changed since then (SHA-256)",
-            members.len().saturating_sub(1)
+            archive.members.len().saturating_sub(1)
         ));
     }
     changed
 }
 
-/// Follows the hash chain through the record.
-fn chain(record: &[u8], found: &[u8], changed: &[String], broken: &mut Vec<String>) {
-    let expected = bundle::chain(record);
-    if expected.as_bytes() == found {
-        return;
+/// Follows the hash chain through the record. Whether it holds.
+fn chain(archive: &Archive, changed: &[String], broken: &mut Vec<String>) -> io::Result<bool> {
+    let (mut record, mut links) = (archive.content(RECORD)?, archive.content(CHAIN)?);
+    let (mut chain, mut line, mut found) = (HashChain::default(), Vec::new(), Vec::new());
+    for number in 1.. {
+        line.clear();
+        found.clear();
+        let is_end = record.read_until(b'\n', &mut line)? == 0;
+        links.read_until(b'\n', &mut found)?;
+        if is_end && found.is_empty() {
+            break;
+        }
+        if is_end || found.strip_suffix(b"\n") != Some(chain.add(&line).as_bytes()) {
+            let is_changed = |name: &str| changed.iter().any(|other| other == name);
+            broken.push(if is_changed(CHAIN) && !is_changed(RECORD) {
+                format!("{CHAIN}: line {number} does not follow from the record")
+            } else {
+                format!("{RECORD}: line {number} is not the line that was recorded")
+            });
+            return Ok(false);
+        }
     }
-    let line = line(expected.as_bytes(), found);
-    let is_changed = |name: &str| changed.iter().any(|other| other == name);
-    broken.push(if is_changed(CHAIN) && !is_changed(RECORD) {
-        format!("{CHAIN}: line {line} does not follow from the record")
-    } else {
-        format!("{RECORD}: line {line} is not the line that was recorded")
-    });
+    Ok(true)
 }
 
 /// Holds the members against the record, and says where those differ that the digests found to be changed.
 fn content(
-    members: &Members,
-    run: &Run<'_>,
-    events: &[Event],
+    archive: &Archive,
+    summary: &RunSummary,
     statement: Option<&Value>,
     own: &Program,
     changed: Vec<String>,
     verified: &mut Verified,
-) {
-    let of = |name: &str| members.get(name).map_or(&[][..], Vec::as_slice);
-    let program = program(of(DIGESTS));
+) -> Result<(), ReportsError> {
+    let record = || archive.record().map_err(ReadError::Io);
+    let program = program(&archive.whole(DIGESTS).map_err(ReadError::Io)?);
     let is_own = program == *own;
-    let mut expected: Vec<(&str, Vec<u8>)> = Vec::new();
-    if !serde_json::from_slice(of(PROFILE)).is_ok_and(|found: Value| found == profile_of(of(RECORD))) {
-        expected.push((PROFILE, bundle::profile(run).into_bytes()));
+    let contents = Contents::read(record()?)?;
+    let mut expected: Vec<(&str, Box<dyn Read>)> = Vec::new();
+    let found = archive.whole(PROFILE).map_err(ReadError::Io)?;
+    let recorded = profile_of(archive.content(RECORD).map_err(ReadError::Io)?);
+    if !serde_json::from_slice(&found).is_ok_and(|found: Value| found == recorded) {
+        expected.push((PROFILE, Box::new(Cursor::new(bundle::profile(summary)))));
     }
     // Another version draws reports as it sees fit.
     if program.name == own.name {
-        expected.push((DIGESTS, bundle::digests(run, events, &program).into_bytes()));
-        let reports = Report::ALL.into_iter().filter(|report| members.contains_key(report.file()));
-        expected.extend(reports.map(|report| (report.file(), report.draw(run, events))));
+        expected.push((DIGESTS, Box::new(Cursor::new(contents.digests(summary, &program)))));
+        let known = Report::ALL.into_iter().filter(|report| archive.member(report.file()).is_some());
+        for (report, file) in bundle::drawn(record()?, summary, &known.collect::<Vec<_>>())? {
+            expected.push((report.file(), Box::new(file)));
+        }
     }
     let is_changed = |name: &str| changed.iter().any(|other| other == name);
     let mut others = Vec::new();
-    for (name, expected) in &expected {
-        let found = of(name);
-        if found == expected.as_slice() {
+    for (name, expected) in expected {
+        let found = archive.content(name).map_err(ReadError::Io)?;
+        let Some(line) = differing_line(BufReader::new(expected), found).map_err(ReadError::Io)? else {
+            continue;
+        };
+        if !is_own && name != PROFILE && !is_changed(name) {
+            others.push(name);
             continue;
         }
-        if !is_own && *name != PROFILE && !is_changed(name) {
-            others.push(*name);
-            continue;
-        }
-        let line = line(expected, found);
         // What was changed in the record shows in everything that follows from it.
         if is_changed(name) || !is_changed(RECORD) {
             verified.broken.push(format!("{name}: line {line} is not what the record says"));
@@ -192,15 +210,13 @@ fn content(
         }
     }
     if let Some(statement) = statement.filter(|_| verified.broken.is_empty()) {
-        let rest: Vec<(&str, Vec<u8>)> = listed(Some(statement))
-            .iter()
-            .filter(|name| *name != STATEMENT)
-            .filter_map(|name| members.get_key_value(name))
-            .map(|(name, content)| (name.as_str(), content.clone()))
-            .collect();
-        let says_so = bundle::statement(run, &rest, &program) == *statement;
+        let listed = listed(Some(statement));
+        let members = listed.iter().filter(|name| *name != STATEMENT);
+        let members = members.filter_map(|name| archive.member(name));
+        let members = members.map(|member| (member.name.as_str(), member.sha256.as_str()));
+        let says_so = contents.statement(summary, members, &program) == *statement;
         let result = statement["predicate"]["result"].as_str().unwrap_or_default();
-        if result != "FAILED" && run.summary().exit() == Exit::Violation {
+        if result != "FAILED" && summary.exit() == Exit::Violation {
             verified.broken.push(format!("{STATEMENT}: it says {result}, and the record says otherwise"));
         } else if is_own && !says_so {
             verified.broken.push(format!("{STATEMENT}: the statement does not say what the record says"));
@@ -208,26 +224,27 @@ fn content(
             others.push(STATEMENT);
         }
     }
-    drawn_again(members, &program, own, &others, verified);
+    drawn_again(archive, &program, own, &others, verified);
     verified.proven.push("the hash chain runs through every line of the record".to_owned());
-    if run.summary().complete() {
+    if summary.complete() {
         verified.proven.push(format!(
             "each of the {} cases that were selected has exactly one verdict",
-            run.summary().totals().counts().total()
+            summary.totals().counts().total()
         ));
     } else {
-        verified.not_proven.push(format!("what the missing cases come to: {}", run.summary().conclusion()));
+        verified.not_proven.push(format!("what the missing cases come to: {}", summary.conclusion()));
     }
     verified.not_proven.push(
         "that the record tells what the target answered, and when: who holds the key can write another record, and the clock is that of \
          the machine"
             .to_owned(),
     );
+    Ok(())
 }
 
 /// Says which reports are those that this program draws.
 fn drawn_again(
-    members: &Members,
+    archive: &Archive,
     program: &Program,
     own: &Program,
     others: &[&str],
@@ -242,7 +259,8 @@ fn drawn_again(
         return;
     }
     let known = bundle::names();
-    let unknown = members.keys().map(String::as_str).filter(|name| !known.contains(name));
+    let unknown =
+        archive.members.iter().map(|member| member.name.as_str()).filter(|name| !known.contains(name));
     let unknown: Vec<String> = unknown.map(text::short).collect();
     if others.is_empty() && unknown.is_empty() {
         verified.proven.push("the reports, drawn again from the record, are those of the bundle".to_owned());
@@ -263,8 +281,9 @@ fn drawn_again(
 }
 
 /// The profile of a record as it stands there, whatever this version knows of it.
-fn profile_of(record: &[u8]) -> Value {
-    let mut lines = record.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+fn profile_of(record: impl BufRead) -> Value {
+    let mut lines =
+        record.split(b'\n').map_while(Result::ok).filter_map(|line| serde_json::from_slice(&line).ok());
     let mut profile: Value = lines.find(|line: &Value| line["event"] == "profile").unwrap_or_default();
     if let Some(members) = profile.as_object_mut() {
         members.remove("event");
@@ -279,10 +298,21 @@ fn program(digests: &[u8]) -> Program {
 }
 
 /// The first line in which two texts differ, from 1.
-fn line(expected: &[u8], found: &[u8]) -> usize {
-    let at = expected.iter().zip(found).position(|(expected, found)| expected != found);
-    let at = at.unwrap_or(expected.len().min(found.len()));
-    expected[..at].split(|byte| *byte == b'\n').count()
+fn differing_line(mut expected: impl BufRead, mut found: impl BufRead) -> io::Result<Option<usize>> {
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    for number in 1.. {
+        one.clear();
+        other.clear();
+        expected.read_until(b'\n', &mut one)?;
+        found.read_until(b'\n', &mut other)?;
+        if one != other {
+            return Ok(Some(number));
+        }
+        if one.is_empty() {
+            break;
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-use xs2aspec_record::{Verdict, Writer};
+use std::io::Read as _;
+
+use xs2aspec_record::{Event, RecordWriter, Verdict, digest::sha256};
 
 use super::*;
 use crate::{
@@ -6,22 +8,48 @@ use crate::{
     sample::{self, Sample},
 };
 
+type List = Vec<(String, Vec<u8>)>;
+
 fn tool() -> Program {
     Program { name: "xs2aspec 0.1.0".into(), sha256: "ab".repeat(32) }
 }
 
-fn made(events: &[Event], key: &crate::envelope::SigningKey) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new());
+fn bundled(events: &[Event], key: &crate::envelope::SigningKey) -> Result<Vec<u8>, bundle::BundleError> {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join(RECORD);
+    let mut writer = RecordWriter::new(std::fs::File::create(&path).unwrap());
     for event in events {
         writer.write(event).unwrap();
     }
-    let record = String::from_utf8(writer.finish().unwrap()).unwrap();
-    bundle::bundle(&record, events, &tool(), key).unwrap()
+    let mut bytes = Vec::new();
+    bundle::bundle(&path, &tool(), key, &mut bytes).map(|_| bytes)
+}
+
+fn made(events: &[Event], key: &crate::envelope::SigningKey) -> Vec<u8> {
+    bundled(events, key).unwrap()
+}
+
+/// What has come of the bundle of these bytes.
+fn verify(bytes: &[u8], trusted: Option<&PublicKey>, own: &Program) -> Verified {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    super::verify(&Archive::open(file.path()).unwrap(), trusted, own).unwrap()
+}
+
+fn read(bytes: &[u8]) -> List {
+    let mut list = List::new();
+    for entry in tar::Archive::new(bytes).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).unwrap();
+        list.push((entry.path().unwrap().to_str().unwrap().to_owned(), content));
+    }
+    list
 }
 
 /// The archive of these members, listed in a statement that the key signs.
-fn signed(bytes: &[u8], key: &crate::envelope::SigningKey, edit: impl Fn(&mut archive::List)) -> Vec<u8> {
-    let mut members = archive::read(bytes).unwrap();
+fn signed(bytes: &[u8], key: &crate::envelope::SigningKey, edit: impl Fn(&mut List)) -> Vec<u8> {
+    let mut members = read(bytes);
     let (_, envelope) = members.pop().unwrap();
     let opened = key.public().unwrap().open(&String::from_utf8(envelope).unwrap()).unwrap();
     let mut statement: Value = serde_json::from_slice(&opened).unwrap();
@@ -35,8 +63,11 @@ fn signed(bytes: &[u8], key: &crate::envelope::SigningKey, edit: impl Fn(&mut ar
 }
 
 fn written(members: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let list: Vec<_> = members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
-    bundle::archive(&list).unwrap()
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, content) in members {
+        bundle::append(&mut archive, name, content.len() as u64, content.as_slice()).unwrap();
+    }
+    archive.into_inner().unwrap()
 }
 
 #[test]
@@ -61,8 +92,8 @@ fn the_members_are_those_that_were_signed() {
         assert!(broken.contains(&format!("the archive: `{name}` is missing")), "{name}: {broken:?}");
     }
     // What was signed and is not there, or is there and was not signed.
-    let edited = |edit: &dyn Fn(&mut archive::List)| {
-        let mut members = archive::read(&more).unwrap();
+    let edited = |edit: &dyn Fn(&mut List)| {
+        let mut members = read(&more);
         edit(&mut members);
         verify(&written(&members), None, &tool()).broken.join("\n")
     };
@@ -108,7 +139,7 @@ fn a_key_that_did_not_sign_and_a_result_that_is_not_the_records_are_named() {
     let broken = verify(&swapped, Some(&key.public().unwrap()), &tool()).broken;
     assert_eq!(broken, ["public-key.pem: it is not the key that signed the statement"]);
     // Whatever program it names.
-    let mut members = archive::read(&bytes).unwrap();
+    let mut members = read(&bytes);
     let opened = key.public().unwrap().open(&String::from_utf8(members[10].1.clone()).unwrap()).unwrap();
     let passed = String::from_utf8(opened).unwrap().replace("\"FAILED\"", "\"PASSED\"");
     members[10].1 = key.seal(passed.as_bytes()).unwrap().into_bytes();
@@ -141,7 +172,7 @@ fn what_was_not_changed_holds() {
 fn a_run_without_an_end_is_not_bundled_and_one_that_stopped_is_not_complete() {
     let mut sample = Sample::new(3);
     sample.verdict("periodic.months/one", Verdict::Pass);
-    let error = bundle::bundle("", &sample.killed(), &tool(), &ed25519()).unwrap_err().to_string();
+    let error = bundled(&sample.killed(), &ed25519()).unwrap_err().to_string();
     assert!(error.starts_with("the run did not come to its end"), "{error}");
     let verified = verify(&made(&sample.stopped_early(), &ed25519()), None, &tool());
     assert!(verified.broken.is_empty());
@@ -151,14 +182,22 @@ fn a_run_without_an_end_is_not_bundled_and_one_that_stopped_is_not_complete() {
 #[test]
 fn a_pass_beside_findings_is_no_record() {
     let mut sample = Sample::new(1);
-    sample.verdict("periodic.months/one", Verdict::Fail).verdict = Verdict::Pass;
-    let broken = verify(&made(&sample.finished(), &ed25519()), None, &tool()).broken.join("\n");
+    sample.verdict("periodic.months/one", Verdict::Fail);
+    let key = ed25519();
+    let edited = signed(&made(&sample.finished(), &key), &key, |members| {
+        let record = String::from_utf8(members[0].1.clone()).unwrap();
+        members[0].1 = record.replace("\"verdict\":\"fail\"", "\"verdict\":\"pass\"").into_bytes();
+    });
+    let broken = verify(&edited, None, &tool()).broken.join(
+        "
+",
+    );
     assert!(broken.contains("the verdict of `periodic.months/one` is `pass` beside 1 finding"), "{broken}");
 }
 
 /// A change of the bundle's bytes, by what it does to the parsed members.
-fn edited(bytes: &[u8], edit: impl Fn(&mut archive::List)) -> String {
-    let mut members = archive::read(bytes).unwrap();
+fn edited(bytes: &[u8], edit: impl Fn(&mut List)) -> String {
+    let mut members = read(bytes);
     edit(&mut members);
     verify(&written(&members), None, &tool()).broken.join("\n")
 }
@@ -212,6 +251,7 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
     record.jsonl: expected one clause `transaction.path`, found two
     --
     record.jsonl: line 9 is not the line that was recorded
+    record.jsonl: line 11 of the record: expected the events of each case together and cases in the order of their ids, found `basket.mix/periodic` after `basket.mix/periodic`: no run writes that, so that it was edited or cut
     --
     record.jsonl: line 13 is not the line that was recorded
     --
@@ -223,4 +263,30 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
     --
     summary.md: line 1 is not what the record says
     ");
+}
+
+#[test]
+fn a_record_that_was_changed_before_it_was_bundled_is_seen() {
+    let key = ed25519();
+    let bytes = made(&sample::mixed(), &key);
+    // With a chain, digests and a signature that hold.
+    let edited = signed(&bytes, &key, |members| {
+        let record = String::from_utf8(members[0].1.clone()).unwrap();
+        let record = record.replacen("\"micros\":12345", "\"micros\":12346", 1);
+        let mut chain = HashChain::default();
+        let links = record.split_inclusive('\n').map(|line| chain.add(line.as_bytes()).to_owned() + "\n");
+        members[1].1 = links.collect::<String>().into_bytes();
+        members[0].1 = record.into_bytes();
+    });
+    let broken = verify(&edited, None, &tool()).broken;
+    assert!(
+        broken.contains(&"record.jsonl: it was changed after the run had written it".to_owned()),
+        "{broken:?}"
+    );
+    // `bundle` does not sign it at all.
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join(RECORD);
+    std::fs::write(&path, &read(&edited)[0].1).unwrap();
+    let error = bundle::bundle(&path, &tool(), &key, std::io::sink()).unwrap_err().to_string();
+    assert!(error.starts_with("the record was changed after the run had written it"), "{error}");
 }

@@ -1,59 +1,145 @@
 //! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is answered in another way.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
+use std::{collections::BTreeSet, fmt::Write as _, io::BufRead};
+
+use xs2aspec_record::{
+    CaseEvents, CaseVerdict, Changes, Entry, RecordReader, Role, RunStarted, Verdict, WaiverSeen,
 };
 
-use xs2aspec_record::{CaseVerdict, Changes, Verdict};
-
-use crate::{
-    run::{self, Run},
-    text::short,
-};
+use crate::{stream::ReportsError, summary::SummaryBuilder, text::short, words};
 
 /// Items of one list that are shown.
 const MOST: usize = 200;
 
-/// Holds two runs against each other.
-pub fn of(base: &Run<'_>, head: &Run<'_>) -> Changes {
-    let verdicts = |run: &Run<'_>| -> BTreeMap<String, (Verdict, String)> {
-        run.selected().map(|verdict| (verdict.case.clone(), (verdict.verdict, why(verdict)))).collect()
-    };
-    let (before, after) = (verdicts(base), verdicts(head));
-    let judged =
-        |word: Verdict| matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed);
-    let start = base.summary().start();
-    let named = format!("{} against {}, clock {}, seed {}", start.tool, start.target, start.now, start.seed);
-    let mut changes = Changes { base: named, ..Changes::default() };
-    for (case, (word, why)) in &after {
-        let was = before.get(case).map(|(word, _)| *word);
-        match (was, *word) {
-            (Some(Verdict::Fail), Verdict::Fail) => {}
-            (_, Verdict::Fail) => changes.newly_broken.push((case.clone(), why.clone())),
-            (Some(Verdict::Fail), Verdict::Pass) => changes.fixed.push(case.clone()),
-            (Some(was), word) if judged(was) && !judged(word) => {
-                changes.newly_not_assessed.push((case.clone(), why.clone()));
+/// Holds a run against the record of an earlier one, case after case.
+pub struct Comparison<R> {
+    base: RecordReader<R>,
+    summary: SummaryBuilder,
+    /// The next case of the earlier run.
+    next: Option<CaseVerdict>,
+    changes: Changes,
+}
+
+impl<R: BufRead> Comparison<R> {
+    /// Begins with the record of the earlier run.
+    pub fn new(base: RecordReader<R>) -> Result<Self, ReportsError> {
+        let changes = Changes::default();
+        let mut comparison = Self { base, summary: SummaryBuilder::default(), next: None, changes };
+        comparison.advance()?;
+        if let Some(summary) = comparison.summary.so_far() {
+            let start = summary.start();
+            let RunStarted { tool, target, now, seed, .. } = start;
+            comparison.changes.base = format!("{tool} against {target}, clock {now}, seed {seed}");
+        }
+        Ok(comparison)
+    }
+
+    /// Goes on to the next selected case of the earlier run.
+    fn advance(&mut self) -> Result<(), ReportsError> {
+        self.next = None;
+        while self.next.is_none()
+            && let Some(entry) = self.base.next()
+        {
+            let entry = entry?;
+            self.summary.add(&entry)?;
+            if let Entry::Case(CaseEvents { verdict, .. }) = entry {
+                self.next = verdict.filter(|verdict| verdict.role == Role::Selected);
             }
-            (Some(was), word) if !judged(was) && judged(word) => changes.newly_assessed.push(case.clone()),
+        }
+        Ok(())
+    }
+
+    /// Takes the next case of the run. Cases come in the order of their ids.
+    pub fn add(&mut self, after: &CaseVerdict) -> Result<(), ReportsError> {
+        if after.role != Role::Selected {
+            return Ok(());
+        }
+        while let Some(before) = self.next.take_if(|before| before.case < after.case) {
+            self.gone(before);
+            self.advance()?;
+        }
+        let before = self.next.take_if(|before| before.case == after.case);
+        self.verdict(before.as_ref(), after);
+        self.observations(before.as_ref(), Some(after));
+        if before.is_some() { self.advance() } else { Ok(()) }
+    }
+
+    fn verdict(&mut self, before: Option<&CaseVerdict>, after: &CaseVerdict) {
+        let judged = |word: Verdict| {
+            matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed)
+        };
+        let (changes, case) = (&mut self.changes, after.case.clone());
+        match (before.map(|before| before.verdict), after.verdict) {
+            (Some(Verdict::Fail), Verdict::Fail) => {}
+            (_, Verdict::Fail) => changes.newly_broken.push((case, why(after))),
+            (Some(Verdict::Fail), Verdict::Pass) => changes.fixed.push(case),
+            (Some(was), word) if judged(was) && !judged(word) => {
+                changes.newly_not_assessed.push((case, why(after)));
+            }
+            (Some(was), word) if !judged(was) && judged(word) => changes.newly_assessed.push(case),
             _ => {}
         }
     }
-    changes.gone = before.keys().filter(|case| !after.contains_key(*case)).cloned().collect();
-    let observations = |run: &Run<'_>| -> BTreeSet<String> {
-        run.selected()
-            .flat_map(|verdict| {
-                verdict.observations.iter().map(|seen| format!("{}: {}", verdict.case, alike(seen)))
-            })
-            .collect()
-    };
-    (changes.newly_observed, changes.no_longer_observed) =
-        differing(&observations(base), &observations(head));
-    let waivers = |run: &Run<'_>| -> BTreeSet<String> {
-        run.summary().waivers().iter().map(xs2aspec_record::WaiverSeen::says).collect()
-    };
-    (changes.new_waivers, changes.gone_waivers) = differing(&waivers(base), &waivers(head));
-    changes
+
+    fn observations(&mut self, before: Option<&CaseVerdict>, after: Option<&CaseVerdict>) {
+        let seen = |verdict: Option<&CaseVerdict>| -> BTreeSet<String> {
+            let verdict = verdict.into_iter();
+            let said = verdict.flat_map(|one| one.observations.iter().map(move |seen| (&one.case, seen)));
+            said.map(|(case, seen)| format!("{case}: {}", alike(seen))).collect()
+        };
+        let (new, gone) = differing(&seen(before), &seen(after));
+        self.changes.newly_observed.extend(new);
+        self.changes.no_longer_observed.extend(gone);
+    }
+
+    fn gone(&mut self, before: CaseVerdict) {
+        self.observations(Some(&before), None);
+        self.changes.gone.push(before.case);
+    }
+
+    /// What differs, once the run has come to its end with these waivers.
+    pub fn finish(mut self, waivers: &[WaiverSeen]) -> Result<Changes, ReportsError> {
+        while let Some(before) = self.next.take() {
+            self.gone(before);
+            self.advance()?;
+        }
+        let base = self.summary.finish()?;
+        let mut changes = self.changes;
+        changes.newly_observed.sort_unstable();
+        changes.no_longer_observed.sort_unstable();
+        let said = |waivers: &[WaiverSeen]| waivers.iter().map(WaiverSeen::says).collect::<BTreeSet<_>>();
+        (changes.new_waivers, changes.gone_waivers) = differing(&said(base.waivers()), &said(waivers));
+        Ok(changes)
+    }
+}
+
+/// Why two records cannot be held against each other.
+#[derive(Debug, thiserror::Error)]
+pub enum DiffError {
+    /// The record of the earlier run.
+    #[error(transparent)]
+    Base(ReportsError),
+    /// The record of the later one.
+    #[error(transparent)]
+    Head(ReportsError),
+}
+
+/// Holds the record of a run against that of an earlier one.
+pub fn diff<B: BufRead, H: BufRead>(
+    base: RecordReader<B>,
+    head: RecordReader<H>,
+) -> Result<Changes, DiffError> {
+    let mut comparison = Comparison::new(base).map_err(DiffError::Base)?;
+    let mut summary = SummaryBuilder::default();
+    for entry in head {
+        let entry = entry.map_err(|error| DiffError::Head(error.into()))?;
+        summary.add(&entry).map_err(|error| DiffError::Head(error.into()))?;
+        if let Entry::Case(CaseEvents { verdict: Some(verdict), .. }) = &entry {
+            comparison.add(verdict).map_err(DiffError::Base)?;
+        }
+    }
+    let summary = summary.finish().map_err(|error| DiffError::Head(error.into()))?;
+    comparison.finish(summary.waivers()).map_err(DiffError::Base)
 }
 
 /// The first line of what changed: how much.
@@ -149,8 +235,8 @@ pub(crate) fn alike(text: &str) -> String {
 
 /// What a verdict rests on, in words.
 fn why(verdict: &CaseVerdict) -> String {
-    let findings: Vec<String> = verdict.findings.iter().map(run::mismatch).collect();
-    if findings.is_empty() { run::reason(verdict).to_owned() } else { findings.join("; ") }
+    let findings: Vec<String> = verdict.findings.iter().map(words::mismatch).collect();
+    if findings.is_empty() { words::reason(verdict).to_owned() } else { findings.join("; ") }
 }
 
 /// As a code span that no text can end.
@@ -162,6 +248,14 @@ fn code(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::sample::Sample;
+
+    fn written(events: &[xs2aspec_record::Event]) -> Vec<u8> {
+        let mut writer = xs2aspec_record::RecordWriter::new(Vec::new());
+        for event in events {
+            writer.write(event).unwrap();
+        }
+        writer.finish().unwrap()
+    }
 
     #[test]
     fn ids_of_a_run_are_no_difference() {
@@ -202,8 +296,9 @@ mod tests {
             ("g", Fail),
             ("h", Observed),
         ]);
-        let (base, head) = (Run::of(&base).unwrap(), Run::of(&head).unwrap());
-        let diff = of(&base, &head);
+        let (base, head) = (written(&base), written(&head));
+        let record = |bytes| RecordReader::new(bytes);
+        let diff = diff(record(base.as_slice()), record(head.as_slice())).unwrap();
         let names =
             |items: &[(String, String)]| items.iter().map(|(case, _)| case.clone()).collect::<Vec<_>>();
         assert_eq!(names(&diff.newly_broken), ["periodic.months/a", "periodic.months/g"]);
@@ -218,7 +313,7 @@ mod tests {
             ),
             "{shown}"
         );
-        let same = of(&head, &head);
+        let same = super::diff(record(head.as_slice()), record(head.as_slice())).unwrap();
         assert!(same.is_empty() && markdown(&same).contains("Nothing differs."));
     }
 }

@@ -1,14 +1,22 @@
 //! The records of shards as one record, once it is sure that they are the parts of one run and that none is missing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::BTreeMap,
+    io::{self, BufRead},
+};
 
 use xs2aspec_record::{
-    AnswerCheck, AnswerChecks, CaseVerdict, Event, Exit, Role, RunFinished, RunStarted, Strength, Totals,
-    WaiverSeen, WaiverState, settled,
+    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, Numbering, ReadError, RecordReader, Role,
+    RunFinished, RunStarted, Totals, WaiverSeen, WaiverState,
+};
+
+use crate::{
+    stream::ReportsError,
+    summary::{RunSummary, SummaryBuilder},
 };
 
 /// Why records are not the parts of one run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// No record, or one that is not of a shard.
     #[error("record {number} of those given is not of a shard: `run --shard K/N` makes those")]
@@ -16,6 +24,17 @@ pub enum MergeError {
         /// Which record, from 1.
         number: usize,
     },
+    /// A record that cannot be read.
+    #[error("record {number} of those given: {error}")]
+    Record {
+        /// Which record, from 1.
+        number: usize,
+        /// Why.
+        error: Box<ReportsError>,
+    },
+    /// The merged record cannot be written.
+    #[error("cannot be written: {0}")]
+    Write(#[source] io::Error),
     /// A part is missing, or there twice.
     #[error("expected one record of each of {of} shards, found {found} of shard {number}")]
     Shards {
@@ -55,74 +74,88 @@ pub enum MergeError {
     },
 }
 
-/// One record of all shards.
-pub fn merge(records: &[Vec<Event>]) -> Result<Vec<Event>, MergeError> {
-    let starts = starts(records)?;
-    let first = starts[0];
-    let mut merged = Merged::default();
-    for (start, record) in starts.iter().zip(records) {
-        merged.add(start, record)?;
+/// Writes one record of all shards. Each is opened twice: for what it says of the run as a whole, and for its cases.
+pub fn merge<R: BufRead>(
+    shards: &[impl Fn() -> io::Result<RecordReader<R>>],
+    mut tell: impl FnMut(Event) -> io::Result<()>,
+) -> Result<(), MergeError> {
+    let wrong = |number| move |error| MergeError::Record { number, error: Box::new(error) };
+    let mut parts = Vec::new();
+    for (shard, number) in shards.iter().zip(1..) {
+        parts.push(Part::read(shard().map_err(ReadError::Io)).map_err(wrong(number))?);
     }
-    let verdicts: Vec<&CaseVerdict> =
-        merged.verdicts.values().filter(|one| one.role == Role::Selected).collect();
-    let planned = first.planned.unwrap_or_default();
-    if verdicts.len() != planned {
-        return Err(MergeError::Missing { planned, found: verdicts.len() });
-    }
-    let said_by_name = verdicts.iter().filter(|verdict| verdict.same_as.is_some()).count();
+    check(&parts)?;
     let mut totals = Totals::default();
-    for text in merged.texts.values() {
-        if let Event::Clause(clause) = text {
+    for event in beginning(&parts)? {
+        if let Event::Clause(clause) = &event {
             totals.clause(clause);
         }
+        tell(event).map_err(MergeError::Write)?;
     }
-    for verdict in merged.verdicts.values() {
-        let strength = merged.strengths.get(&verdict.clause).copied().unwrap_or(Strength::Untestable);
-        totals.add(verdict, strength);
+    let mut cases = Vec::new();
+    for (shard, number) in shards.iter().zip(1..) {
+        let record = shard().map_err(|error| wrong(number)(ReadError::Io(error).into()))?;
+        cases.push(Cases { number, record, next: None });
     }
-    let checks = AnswerChecks { checks: merged.checks.into_values().collect() };
-    checks.checks.iter().for_each(|check| totals.check(check));
-    let finished = RunFinished {
-        counts: totals.counts(),
-        exchanges: merged.exchanges,
-        asked_again: merged.asked_again,
-        retries: merged.retries,
-        micros: merged.micros,
-        stopped_early: false,
-        exit: Exit::with(&totals, &merged.waivers).code(),
-        waivers: merged.waivers,
-    };
-    let now = starts.iter().map(|start| start.now.clone()).min().unwrap_or_default();
-    let started =
-        RunStarted { cases: planned, said_by_name, planned: None, shard: None, now, ..first.clone() };
-    let mut events = vec![Event::RunStarted(started)];
-    events.extend(merged.texts.into_values());
-    events.extend(merged.sent);
-    events.extend(merged.verdicts.into_values().map(Event::Verdict));
-    events.push(Event::AnswerChecks(checks));
-    events.push(Event::RunFinished(finished));
-    Ok(settled(events))
+    cases.iter_mut().try_for_each(Cases::advance)?;
+    let mut numbering = Numbering::default();
+    while let Some(mut case) = next_case(&mut cases)? {
+        numbering.apply(&mut case);
+        let clause = case.verdict.as_ref().and_then(|one| Some((one, parts[0].summary.clause(&one.clause)?)));
+        if let Some((verdict, clause)) = clause {
+            totals.add(verdict, clause.strength);
+        }
+        case.into_events().try_for_each(&mut tell).map_err(MergeError::Write)?;
+    }
+    end(&parts, totals).into_iter().try_for_each(tell).map_err(MergeError::Write)
 }
 
-/// The beginnings of all records, which are those of all parts of one run.
-fn starts(records: &[Vec<Event>]) -> Result<Vec<&RunStarted>, MergeError> {
-    let mut starts = Vec::new();
-    let mut shards = Vec::new();
-    for (number, record) in records.iter().enumerate() {
-        let Some(Event::RunStarted(start)) = record.first() else {
-            return Err(MergeError::NoShard { number: number + 1 });
-        };
-        let shard = start.shard.as_deref().and_then(|shard| shard.split_once('/'));
+/// What one shard says of the run as a whole.
+struct Part {
+    summary: RunSummary,
+    /// Its profile, then the clauses and case files by id.
+    texts: BTreeMap<(u8, String), Event>,
+    checks: Vec<AnswerCheck>,
+}
+
+impl Part {
+    fn read<R: BufRead>(record: Result<RecordReader<R>, ReadError>) -> Result<Self, ReportsError> {
+        let (mut builder, mut texts, mut checks) = (SummaryBuilder::default(), BTreeMap::new(), Vec::new());
+        for entry in record? {
+            let entry = entry?;
+            builder.add(&entry)?;
+            let Entry::Run(event) = entry else { continue };
+            let key = match &event {
+                Event::Profile(_) => (0, String::new()),
+                Event::Clause(clause) => (1, clause.id.clone()),
+                Event::Source(source) => (2, source.file.clone()),
+                Event::AnswerChecks(found) => {
+                    checks.clone_from(&found.checks);
+                    continue;
+                }
+                _ => continue,
+            };
+            texts.insert(key, event);
+        }
+        Ok(Self { summary: builder.finish()?, texts, checks })
+    }
+}
+
+/// Whether these are all parts of one run, each at its end.
+fn check(parts: &[Part]) -> Result<(), MergeError> {
+    let mut numbers = Vec::new();
+    for (part, number) in parts.iter().zip(1..) {
+        let shard = part.summary.start().shard.as_deref().and_then(|shard| shard.split_once('/'));
         let shard =
             shard.and_then(|(number, of)| Some((number.parse::<u32>().ok()?, of.parse::<u32>().ok()?)));
-        shards.push(shard.ok_or(MergeError::NoShard { number: number + 1 })?);
-        starts.push(start);
+        numbers.push(shard.ok_or(MergeError::NoShard { number })?);
     }
-    let (first, of) = match (starts.first(), shards.first()) {
-        (Some(first), Some((_, of))) => (*first, *of),
-        _ => return Err(MergeError::NoShard { number: 1 }),
+    let (Some(first), Some((_, of))) = (parts.first(), numbers.first().copied()) else {
+        return Err(MergeError::NoShard { number: 1 });
     };
-    for (start, (_, other)) in starts.iter().zip(&shards) {
+    let first = first.summary.start();
+    for (part, (_, other)) in parts.iter().zip(&numbers) {
+        let start = part.summary.start();
         let same = [
             ("number of shards", of.to_string(), other.to_string()),
             ("suite", first.suite_sha256.clone(), start.suite_sha256.clone()),
@@ -145,97 +178,114 @@ fn starts(records: &[Vec<Event>]) -> Result<Vec<&RunStarted>, MergeError> {
         }
     }
     for number in 1..=of {
-        let found = shards.iter().filter(|(shard, _)| *shard == number).count();
+        let found = numbers.iter().filter(|(shard, _)| *shard == number).count();
         if found != 1 {
             return Err(MergeError::Shards { number, found, of });
         }
     }
-    Ok(starts)
+    for part in parts {
+        if part.summary.finish().is_none_or(|finish| finish.stopped_early) {
+            let shard = part.summary.start().shard.clone().unwrap_or_default();
+            return Err(MergeError::Unfinished { shard });
+        }
+    }
+    Ok(())
 }
 
-#[derive(Default)]
-struct Merged {
-    /// Clauses and sources, by kind and id.
-    texts: BTreeMap<(u8, String), Event>,
-    strengths: BTreeMap<String, Strength>,
-    sent: Vec<Event>,
-    verdicts: BTreeMap<String, CaseVerdict>,
-    /// Checks on answers by clause. Controls are asked in each shard that needs them, so that these may be more than one run has.
-    checks: BTreeMap<String, AnswerCheck>,
-    waivers: Vec<WaiverSeen>,
-    exchanges: u64,
-    asked_again: u64,
-    retries: u64,
-    micros: u64,
+/// The events before the cases.
+fn beginning(parts: &[Part]) -> Result<Vec<Event>, MergeError> {
+    let starts = || parts.iter().map(|part| part.summary.start());
+    let first = starts().next().ok_or(MergeError::NoShard { number: 1 })?;
+    let planned = first.planned.unwrap_or_default();
+    let found = parts.iter().map(|part| part.summary.totals().counts().total()).sum();
+    // More of them are found where two shards have the same case.
+    if found < planned {
+        return Err(MergeError::Missing { planned, found });
+    }
+    let started = RunStarted {
+        cases: planned,
+        said_by_name: parts.iter().map(|part| part.summary.said_by_name()).sum(),
+        planned: None,
+        shard: None,
+        now: starts().map(|start| start.now.clone()).min().unwrap_or_default(),
+        ..first.clone()
+    };
+    let texts: BTreeMap<_, _> = parts.iter().flat_map(|part| &part.texts).collect();
+    Ok([Event::RunStarted(started)].into_iter().chain(texts.into_values().cloned()).collect())
 }
 
-impl Merged {
-    fn add(&mut self, start: &RunStarted, record: &[Event]) -> Result<(), MergeError> {
-        let Some(Event::RunFinished(finish)) = record.last().filter(|_| !stopped(record)) else {
-            return Err(MergeError::Unfinished { shard: start.shard.clone().unwrap_or_default() });
-        };
-        // A control runs in each shard that needs it, and is told once: where it was asked for, else where it came first.
-        let mut kept = BTreeSet::new();
-        for event in record {
-            let Event::Verdict(verdict) = event else { continue };
-            match self.verdicts.get(&verdict.case).map(|known| known.role) {
-                Some(Role::Selected) if verdict.role == Role::Selected => {
-                    return Err(MergeError::Twice(verdict.case.clone()));
-                }
-                Some(Role::Selected) => {}
-                Some(Role::Control) if verdict.role == Role::Control => {}
-                known => {
-                    if known.is_some() {
-                        self.sent.retain(
-                            |event| !matches!(event, Event::Exchange(sent) if sent.case == verdict.case),
-                        );
-                    }
-                    let mut verdict = verdict.clone();
-                    verdict.exchange = verdict.exchange.map(|number| number + self.exchanges);
-                    kept.insert(verdict.case.clone());
-                    self.verdicts.insert(verdict.case.clone(), verdict);
+/// The cases of one shard, in the order of their ids.
+struct Cases<R> {
+    number: usize,
+    record: RecordReader<R>,
+    next: Option<CaseEvents>,
+}
+
+impl<R: BufRead> Cases<R> {
+    /// Goes on to the next case with a verdict.
+    fn advance(&mut self) -> Result<(), MergeError> {
+        self.next = None;
+        while self.next.is_none()
+            && let Some(entry) = self.record.next()
+        {
+            match entry {
+                Ok(Entry::Case(case)) => self.next = Some(case).filter(|case| case.verdict.is_some()),
+                Ok(Entry::Run(_)) => {}
+                Err(error) => {
+                    return Err(MergeError::Record { number: self.number, error: Box::new(error.into()) });
                 }
             }
         }
-        for event in record {
-            match event {
-                Event::Profile(_) => drop(self.texts.insert((2, String::new()), event.clone())),
-                Event::Clause(clause) => {
-                    self.strengths.insert(clause.id.clone(), clause.strength);
-                    self.texts.insert((0, clause.id.clone()), event.clone());
-                }
-                Event::Source(source) => drop(self.texts.insert((1, source.file.clone()), event.clone())),
-                Event::Exchange(exchange) if kept.contains(&exchange.case) => {
-                    let mut exchange = exchange.clone();
-                    exchange.number += self.exchanges;
-                    self.sent.push(Event::Exchange(exchange));
-                }
-                Event::AnswerChecks(checks) => {
-                    checks.checks.iter().for_each(|check| check.add_to(&mut self.checks));
-                }
-                _ => {}
-            }
-        }
-        for waiver in &finish.waivers {
-            match self
-                .waivers
-                .iter_mut()
-                .find(|known| known.place == waiver.place && known.pattern == waiver.pattern)
-            {
-                Some(known) => combine(known, waiver),
-                None => self.waivers.push(waiver.clone()),
-            }
-        }
-        self.exchanges += finish.exchanges;
-        self.asked_again += finish.asked_again;
-        self.retries += finish.retries;
-        self.micros = self.micros.max(finish.micros);
         Ok(())
     }
 }
 
-fn stopped(record: &[Event]) -> bool {
-    !matches!(record.last(), Some(Event::RunFinished(finish)) if !finish.stopped_early)
+/// The next case of all shards. A control runs in each shard that needs it, and is told once: where it was asked for, else where it came
+/// first.
+fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<CaseEvents>, MergeError> {
+    let Some(id) = shards.iter().filter_map(|shard| shard.next.as_ref()).map(|case| case.case.clone()).min()
+    else {
+        return Ok(None);
+    };
+    let is_selected =
+        |case: &CaseEvents| case.verdict.as_ref().is_some_and(|verdict| verdict.role == Role::Selected);
+    let mut kept: Option<CaseEvents> = None;
+    for shard in shards {
+        let Some(case) = shard.next.take_if(|case| case.case == id) else { continue };
+        shard.advance()?;
+        match &kept {
+            Some(known) if is_selected(known) && is_selected(&case) => return Err(MergeError::Twice(id)),
+            Some(known) if is_selected(known) || !is_selected(&case) => {}
+            _ => kept = Some(case),
+        }
+    }
+    Ok(kept)
+}
+
+/// The events after the cases.
+fn end(parts: &[Part], mut totals: Totals) -> Vec<Event> {
+    // Controls are asked in each shard that needs them, so that these may be more than one run has.
+    let mut checks = BTreeMap::new();
+    parts.iter().flat_map(|part| &part.checks).for_each(|check| check.add_to(&mut checks));
+    let checks = AnswerChecks { checks: checks.into_values().collect() };
+    checks.checks.iter().for_each(|check| totals.check(check));
+    let mut finished = RunFinished { counts: totals.counts(), ..RunFinished::default() };
+    for finish in parts.iter().filter_map(|part| part.summary.finish()) {
+        finished.exchanges += finish.exchanges;
+        finished.asked_again += finish.asked_again;
+        finished.retries += finish.retries;
+        finished.micros = finished.micros.max(finish.micros);
+        for waiver in &finish.waivers {
+            let is_same =
+                |known: &&mut WaiverSeen| known.place == waiver.place && known.pattern == waiver.pattern;
+            match finished.waivers.iter_mut().find(is_same) {
+                Some(known) => combine(known, waiver),
+                None => finished.waivers.push(waiver.clone()),
+            }
+        }
+    }
+    finished.exit = Exit::with(&totals, &finished.waivers).code();
+    vec![Event::AnswerChecks(checks), Event::RunFinished(finished)]
 }
 
 /// What has come of a waiver in two shards: what is red in one is red, and what is in force in one is in force.

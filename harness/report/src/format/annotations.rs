@@ -11,9 +11,9 @@ use xs2aspec_record::Verdict;
 use crate::{
     format::groups::Groups,
     reporter::{CaseReport, Reporter},
-    run::mismatch,
     summary::RunSummary,
     text::short,
+    words::mismatch,
 };
 
 /// Violations that get a line of their own; a server shows no more than ten of a kind for a step.
@@ -28,7 +28,7 @@ pub struct Github {
 }
 
 impl Reporter for Github {
-    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>) {
+    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail if self.errors.len() < MOST => {
@@ -44,6 +44,7 @@ impl Reporter for Github {
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {

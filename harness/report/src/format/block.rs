@@ -7,9 +7,10 @@ use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Verdict};
 
 use crate::{
     reporter::CaseReport,
-    run, shell,
+    shell,
     summary::RunSummary,
     text::{self, harmless, short},
+    words,
 };
 
 /// The block of a case, several lines, the last one with its line end.
@@ -24,7 +25,7 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
         line(&mut block, "   | ", &short(change));
     }
     for finding in &verdict.findings {
-        let mut words = short(&run::mismatch(finding));
+        let mut words = short(&words::mismatch(finding));
         if finding.clause != verdict.clause {
             let _ = write!(words, " [{}]", harmless(&finding.clause));
         }
@@ -112,7 +113,7 @@ fn said(verdict: &CaseVerdict) -> Option<String> {
         Verdict::NotApplicable => "does not apply",
         Verdict::Error => "could not judge",
     };
-    Some(format!("{about}: {}", short(run::reason(verdict))))
+    Some(format!("{about}: {}", short(words::reason(verdict))))
 }
 
 /// The clauses that are broken. A case whose own clause is not among them names it as what it is about.

@@ -1,9 +1,6 @@
 //! `ctrf.json`: the Common Test Report Format (ctrf.io, JSON Schema of specification 0.0.0), for dashboards that read many tools.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::io::{self, Write};
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -12,32 +9,19 @@ use xs2aspec_record::Verdict;
 use crate::{
     demanded,
     format::block,
-    reporter::{CaseReport, Parts, Reporter},
-    run,
+    reporter::{CaseReport, Reporter},
     summary::RunSummary,
-    text,
+    text, words,
 };
 
 /// The report of a run, a line for each test.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ctrf {
-    tests: Parts,
-}
-
-impl Ctrf {
-    /// No tests yet. Many of them are kept in this folder until the end, or else in memory.
-    pub fn new(folder: Option<&Path>) -> Self {
-        Self { tests: Parts::new(folder) }
-    }
+    has_tests: bool,
 }
 
 impl Reporter for Ctrf {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
-        let between = if self.tests.is_empty() { "" } else { "," };
-        self.tests.add(format!("{between}\n{}", test(summary, report)).as_bytes());
-    }
-
-    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         let start = summary.start();
         let counts = summary.totals().counts();
         let begin = DateTime::parse_from_rfc3339(&start.now).map_or(0, |time| time.timestamp_millis());
@@ -74,8 +58,15 @@ impl Reporter for Ctrf {
             out,
             "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"0.0.0\",\"results\":{{\n\"tool\":{tool},\n\"summary\":{counted},\n\
              \"environment\":{environment},\n\"extra\":{extra},\n\"tests\":["
-        )?;
-        self.tests.copy(self.tests.all(), out)?;
+        )
+    }
+
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let between = if std::mem::replace(&mut self.has_tests, true) { "," } else { "" };
+        write!(out, "{between}\n{}", test(summary, report))
+    }
+
+    fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"\n]}}\n")
     }
 }
@@ -101,11 +92,11 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
     match verdict.verdict {
         Verdict::Fail => {
             let first = verdict.findings.first();
-            test["message"] = text::short(&first.map(run::mismatch).unwrap_or_default()).into();
+            test["message"] = text::short(&first.map(words::mismatch).unwrap_or_default()).into();
             test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}
-        _ => test["message"] = text::short(run::reason(verdict)).into(),
+        _ => test["message"] = text::short(words::reason(verdict)).into(),
     }
     test
 }

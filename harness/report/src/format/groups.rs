@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use xs2aspec_record::CaseVerdict;
 
-use crate::run;
+use crate::words;
 
 /// Texts that are kept apart. A target that makes each of its answers another one does not fill the memory.
 const APART: usize = 2_000;
@@ -48,7 +48,7 @@ impl Groups {
 
     /// Counts the reason of a verdict.
     pub(crate) fn add_reason(&mut self, verdict: &CaseVerdict) {
-        self.add(run::reason(verdict), verdict);
+        self.add(words::reason(verdict), verdict);
     }
 
     /// How often all of them were said.

@@ -4,58 +4,42 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::{Value, json};
-use xs2aspec_record::{Body, Event, Exchange, Header, RunStarted};
+use xs2aspec_record::{Body, Exchange, Header, RunStarted};
 
-/// An archive that is written one exchange after the other. Each begins as long after the clock of the run as the record says.
-#[derive(Debug)]
-pub struct Archive<W: Write> {
-    out: W,
-    /// The beginning of the run, once it was report.
-    start: Option<RunStarted>,
-    is_first: bool,
+use crate::{reporter::Reporter, summary::RunSummary};
+
+/// The archive of a run. Each exchange begins as long after the clock of the run as the record says.
+#[derive(Debug, Default)]
+pub struct Archive {
+    has_entries: bool,
 }
 
-impl<W: Write> Archive<W> {
-    /// An archive that begins with the run.
-    pub fn new(out: W) -> Self {
-        Self { out, start: None, is_first: true }
+impl Reporter for Archive {
+    fn begin(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        let tool = &summary.start().tool;
+        let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
+        let creator = json!({"name": name, "version": version});
+        write!(out, r#"{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":["#)
     }
 
-    /// Takes the next event of a record: its start and its exchanges are written.
-    pub fn tell(&mut self, event: &Event) -> io::Result<()> {
-        match (event, &self.start) {
-            (Event::RunStarted(start), None) => {
-                let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
-                let creator = json!({"name": name, "version": version});
-                write!(self.out, r#"{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":["#)?;
-                self.start = Some(start.clone());
+    fn exchanges(
+        &mut self,
+        summary: &RunSummary,
+        exchanges: &[Exchange],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for exchange in exchanges {
+            if std::mem::replace(&mut self.has_entries, true) {
+                out.write_all(b",")?;
             }
-            (Event::Exchange(exchange), Some(start)) => {
-                if !std::mem::take(&mut self.is_first) {
-                    self.out.write_all(b",")?;
-                }
-                serde_json::to_writer(&mut self.out, &entry(start, exchange))?;
-            }
-            _ => {}
+            serde_json::to_writer(&mut *out, &entry(summary.start(), exchange))?;
         }
         Ok(())
     }
 
-    /// Ends it, if it has begun. The output, flushed.
-    pub fn finish(mut self) -> io::Result<W> {
-        if self.start.is_some() {
-            self.out.write_all(b"]}}")?;
-        }
-        self.out.flush()?;
-        Ok(self.out)
+    fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"]}}")
     }
-}
-
-/// The archive of the exchanges among these events.
-pub fn write<W: Write>(events: &[Event], out: W) -> io::Result<W> {
-    let mut archive = Archive::new(out);
-    events.iter().try_for_each(|event| archive.tell(event))?;
-    archive.finish()
 }
 
 /// The clock of the run when the exchange began, RFC 3339 with microseconds.

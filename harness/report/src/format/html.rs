@@ -4,7 +4,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, Write},
-    path::Path,
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -16,10 +15,9 @@ use crate::{
     compare::diff,
     demanded,
     format::{block, terminal},
-    reporter::{CaseReport, Parts, Reporter},
-    run,
+    reporter::{CaseReport, Reporter},
     summary::RunSummary,
-    text,
+    text, words,
 };
 
 const STYLE: &str = include_str!("html/report.css");
@@ -37,9 +35,9 @@ const DETAILED: usize = 1_500;
 const SLOWEST: usize = 10;
 
 /// The page of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Page {
-    cases: Parts,
+    has_cases: bool,
     /// Clauses by id: which one of the list on the page.
     index: BTreeMap<String, usize>,
     /// Cases whose exchanges are there to be shown.
@@ -50,31 +48,13 @@ pub struct Page {
     slowest: Vec<(u64, String)>,
 }
 
-impl Page {
-    /// No cases yet. Many of them are kept in this folder until the end, or else in memory.
-    pub fn new(folder: Option<&Path>) -> Self {
-        Self {
-            cases: Parts::new(folder),
-            index: BTreeMap::new(),
-            detailed: 0,
-            broken: BTreeSet::new(),
-            slowest: Vec::new(),
-        }
-    }
-}
-
 impl Reporter for Page {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
-        if self.index.is_empty() {
-            let ids = summary.clauses().enumerate().map(|(at, clause)| (clause.id.clone(), at));
-            self.index = ids.collect();
-        }
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         self.detailed += usize::from(shows_exchanges(verdict.verdict));
         let clause = self.index.get(&verdict.clause).copied();
-        let between = if self.cases.is_empty() { "" } else { "," };
+        let between = if std::mem::replace(&mut self.has_cases, true) { "," } else { "" };
         let drawn = case(summary, report, clause, self.detailed <= DETAILED);
-        self.cases.add(format!("{between}{}", in_script(&drawn)).as_bytes());
         for finding in &verdict.findings {
             if !self.broken.contains(&finding.clause) {
                 self.broken.insert(finding.clause.clone());
@@ -85,9 +65,11 @@ impl Reporter for Page {
             self.slowest.insert(at, (verdict.micros, verdict.case.clone()));
             self.slowest.truncate(SLOWEST);
         }
+        write!(out, "{between}{}", in_script(&drawn))
     }
 
-    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        self.index = summary.clauses().enumerate().map(|(at, clause)| (clause.id.clone(), at)).collect();
         let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
@@ -97,9 +79,6 @@ impl Reporter for Page {
         let title = escaped(&format!("xs2aspec: {}", text::short(&summary.start().target)));
         let other = summary.of_other_cases(text::short);
         let says = escaped(&format!("{other}{}. {}.", summary.conclusion(), demanded::numbers(summary)));
-        // The cases are put before the other members.
-        let rest = in_script(&self.rest(summary));
-        let rest = rest.strip_prefix('{').unwrap_or_default();
         write!(
             out,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -108,8 +87,13 @@ impl Reporter for Page {
              <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
              <body>\n<main id=\"report\"><h1>{title}</h1><p>{says}</p></main>\n\
              <script id=\"data\" type=\"application/json\">{{\"cases\":["
-        )?;
-        self.cases.copy(self.cases.all(), out)?;
+        )
+    }
+
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        // The cases stand before the other members.
+        let rest = in_script(&self.rest(summary));
+        let rest = rest.strip_prefix('{').unwrap_or_default();
         write!(out, "],{rest}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
     }
 }
@@ -225,7 +209,7 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     });
     if !verdict.findings.is_empty() {
         let findings = verdict.findings.iter().map(|finding| {
-            json!({"clause": finding.clause, "says": cut(&run::mismatch(finding), LINE), "at": cut(&finding.at, LINE)})
+            json!({"clause": finding.clause, "says": cut(&words::mismatch(finding), LINE), "at": cut(&finding.at, LINE)})
         });
         rest["findings"] = findings.collect();
     }
@@ -241,7 +225,7 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     if shows_exchanges(verdict.verdict) {
         rest["again"] = block::again(summary, &verdict.case).into();
         if is_detailed {
-            rest["exchanges"] = report.exchanges.iter().map(|sent| exchange(sent)).collect();
+            rest["exchanges"] = report.exchanges.iter().map(exchange).collect();
         }
     }
     json!([verdict.case, clause, verdict.verdict.word(), rest])

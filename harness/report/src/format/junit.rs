@@ -21,11 +21,11 @@ use xs2aspec_record::{CaseVerdict, Counts, Exit, Verdict};
 
 use crate::{
     demanded,
-    format::block,
-    reporter::{CaseReport, Parts, Reporter},
-    run,
+    format::{block, parts::Parts},
+    reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{self, harmless, short},
+    words,
 };
 
 /// The run as `JUnit` XML: a suite per area, in it a test case per selected case, in the order of their ids.
@@ -58,22 +58,22 @@ impl Junit {
 }
 
 impl Reporter for Junit {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
-        // Writing to memory does not fail.
-        drop(case(&mut self.writer, summary, report));
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+        case(&mut self.writer, summary, report)?;
         let part = self.cases.add(self.writer.get_ref());
         self.writer.get_mut().clear();
         let verdict = report.verdict;
         if !self.suites.contains_key(&verdict.area) {
             self.suites.insert(verdict.area.clone(), Suite::default());
         }
-        let Some(suite) = self.suites.get_mut(&verdict.area) else { return };
+        let Some(suite) = self.suites.get_mut(&verdict.area) else { return Ok(()) };
         suite.counts.add(verdict.verdict);
         suite.micros = suite.micros.saturating_add(verdict.micros);
         match suite.cases.last_mut() {
             Some(last) if last.end == part.start => last.end = part.end,
             _ => suite.cases.push(part),
         }
+        Ok(())
     }
 
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
@@ -207,7 +207,7 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
     let (element, kind, message) = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => return Ok(()),
         Verdict::NotApplicable | Verdict::Waived => {
-            let message = short(run::reason(verdict));
+            let message = short(words::reason(verdict));
             writer.create_element("skipped").with_attribute(("message", message.as_str())).write_empty()?;
             return Ok(());
         }
@@ -216,7 +216,7 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
             ("failure", kind, message)
         }
         Verdict::Inconclusive | Verdict::Error => {
-            ("error", verdict.verdict.word().to_owned(), short(run::reason(verdict)))
+            ("error", verdict.verdict.word().to_owned(), short(words::reason(verdict)))
         }
     };
     let attributes = [("type", kind.as_str()), ("message", message.as_str())];
@@ -228,9 +228,9 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
 /// Clause and message of a failing case: those of its first finding, with the number of further ones.
 fn violation(verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
-        return (harmless(&verdict.clause), short(run::reason(verdict)));
+        return (harmless(&verdict.clause), short(words::reason(verdict)));
     };
-    let message = short(&run::mismatch(first));
+    let message = short(&words::mismatch(first));
     match verdict.findings.len() {
         1 => (harmless(&first.clause), message),
         findings => (harmless(&first.clause), format!("{message} (and {} more)", findings - 1)),

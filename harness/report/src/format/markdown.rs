@@ -16,9 +16,9 @@ use crate::{
         terminal,
     },
     reporter::{CaseReport, Reporter},
-    run,
     summary::RunSummary,
     text::{self, short},
+    words,
 };
 
 /// Bytes that a summary takes at most. GitHub refuses a step summary above 1024 KiB.
@@ -40,7 +40,7 @@ pub struct Summary {
 }
 
 impl Reporter for Summary {
-    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>) {
+    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail => {
@@ -61,6 +61,7 @@ impl Reporter for Summary {
             // What differs in ids alone is one thing.
             self.observed.add(&diff::alike(observation), verdict);
         }
+        Ok(())
     }
 
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
@@ -199,7 +200,7 @@ fn failing(verdict: &CaseVerdict) -> String {
         let _ = writeln!(item, "  - {}: {place}expected {expected}, got {actual}", code(&finding.clause));
     }
     if verdict.findings.is_empty() {
-        let _ = writeln!(item, "  - {}", code(run::reason(verdict)));
+        let _ = writeln!(item, "  - {}", code(words::reason(verdict)));
     }
     item
 }
@@ -234,13 +235,10 @@ mod tests {
     use pulldown_cmark::{Event, Options, Parser, Tag};
 
     use super::*;
-    use crate::{
-        format::Report,
-        sample::{self, Sample},
-    };
+    use crate::sample::{self, Sample};
 
     fn summary(events: &[xs2aspec_record::Event]) -> String {
-        String::from_utf8(Report::Markdown.draw(&crate::Run::of(events).unwrap(), events)).unwrap()
+        String::from_utf8(crate::Run::of(events).unwrap().draw(&mut Summary::default())).unwrap()
     }
 
     #[test]

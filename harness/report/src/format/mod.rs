@@ -8,14 +8,13 @@ pub mod har;
 pub mod html;
 pub mod junit;
 pub mod markdown;
+mod parts;
 pub mod terminal;
 
 use std::path::Path;
 
-use xs2aspec_record::Event;
-
-use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary};
-use crate::{Run, reporter::Reporter};
+use self::{ctrf::Ctrf, har::Archive, html::Page, junit::Junit, markdown::Summary};
+use crate::reporter::Reporter;
 
 /// A report by what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,24 +46,14 @@ impl Report {
         }
     }
 
-    /// An empty one, to be shown case after case; its parts are kept in this folder until the end, or else in memory. `None` for the archive of exchanges,
-    /// some of which may belong to no case.
-    pub fn reporter(self, folder: Option<&Path>) -> Option<Box<dyn Reporter>> {
-        Some(match self {
+    /// Draws it. What must be kept until the end is kept in this folder, or else in memory.
+    pub fn reporter(self, folder: Option<&Path>) -> Box<dyn Reporter> {
+        match self {
             Self::Junit => Box::new(Junit::new(folder)),
             Self::Markdown => Box::new(Summary::default()),
-            Self::Html => Box::new(Page::new(folder)),
-            Self::Ctrf => Box::new(Ctrf::new(folder)),
-            Self::Har => return None,
-        })
-    }
-
-    /// Its bytes, drawn from a record that is in memory, of which `run` is the index.
-    pub fn draw(self, run: &Run<'_>, events: &[Event]) -> Vec<u8> {
-        match self.reporter(None) {
-            Some(mut reporter) => run.draw(reporter.as_mut()),
-            // Writing to memory does not fail.
-            None => har::write(events, Vec::new()).unwrap_or_default(),
+            Self::Html => Box::new(Page::default()),
+            Self::Ctrf => Box::new(Ctrf::default()),
+            Self::Har => Box::new(Archive::default()),
         }
     }
 }

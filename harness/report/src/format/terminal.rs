@@ -13,9 +13,9 @@ use crate::{
     demanded,
     format::{block, groups::Groups},
     reporter::{CaseReport, Reporter},
-    run,
     summary::RunSummary,
     text::{self, harmless, short},
+    words,
 };
 
 /// Failing cases that are shown as whole blocks; each further one has a line of its own.
@@ -47,8 +47,8 @@ pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
 /// One line for one failing case.
 pub fn line(verdict: &CaseVerdict) -> String {
     let what = match verdict.findings.first() {
-        Some(finding) => short(&run::mismatch(finding)),
-        None => short(run::reason(verdict)),
+        Some(finding) => short(&words::mismatch(finding)),
+        None => short(words::reason(verdict)),
     };
     let more = match verdict.findings.len() {
         0 | 1 => String::new(),
@@ -77,7 +77,7 @@ struct Unjudged {
 }
 
 impl Reporter for Terminal {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail => {
@@ -100,11 +100,18 @@ impl Reporter for Terminal {
             }
             Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
         }
+        Ok(())
     }
 
-    fn control(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+    fn control(
+        &mut self,
+        summary: &RunSummary,
+        report: &CaseReport<'_>,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
         self.failing.push_str(&block::failure_block(summary, report));
         self.failing.push_str("   = nobody selected it: other cases rest on it\n\n");
+        Ok(())
     }
 
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {

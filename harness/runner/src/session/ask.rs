@@ -93,7 +93,7 @@ impl Session {
             profile: &self.profile,
             seal: &self.seal,
             // A case that had begun before is another one for the target.
-            seed: self.seed ^ self.begun.get(case).copied().unwrap_or_default(),
+            seed: self.seed ^ self.started.get(case).copied().unwrap_or_default(),
             now: self.clock(),
             case,
             step,

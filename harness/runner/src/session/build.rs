@@ -82,7 +82,7 @@ impl Session {
             running: None,
             beside: None,
             journal: None,
-            begun: BTreeMap::new(),
+            started: BTreeMap::new(),
             recorded: None,
             began: Instant::now(),
             retries: AtomicU64::new(0),
@@ -112,10 +112,10 @@ impl Session {
 
     /// Goes on with a run: so many exchanges took place, and these cases had begun to send, each so often.
     #[must_use]
-    pub fn resumed(self, exchanges: u64, begun: &BTreeMap<String, u32>) -> Self {
+    pub fn resumed(self, exchanges: u64, started: &BTreeMap<String, u32>) -> Self {
         let spread = |times: u32| u64::from(times).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let begun = begun.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
-        Self { begun, gate: self.gate.after(exchanges), ..self }
+        let started = started.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
+        Self { started, gate: self.gate.after(exchanges), ..self }
     }
 
     /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is its judged exchange.

@@ -107,7 +107,7 @@ pub struct Session {
     /// Where it is noted before something is sent that could make a payment.
     journal: Option<Arc<Journal>>,
     /// Cases that had begun before the run was resumed, with what makes their identifiers others.
-    begun: BTreeMap<String, u64>,
+    started: BTreeMap<String, u64>,
     /// The record that is judged in place of a target.
     recorded: Option<Recorded>,
     began: Instant,
@@ -300,7 +300,8 @@ impl Session {
         if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
             let again = self.ask_again(&plain, &format!("again-after/{}", case.id)).await;
             if let Some(words) = again.refused {
-                trail.exchanges.extend(again.exchanges);
+                let own = |exchange| Exchange { case: case.id.clone(), ..exchange };
+                trail.exchanges.extend(again.exchanges.into_iter().map(own));
                 let why = "the target accepts nothing any more, so that its refusal says nothing";
                 unconfirm(
                     verdict,

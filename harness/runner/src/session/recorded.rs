@@ -1,61 +1,74 @@
 //! The record of a run in place of a target: the same judgement of the answers that were recorded.
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, Utc};
-use xs2aspec_record::{Body, CaseVerdict, Event, Exchange, Header, TargetProfile, Verdict};
-use xs2aspec_suite::Suite;
+use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, TargetProfile, Verdict};
+use xs2aspec_suite::{Case, Suite};
 
-use super::{Session, SessionError, Stop, Trail};
+use super::{Done, Session, SessionError, Stop, Trail};
 use crate::{exchange::Answer, profile::Profile};
 
-/// What a record says of each case.
+/// What a record says of the case that is judged, and of those that others rest on.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    /// The last exchange of each step, by case and step.
-    exchanges: HashMap<(String, String), Exchange>,
-    verdicts: BTreeMap<String, CaseVerdict>,
+    rested_on: HashMap<String, CaseEvents>,
+    current: Mutex<CaseEvents>,
 }
 
 impl Session {
-    /// A session that asks nobody: its answers are those of a record, which was made with this profile.
-    pub fn of_record(
+    /// A session that asks nobody: its answers are those of a record, which was made with this profile. It has those of the cases that
+    /// others rest on; those of any other case are given to it with [`Self::judge_recorded`].
+    pub(crate) fn of_record(
         suite: Arc<Suite>,
-        events: &[Event],
+        rested_on: HashMap<String, CaseEvents>,
         recorded: &TargetProfile,
     ) -> Result<Self, SessionError> {
-        let mut exchanges = HashMap::new();
-        let mut verdicts = BTreeMap::new();
-        for event in events {
-            match event {
-                Event::Exchange(exchange) => {
-                    let step = (exchange.case.clone(), exchange.step.clone());
-                    exchanges.insert(step, exchange.clone());
-                }
-                Event::Verdict(verdict) => drop(verdicts.insert(verdict.case.clone(), verdict.clone())),
-                _ => {}
-            }
-        }
         let session =
             Self::new(suite, Profile::recorded(recorded).for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
-        Ok(Self { recorded: Some(Recorded { exchanges, verdicts }), ..session })
+        let recorded = Recorded { rested_on, current: Mutex::default() };
+        Ok(Self { recorded: Some(recorded), ..session })
+    }
+
+    /// Judges the recorded answers of a case.
+    pub(crate) async fn judge_recorded(&self, case: &Case, events: CaseEvents) -> Option<Arc<Done>> {
+        let recorded = self.recorded.as_ref()?;
+        if recorded.rested_on.contains_key(&case.id) {
+            return self.case(&case.id).await;
+        }
+        *recorded.current.lock().unwrap_or_else(PoisonError::into_inner) = events;
+        Some(Arc::new(self.run(case).await))
     }
 }
 
 impl Recorded {
+    /// Looks at what was recorded of a case.
+    fn of_case<T>(&self, case: &str, look: impl FnOnce(&CaseEvents) -> Option<T>) -> Option<T> {
+        if let Some(events) = self.rested_on.get(case) {
+            return look(events);
+        }
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.case == case { look(&current) } else { None }
+    }
+
+    /// The last exchange of a step.
+    fn exchange(&self, case: &str, step: &str) -> Option<Exchange> {
+        self.of_case(case, |events| events.exchanges.iter().rfind(|exchange| exchange.step == step).cloned())
+    }
+
+    fn verdict(&self, case: &str, word: Verdict) -> Option<CaseVerdict> {
+        self.of_case(case, |events| events.verdict.clone()).filter(|verdict| verdict.verdict == word)
+    }
+
     /// Whether the case was asked at all; otherwise it stays as it is. One whose request was sent did apply, whatever its verdict says.
     pub(super) fn offered(&self, case: &str) -> Result<(), Stop> {
-        let verdict = self.verdicts.get(case).filter(|verdict| verdict.verdict == Verdict::NotApplicable);
-        let was_asked = self.exchanges.contains_key(&(case.to_owned(), "request".to_owned()));
-        match verdict.filter(|_| !was_asked) {
-            Some(verdict) => {
-                let absence = verdict.absence.clone();
-                let reason = verdict.reason.clone().unwrap_or_default();
-                Err(Stop { absence, ..Stop::new(Verdict::NotApplicable, reason) })
+        match self.verdict(case, Verdict::NotApplicable).filter(|_| !self.has(case, "request")) {
+            Some(CaseVerdict { absence, reason, .. }) => {
+                Err(Stop { absence, ..Stop::new(Verdict::NotApplicable, reason.unwrap_or_default()) })
             }
             None => Ok(()),
         }
@@ -63,20 +76,18 @@ impl Recorded {
 
     /// Whether a step was recorded.
     pub(super) fn has(&self, case: &str, step: &str) -> bool {
-        self.exchanges.contains_key(&(case.to_owned(), step.to_owned()))
+        self.exchange(case, step).is_some()
     }
 
     /// The answer to a step.
     pub(super) fn answer(&self, case: &str, step: &str, trail: &mut Trail) -> Result<Answer, Stop> {
-        let Some(exchange) = self.exchanges.get(&(case.to_owned(), step.to_owned())) else {
-            let verdict = self.verdicts.get(case);
-            let reason = verdict.filter(|verdict| verdict.verdict == Verdict::Error);
-            let reason = reason.and_then(|verdict| verdict.reason.clone());
+        let Some(exchange) = self.exchange(case, step) else {
+            let reason = self.verdict(case, Verdict::Error).and_then(|verdict| verdict.reason);
             return Err(Stop::error(reason.unwrap_or_else(|| format!("no `{step}` was recorded"))));
         };
         trail.exchanges.push(exchange.clone());
-        answer(exchange).ok_or_else(|| {
-            Stop::error(exchange.failure.clone().unwrap_or_else(|| "no answer was recorded".to_owned()))
+        answer(&exchange).ok_or_else(|| {
+            Stop::error(exchange.failure.unwrap_or_else(|| "no answer was recorded".to_owned()))
         })
     }
 }

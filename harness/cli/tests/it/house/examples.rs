@@ -8,6 +8,7 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
+use xs2aspec_record::RecordWriter;
 
 use crate::support::execute;
 
@@ -39,7 +40,7 @@ fn settle(folder: &Path) {
     let record = fs::read_to_string(&path).unwrap();
     let start: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
     let record = record.replace(start["base_url"].as_str().unwrap(), "http://127.0.0.1:8080");
-    let mut settled = String::new();
+    let mut settled = RecordWriter::new(Vec::new());
     for line in record.lines() {
         let mut event: Value = serde_json::from_str(line).unwrap();
         for name in ["at", "micros"] {
@@ -47,10 +48,9 @@ fn settle(folder: &Path) {
                 event[name] = 0.into();
             }
         }
-        settled.push_str(&event.to_string());
-        settled.push('\n');
+        settled.write(&serde_json::from_value(event).unwrap()).unwrap();
     }
-    fs::write(path, settled).unwrap();
+    fs::write(path, settled.finish().unwrap()).unwrap();
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! Parts of a report that are kept until what must stand above them is known.
+
+use std::{
+    io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    ops::Range,
+    path::Path,
+};
+
+use tempfile::SpooledTempFile;
+
+/// Bytes of the parts of one report that are kept in memory; more are kept in a file.
+const IN_MEMORY: usize = 1 << 22;
+
+/// The parts of a report that come before what must stand above them is known.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    file: BufWriter<SpooledTempFile>,
+    written: u64,
+    failed: Option<io::Error>,
+}
+
+impl Parts {
+    /// No parts yet. Many of them are kept in a file of this folder that has no name; without a folder all are kept in memory.
+    pub(crate) fn new(folder: Option<&Path>) -> Self {
+        let file = match folder {
+            Some(folder) => tempfile::spooled_tempfile_in(IN_MEMORY, folder),
+            None => tempfile::spooled_tempfile(usize::MAX),
+        };
+        Self { file: BufWriter::with_capacity(1 << 16, file), written: 0, failed: None }
+    }
+
+    /// Adds a part. Where it stands among all, in bytes.
+    pub(crate) fn add(&mut self, part: &[u8]) -> Range<u64> {
+        let start = self.written;
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(part).err();
+            self.written += part.len() as u64;
+        }
+        start..self.written
+    }
+
+    /// Copies some of what was added.
+    pub(crate) fn copy(&mut self, range: Range<u64>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        self.file.flush()?;
+        let file = self.file.get_mut();
+        file.seek(SeekFrom::Start(range.start))?;
+        let length = range.end - range.start;
+        let copied = io::copy(&mut BufReader::with_capacity(1 << 16, file).take(length), out)?;
+        if copied == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_come_back_whole_from_memory_and_from_a_file() {
+        for length in [10, IN_MEMORY] {
+            let folder = tempfile::TempDir::new().unwrap();
+            let mut parts = Parts::new(Some(folder.path()));
+            let (one, two) = (vec![b'a'; length], vec![b'b'; length]);
+            let (first, second) = (parts.add(&one), parts.add(&two));
+            for (range, wanted) in [
+                (second, two.clone()),
+                (first, one.clone()),
+                (0..2 * length as u64, [one.clone(), two.clone()].concat()),
+            ] {
+                let mut out = Vec::new();
+                parts.copy(range, &mut out).unwrap();
+                assert!(out == wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_that_cannot_be_kept_are_an_error_at_the_end() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let mut parts = Parts::new(Some(&folder.path().join("nowhere")));
+        for _ in 0..3 {
+            parts.add(&vec![b'a'; IN_MEMORY]);
+        }
+        assert!(parts.copy(0..1, &mut io::sink()).is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! Reports of a record that is longer than memory: it is read once for its summary, and once for its cases.
+
+use std::{
+    io::{self, BufRead, Write},
+    path::{Path, PathBuf},
+};
+
+use xs2aspec_record::{
+    Entry, Event, Grouping, ReadError, RecordReader,
+    outputs::{self, Output},
+};
+
+use crate::{
+    format::Report,
+    reporter::Reporter,
+    summary::{RunError, RunSummary, SummaryBuilder},
+};
+
+/// Why reports are not whole.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportsError {
+    /// A file or the folder.
+    #[error("{}: cannot be written: {error}", path.display())]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A record that cannot be read.
+    #[error(transparent)]
+    Record(#[from] ReadError),
+    /// What is drawn cannot be written.
+    #[error("cannot be written: {0}")]
+    Draw(#[source] io::Error),
+    /// The events are no run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Reads the summary of a record.
+pub fn summary<R: BufRead>(record: &mut RecordReader<R>) -> Result<RunSummary, ReportsError> {
+    let mut builder = SummaryBuilder::default();
+    for entry in record {
+        builder.add(&entry?)?;
+    }
+    Ok(builder.finish()?)
+}
+
+/// Draws one report of a record with this summary.
+pub fn draw<R: BufRead>(
+    record: RecordReader<R>,
+    summary: &RunSummary,
+    reporter: &mut dyn Reporter,
+    out: &mut dyn Write,
+) -> Result<(), ReportsError> {
+    reporter.begin(summary, out).map_err(ReportsError::Draw)?;
+    for entry in record {
+        if let Entry::Case(case) = entry? {
+            reporter.show(summary, &case, out).map_err(ReportsError::Draw)?;
+        }
+    }
+    reporter.finish(summary, out).map_err(ReportsError::Draw)
+}
+
+/// Draws every report of the record in this folder beside it. What of them cannot be written does not keep the others from being written.
+pub fn write(folder: &Path, summary: &RunSummary) -> Vec<ReportsError> {
+    let record = match RecordReader::open(&folder.join(outputs::RECORD)) {
+        Ok(record) => record,
+        Err(error) => return vec![ReadError::Io(error).into()],
+    };
+    let mut files = Report::ALL.map(|report| ReportFile::create(report, folder, summary));
+    let mut errors = Vec::new();
+    for entry in record {
+        match entry {
+            Ok(Entry::Case(case)) => {
+                for file in &mut files {
+                    file.step(|reporter, out| reporter.show(summary, &case, out));
+                }
+            }
+            Ok(Entry::Run(_)) => {}
+            Err(error) => {
+                errors.push(error.into());
+                return errors;
+            }
+        }
+    }
+    errors.extend(files.into_iter().filter_map(|file| file.finish(summary).err()));
+    errors
+}
+
+/// A report that is being written.
+struct ReportFile {
+    path: PathBuf,
+    reporter: Box<dyn Reporter>,
+    /// What it is written to, unless that failed.
+    out: io::Result<Output>,
+}
+
+impl ReportFile {
+    fn create(report: Report, folder: &Path, summary: &RunSummary) -> Self {
+        let path = folder.join(report.file());
+        let out = Output::create(&path);
+        let mut file = Self { path, reporter: report.reporter(Some(folder)), out };
+        file.step(|reporter, out| reporter.begin(summary, out));
+        file
+    }
+
+    fn step(&mut self, step: impl FnOnce(&mut dyn Reporter, &mut dyn Write) -> io::Result<()>) {
+        if let Ok(out) = &mut self.out
+            && let Err(error) = step(self.reporter.as_mut(), out)
+        {
+            self.out = Err(error);
+        }
+    }
+
+    fn finish(mut self, summary: &RunSummary) -> Result<(), ReportsError> {
+        self.step(|reporter, out| reporter.finish(summary, out));
+        let Self { path, out, .. } = self;
+        out.and_then(Output::finish).map_err(|error| ReportsError::Write { path, error })
+    }
+}
+
+/// A run while it goes on: its summary, and reporters that write nothing before its end.
+pub struct Live<'a> {
+    grouping: Grouping,
+    builder: SummaryBuilder,
+    reporters: Vec<&'a mut dyn Reporter>,
+    /// The first event that did not belong there.
+    error: Option<RunError>,
+}
+
+impl<'a> Live<'a> {
+    /// A run of which nothing is known yet.
+    pub fn new(reporters: Vec<&'a mut dyn Reporter>) -> Self {
+        Self { grouping: Grouping::default(), builder: SummaryBuilder::default(), reporters, error: None }
+    }
+
+    /// Takes the next event of the record.
+    pub fn add(&mut self, event: Event) {
+        let pushed = self.grouping.push(event).map_err(RunError::from);
+        let took = pushed.and_then(|()| self.take());
+        self.error = self.error.take().or(took.err());
+    }
+
+    fn take(&mut self) -> Result<(), RunError> {
+        while let Some(entry) = self.grouping.pop() {
+            self.builder.add(&entry)?;
+            if let (Entry::Case(case), Some(summary)) = (&entry, self.builder.so_far()) {
+                for reporter in &mut self.reporters {
+                    // Nothing is written.
+                    drop(reporter.show(summary, case, &mut io::sink()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What came of the run.
+    pub fn finish(mut self) -> Result<RunSummary, RunError> {
+        self.grouping.close();
+        self.take()?;
+        self.error.map_or_else(|| self.builder.finish(), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use xs2aspec_record::{RecordWriter, Role};
+
+    use super::*;
+    use crate::{Run, format::terminal::Terminal, sample};
+
+    fn kept(folder: &Path, events: &[Event]) -> PathBuf {
+        let path = folder.join(outputs::RECORD);
+        let mut writer = RecordWriter::new(File::create(&path).unwrap());
+        for event in events {
+            writer.write(event).unwrap();
+        }
+        path
+    }
+
+    fn read(path: &Path) -> Result<RunSummary, ReportsError> {
+        summary(&mut RecordReader::open(path).unwrap())
+    }
+
+    #[test]
+    fn the_files_are_those_of_a_record_in_memory() {
+        for events in [sample::mixed(), sample::hostile()] {
+            let folder = tempfile::TempDir::new().unwrap();
+            let path = kept(folder.path(), &events);
+            let summary = read(&path).unwrap();
+            assert!(write(folder.path(), &summary).is_empty());
+            let run = Run::of(&events).unwrap();
+            assert_eq!(summary.conclusion(), run.summary().conclusion());
+            for report in Report::ALL {
+                let in_memory = run.draw(report.reporter(None).as_mut());
+                let file = std::fs::read(folder.path().join(report.file())).unwrap();
+                assert!(file == in_memory, "{report:?}");
+                let mut drawn = Vec::new();
+                let record = RecordReader::open(&path).unwrap();
+                draw(record, &summary, report.reporter(None).as_mut(), &mut drawn).unwrap();
+                assert!(drawn == in_memory, "{report:?}");
+            }
+            let names = std::fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_while_the_run_goes_on_is_what_its_record_shows() {
+        let events = sample::mixed();
+        let mut terminal = Terminal::default();
+        let mut live = Live::new(vec![&mut terminal]);
+        events.iter().cloned().for_each(|event| live.add(event));
+        let summary = live.finish().unwrap();
+        let mut said = Vec::new();
+        terminal.finish(&summary, &mut said).unwrap();
+        assert!(said == Run::of(&events).unwrap().draw(&mut Terminal::default()));
+        for wrong in [&events[..0], &events[1..]] {
+            let mut live = Live::new(vec![]);
+            wrong.iter().cloned().for_each(|event| live.add(event));
+            assert_eq!(live.finish().unwrap_err(), Run::of(wrong).unwrap_err());
+        }
+    }
+
+    #[test]
+    fn what_is_no_run_has_no_summary() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let events = sample::mixed();
+        let mut more = events.clone();
+        more.push(events[1].clone());
+        let mut lost = events;
+        lost.retain(|event| !matches!(event, Event::Verdict(verdict) if verdict.role == Role::Selected));
+        for events in [more, lost] {
+            let error = read(&kept(folder.path(), &events)).unwrap_err();
+            assert_eq!(error.to_string(), Run::of(&events).unwrap_err().to_string());
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The events of a run in the order of its record. Cases end in whatever order the target answers; what a case came to is told once
+//! all cases before it were told.
+
+use std::collections::BTreeMap;
+
+use xs2aspec_record::{
+    CaseEvents, CaseVerdict, Event, Exchange, Numbering, Role, RunFinished, Totals, Verdict,
+};
+use xs2aspec_suite::Case;
+
+use crate::{
+    answer_checks::AnswerTally,
+    resume::PreviousCases,
+    run::strength,
+    session::{Session, left_in_doubt},
+    waiver::Waivers,
+};
+
+/// How many cases may wait to be told, those under way included. Further ones begin when the oldest of them was told, so that one slow
+/// case does not fill the memory.
+const WAITING: usize = 500;
+
+/// Tells what cases came to in the order of their ids, and counts it.
+pub(crate) struct Release<'a, F> {
+    session: &'a Session,
+    /// All cases of the run, by id.
+    order: &'a [(&'a Case, Role)],
+    /// The first one that was not told yet.
+    next: usize,
+    /// What later ones came to.
+    landed: BTreeMap<usize, CaseEvents>,
+    previous: Option<PreviousCases<'a>>,
+    numbering: Numbering,
+    waivers: Waivers,
+    totals: Totals,
+    answers: AnswerTally<'a>,
+    tell: F,
+}
+
+impl<'a, F: FnMut(&Event)> Release<'a, F> {
+    /// Tells cases in this order.
+    pub(crate) fn new(
+        session: &'a Session,
+        order: &'a [(&'a Case, Role)],
+        previous: Option<PreviousCases<'a>>,
+        waivers: Waivers,
+        tell: F,
+    ) -> Self {
+        Self {
+            session,
+            order,
+            next: 0,
+            landed: BTreeMap::new(),
+            previous,
+            numbering: Numbering::default(),
+            waivers,
+            totals: Totals::default(),
+            answers: AnswerTally::new(session.suite()),
+            tell,
+        }
+    }
+
+    /// Tells an event of the run as a whole.
+    pub(crate) fn event(&mut self, event: &Event) {
+        if let Event::Clause(clause) = event {
+            self.totals.clause(clause);
+        }
+        (self.tell)(event);
+    }
+
+    /// Whether the case at this position may begin.
+    pub(crate) fn may_begin(&self, position: usize) -> bool {
+        position < self.next + WAITING
+    }
+
+    /// Takes what a case came to. Whether that is a violation.
+    pub(crate) fn land(&mut self, mut verdict: CaseVerdict, exchanges: Vec<Exchange>) -> bool {
+        let Ok(at) = self.order.binary_search_by(|(case, _)| case.id.cmp(&verdict.case)) else {
+            return false;
+        };
+        self.waivers.apply(self.session.suite(), &mut verdict);
+        let is_violation = verdict.role == Role::Selected && verdict.verdict == Verdict::Fail;
+        let case = verdict.case.clone();
+        self.landed.insert(at, CaseEvents { case, exchanges, verdict: Some(verdict) });
+        self.release();
+        is_violation
+    }
+
+    /// Tells what can be told.
+    pub(crate) fn release(&mut self) {
+        while let Some((case, role)) = self.order.get(self.next).copied() {
+            let is_kept = self.previous.as_ref().is_some_and(|previous| previous.keeps(&case.id));
+            if !is_kept && !self.landed.contains_key(&self.next) {
+                return;
+            }
+            self.tell_next(case, role, is_kept);
+        }
+    }
+
+    /// Tells all that is left; cases that did not come to their end have no verdict. `finished` makes the last event.
+    pub(crate) fn finish(mut self, finished: impl FnOnce(&Totals, &Waivers) -> RunFinished) -> RunFinished {
+        while let Some((case, role)) = self.order.get(self.next).copied() {
+            let is_kept = self.previous.as_ref().is_some_and(|previous| previous.keeps(&case.id));
+            self.tell_next(case, role, is_kept);
+        }
+        let checks = self.answers.finish();
+        checks.checks.iter().for_each(|check| self.totals.check(check));
+        (self.tell)(&Event::AnswerChecks(checks));
+        let finished = finished(&self.totals, &self.waivers);
+        (self.tell)(&Event::RunFinished(finished.clone()));
+        finished
+    }
+
+    /// Tells the next case: what was sent for it before the run was resumed, and what it came to.
+    fn tell_next(&mut self, case: &Case, role: Role, is_kept: bool) {
+        let earlier = self.previous.as_mut().and_then(|previous| previous.case(&case.id));
+        let mut events = earlier.unwrap_or_default();
+        if is_kept {
+            // A waiver is applied anew, so that the run can say what has come of it.
+            let mut verdict = events.verdict.take().unwrap_or_else(|| unreadable(case, role));
+            if verdict.verdict == Verdict::Waived {
+                verdict.verdict = Verdict::Fail;
+                verdict.reason = None;
+            }
+            self.waivers.apply(self.session.suite(), &mut verdict);
+            events.verdict = Some(verdict);
+        } else {
+            let landed = self.landed.remove(&self.next).unwrap_or_default();
+            events.exchanges.extend(landed.exchanges);
+            events.verdict = landed.verdict;
+        }
+        self.next += 1;
+        self.numbering.apply(&mut events);
+        for exchange in &events.exchanges {
+            self.answers.add(exchange);
+        }
+        if let Some(verdict) = &events.verdict
+            && let Some(clause) = self.session.suite().clauses().get(&verdict.clause)
+        {
+            self.totals.add(verdict, strength(clause).0);
+        }
+        events.into_events().for_each(|event| (self.tell)(&event));
+    }
+}
+
+/// The verdict of a case that had one when the record was read first, and has none now.
+fn unreadable(case: &Case, role: Role) -> CaseVerdict {
+    let reason = "its verdict of the earlier part of the run cannot be read any more".to_owned();
+    CaseVerdict { role, verdict: Verdict::Error, reason: Some(reason), ..left_in_doubt(case) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chrono::{DateTime, Utc};
+    use xs2aspec_suite::{Suite, Tree};
+
+    use super::*;
+    use crate::Profile;
+
+    fn session() -> Session {
+        let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
+        let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded())
+            .unwrap()
+            .for_show();
+        Session::new(suite, profile, 1, DateTime::<Utc>::UNIX_EPOCH).unwrap()
+    }
+
+    fn order(suite: &Suite) -> Vec<(&Case, Role)> {
+        let mut cases: Vec<_> = suite.cases().iter().map(|case| (case, Role::Selected)).collect();
+        cases.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
+        cases
+    }
+
+    fn exchange(case: &str, number: u64) -> Exchange {
+        serde_json::from_value(serde_json::json!({
+            "number": number, "case": case, "step": "request", "micros": 1,
+            "request": {"method": "GET", "url": "/", "headers": []},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn cases_are_told_in_their_order_and_wait_for_a_slow_one() {
+        let session = session();
+        let order = order(session.suite());
+        let mut told = Vec::new();
+        let waivers = Waivers::new(Vec::new(), session.now().date_naive());
+        let mut release = Release::new(&session, &order, None, waivers, |event| told.push(event.clone()));
+        let land = |release: &mut Release<'_, _>, at: usize| {
+            let case = order[at].0;
+            let number = 1_000 - at as u64;
+            let verdict = CaseVerdict {
+                verdict: if at == 7 { Verdict::Fail } else { Verdict::Pass },
+                exchange: Some(number),
+                ..left_in_doubt(case)
+            };
+            release.land(verdict, vec![exchange(&case.id, number)])
+        };
+        // The first one is slow.
+        for at in (1..WAITING).rev() {
+            assert!(release.may_begin(at));
+            assert_eq!(land(&mut release, at), at == 7, "a violation is known before it is told");
+        }
+        assert!(!release.may_begin(WAITING), "nothing was told, and no more may wait");
+        assert_eq!(release.next, 0);
+        land(&mut release, 0);
+        assert_eq!((release.next, release.landed.len()), (WAITING, 0));
+        assert!(release.may_begin(2 * WAITING - 1) && !release.may_begin(2 * WAITING));
+        // The run is interrupted: what came after a gap is told all the same.
+        land(&mut release, WAITING + 1);
+        let finished = release.finish(|totals, _| {
+            let counts = totals.counts();
+            RunFinished { counts, ..RunFinished::default() }
+        });
+        assert_eq!((finished.counts.pass, finished.counts.fail), (WAITING, 1));
+        let exchanges = told.iter().filter_map(|event| match event {
+            Event::Exchange(exchange) => Some(exchange.number),
+            _ => None,
+        });
+        assert!(exchanges.eq(1..=WAITING as u64 + 1));
+        let verdicts: Vec<&CaseVerdict> = told
+            .iter()
+            .filter_map(|event| if let Event::Verdict(verdict) = event { Some(verdict) } else { None })
+            .collect();
+        assert!(verdicts.is_sorted_by(|one, other| one.case < other.case));
+        assert!(verdicts.iter().zip(1..).all(|(verdict, number)| verdict.exchange == Some(number)));
+        assert!(matches!(told.last(), Some(Event::RunFinished(_))));
+    }
+}
