@@ -9,7 +9,7 @@ use xs2aspec_evidence::{
 };
 use xs2aspec_record::{
     Entry, Exit, Role, RunStarted, Verdict,
-    digest::sha256,
+    digest::measured,
     outputs::{self, Output},
 };
 use xs2aspec_report::{demanded, summary::RunSummary, text};
@@ -278,9 +278,10 @@ fn planned(suite: &Suite, start: &RunStarted) -> Result<BTreeSet<String>, Failur
 /// This program.
 fn program() -> Result<Program, Failure> {
     let wrong = |error: std::io::Error| Failure::input(format!("the program cannot read itself: {error}"));
-    let bytes = std::env::current_exe().and_then(fs::read).map_err(wrong)?;
+    let mut file = std::env::current_exe().and_then(fs::File::open).map_err(wrong)?;
+    let (_, sha256) = measured(&mut file).map_err(wrong)?;
     let name = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
-    Ok(Program { name, sha256: sha256(&bytes) })
+    Ok(Program { name, sha256 })
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {

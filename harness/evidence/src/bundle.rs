@@ -11,10 +11,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xs2aspec_record::{
     Entry, Event, Exit, HashChain, ReadError, RecordReader, Role, Verdict,
-    digest::{hex, sha256},
+    digest::{measured, sha256},
 };
 use xs2aspec_report::{
     demanded,
@@ -142,13 +141,6 @@ impl Member {
         file.rewind()?;
         Ok(Self { name, length, sha256, content: Box::new(file) })
     }
-}
-
-/// How long something is, and its SHA-256, in hex.
-pub(crate) fn measured(input: &mut impl Read) -> io::Result<(u64, String)> {
-    let mut hash = Sha256::new();
-    let length = io::copy(input, &mut hash)?;
-    Ok((length, hex(&hash.finalize())))
 }
 
 /// Appends a member to an archive, in the one way in which it is written.

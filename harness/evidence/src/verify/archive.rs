@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xs2aspec_record::RecordReader;
+use xs2aspec_record::{RecordReader, digest::measured};
 use xs2aspec_report::text;
 
-use crate::bundle::{CHAIN, DIGESTS, LARGEST, PROFILE, PUBLIC_KEY, RECORD, STATEMENT, header, measured};
+use crate::bundle::{CHAIN, DIGESTS, LARGEST, PROFILE, PUBLIC_KEY, RECORD, STATEMENT, header};
 
 /// Why a file is not looked at.
 #[derive(Debug, thiserror::Error)]
