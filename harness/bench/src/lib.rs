@@ -1,5 +1,5 @@
-//! The steps that a run is made of, each by itself: for the benchmarks, which say how long they take, and for counting their
-//! instructions, which are the same in every run.
+//! The steps that a run is made of, each by itself: for the benchmarks, which say how long they take, and for
+//! counting their instructions, which are the same in every run.
 
 use std::{collections::BTreeSet, hint::black_box, io};
 
@@ -18,7 +18,8 @@ use xs2aspec_suite::{AnswerRules, Suite, Tree};
 /// A step that is made ready: what is called is the step alone.
 pub type Step = Box<dyn FnMut()>;
 
-/// Makes a step ready. An error is in words: the embedded test material cannot be read, which would be a defect.
+/// Makes a step ready. An error is in words: the embedded test material cannot be read, which would be a
+/// defect.
 pub type Make = fn() -> Result<Step, String>;
 
 /// All steps, by name.

@@ -1,4 +1,5 @@
-//! The table of the whole: what a run reaches, beside what could be reached at most, measured in the same minute.
+//! The table of the whole: what a run reaches, beside what could be reached at most, measured in the same
+//! minute.
 
 use std::{
     fmt::Write as _,

@@ -8,8 +8,9 @@ use xs2aspec_suite::Depth;
 
 /// Checks whether a bank's PSD2 XS2A interface does what its document says.
 ///
-/// Without a command it does what `run` does. Exit codes: 0 conforms; 1 a violation; 2 the command line, a profile, a case or a
-/// clause is wrong, or a file cannot be written; 3 the target did not answer, or a case that the document demands could not be judged; 4 nothing ran.
+/// Without a command it does what `run` does. Exit codes: 0 conforms; 1 a violation; 2 the command line, a
+/// profile, a case or a clause is wrong, or a file cannot be written; 3 the target did not answer, or a case
+/// that the document demands could not be judged; 4 nothing ran.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -25,18 +26,21 @@ pub(crate) enum Command {
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
-    /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and what is accused
-    /// wrongly
+    /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and
+    /// what is accused wrongly
     Prove(Prove),
-    /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation; makes it small and keeps it
+    /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
+    /// makes it small and keeps it
     Explore(Explore),
     /// Draws a report from the record of a run alone
     Report(Report),
-    /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and why
+    /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and
+    /// why
     Rejudge(Rejudge),
     /// Makes one run of the runs of all shards, if none is missing
     Merge(Merge),
-    /// Makes one archive of a run: its record, what it was made with, the reports, and a signed statement about all of them
+    /// Makes one archive of a run: its record, what it was made with, the reports, and a signed statement
+    /// about all of them
     Bundle(Bundle),
     /// Says what of such an archive can be believed, offline; exit code 1 if anything in it was changed
     Verify(Verify),
@@ -44,9 +48,11 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Writes a commented profile of a target to start from
     Init(Init),
-    /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can run, and what to change
+    /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can
+    /// run, and what to change
     Doctor(Doctor),
-    /// Prints a line that sends the request of a case from a shell, freshly signed; requests that prepare it are sent
+    /// Prints a line that sends the request of a case from a shell, freshly signed; requests that prepare it
+    /// are sent
     Curl(Curl),
     /// Lists areas, clauses and cases
     List(List),
@@ -58,7 +64,8 @@ pub(crate) enum Command {
     Lint(Source),
     /// Waits on this machine until a bank sends the PSU back, and prints the query as JSON; for `[[prepare]]`
     Listen(Listen),
-    /// Signs a request of yours by the rules of the document, or explains why a signed one does not hold (--verify)
+    /// Signs a request of yours by the rules of the document, or explains why a signed one does not hold
+    /// (--verify)
     Sign(Sign),
     /// Says what a certificate says, and how keyId names it
     InspectCert(InspectCert),
@@ -69,10 +76,12 @@ pub(crate) enum Command {
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Run {
-    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is started
+    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is
+    /// started
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
-    /// Only these cases: an area, a clause, a case id, or a beginning of one; `*` stands for anything; may be repeated
+    /// Only these cases: an area, a clause, a case id, or a beginning of one; `*` stands for anything; may be
+    /// repeated
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
     /// Not these cases; may be repeated
@@ -87,7 +96,8 @@ pub(crate) struct Run {
     /// How much to run: one case of each class, everything but what takes long, or everything
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from the variables of the job
+    /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from
+    /// the variables of the job
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<String>,
     /// Cases in flight at once
@@ -102,11 +112,12 @@ pub(crate) struct Run {
     /// Stop at the first violation
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Go on with the run in this folder, which was killed or lost its target: verdicts are kept, and what is asked is what was asked
+    /// Go on with the run in this folder, which was killed or lost its target: verdicts are kept, and what is
+    /// asked is what was asked
     #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
     pub(crate) resume: Option<PathBuf>,
-    /// What becomes of a case that may have made a payment before the run was interrupted: sent again with other identifiers, or left
-    /// inconclusive
+    /// What becomes of a case that may have made a payment before the run was interrupted: sent again with
+    /// other identifiers, or left inconclusive
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
     /// Begin anew in a folder whose run did not come to its end, and give up what that may have paid
@@ -137,13 +148,15 @@ pub(crate) struct Run {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explore {
-    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is started
+    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is
+    /// started
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
     /// Only requests of this operation; may be repeated
     #[arg(long, value_name = "OPERATION", value_parser = ["basket", "ncbct", "periodic", "customers", "transaction"])]
     pub(crate) only: Vec<String>,
-    /// Requests to send at most, whatever they are for; one in ten, 300 at most, is kept for making findings smaller
+    /// Requests to send at most, whatever they are for; one in ten, 300 at most, is kept for making findings
+    /// smaller
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     pub(crate) budget: u64,
     /// Time to take at most, such as 60s or 5m
@@ -294,7 +307,8 @@ pub(crate) struct Verify {
     /// The archive
     #[arg(value_name = "BUNDLE")]
     pub(crate) bundle: PathBuf,
-    /// Public key of whom you trust, or a certificate of it, PEM; without it the key that the archive brings is taken
+    /// Public key of whom you trust, or a certificate of it, PEM; without it the key that the archive brings
+    /// is taken
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
 }
@@ -397,7 +411,8 @@ pub(crate) struct Prove {
     /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub(crate) skip: Vec<String>,
-    /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each fault?
+    /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each
+    /// fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
     /// Hold the matrix against this file, and fail where it differs
@@ -448,7 +463,8 @@ pub(crate) struct Serve {
     /// The bank's clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Let the clock be moved: `PUT /clock` with `{"now": "2030-01-31T12:00:00Z"}`; only on a loopback address
+    /// Let the clock be moved: `PUT /clock` with `{"now": "2030-01-31T12:00:00Z"}`; only on a loopback
+    /// address
     #[arg(long)]
     pub(crate) clock_control: bool,
     /// PSUs, customers, accounts, transactions and payments, JSON, in place of the built-in ones
@@ -503,8 +519,8 @@ pub(crate) struct Sign {
     /// Digest with SHA-512 in place of SHA-256
     #[arg(long)]
     pub(crate) sha_512: bool,
-    /// Write the whole request into this file, for `--verify --request`; `-` for standard output. Without it, its header fields go to
-    /// standard output
+    /// Write the whole request into this file, for `--verify --request`; `-` for standard output. Without it,
+    /// its header fields go to standard output
     #[arg(long, value_name = "FILE", conflicts_with = "verify")]
     pub(crate) out: Option<PathBuf>,
     /// Look at a signed request: what of its signature holds, and what would explain the rest

@@ -141,7 +141,8 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
     said
 }
 
-/// Holds the record against the suite at hand: whether it has all cases, and whether its answers come to its verdicts.
+/// Holds the record against the suite at hand: whether it has all cases, and whether its answers come to its
+/// verdicts.
 async fn against_the_suite(
     archive: &Archive,
     summary: &RunSummary,

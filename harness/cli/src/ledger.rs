@@ -1,4 +1,5 @@
-//! `list`, `coverage` and `lint`: what the suite is made of, what it covers, and whether it keeps its own rules.
+//! `list`, `coverage` and `lint`: what the suite is made of, what it covers, and whether it keeps its own
+//! rules.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +73,8 @@ fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
     })
 }
 
-/// Every section of the document with its statements and how each is covered. A statement left to do is exit code 1.
+/// Every section of the document with its statements and how each is covered. A statement left to do is exit
+/// code 1.
 pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
     let suite = crate::suite(args.source.cases.as_ref())?;
     let coverage = Coverage::of(&suite);

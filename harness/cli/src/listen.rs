@@ -1,5 +1,5 @@
-//! `xs2aspec listen`: waits on this machine until a bank sends the PSU back after strong customer authentication, and keeps what the
-//! address it comes back to says.
+//! `xs2aspec listen`: waits on this machine until a bank sends the PSU back after strong customer
+//! authentication, and keeps what the address it comes back to says.
 
 use std::{
     io::{Write as _, stdout},

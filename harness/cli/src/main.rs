@@ -41,7 +41,8 @@ use clap::Parser;
 use xs2aspec_record::Exit;
 use xs2aspec_suite::{Suite, Tree};
 
-/// A run makes and drops many small texts on two threads, and the system's allocator takes a quarter of its time.
+/// A run makes and drops many small texts on two threads, and the system's allocator takes a quarter of its
+/// time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

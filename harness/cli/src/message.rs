@@ -1,4 +1,5 @@
-//! A request in a file, as it goes over the wire (RFC 9112, section 2.1): read with LF or CRLF, written with CRLF.
+//! A request in a file, as it goes over the wire (RFC 9112, section 2.1): read with LF or CRLF, written with
+//! CRLF.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The record of a command that is no plain run, and the reports drawn from it. Its cases come in no order, and
-//! stand in that of their ids: they wait in a file until all of them are there.
+//! The record of a command that is no plain run, and the reports drawn from it. Its cases come in no order,
+//! and stand in that of their ids: they wait in a file until all of them are there.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -137,7 +137,8 @@ fn read(waiting: &mut fs::File, places: &[Range<u64>]) -> io::Result<(Vec<Exchan
     Ok((exchanges, verdict))
 }
 
-/// Numbers the exchanges in the order of the record, after the last one. The verdict names its own by the new number.
+/// Numbers the exchanges in the order of the record, after the last one. The verdict names its own by the new
+/// number.
 fn numbered(
     (mut exchanges, verdict): (Vec<Exchange>, Option<CaseVerdict>),
     last: &mut u64,

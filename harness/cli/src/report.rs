@@ -1,4 +1,5 @@
-//! `xs2aspec report` and `xs2aspec diff`: what a record says, drawn again; and what two records say differently.
+//! `xs2aspec report` and `xs2aspec diff`: what a record says, drawn again; and what two records say
+//! differently.
 
 use std::{
     fs::{self, File},

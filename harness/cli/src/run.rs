@@ -38,7 +38,8 @@ use crate::{
 /// What the suite was shown to catch: the first line of its kill matrix.
 const KILL_MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
 
-/// The crypto library gets ready beside everything else. A program that ended meanwhile would take its ground away.
+/// The crypto library gets ready beside everything else. A program that ended meanwhile would take its ground
+/// away.
 struct WarmUp(Option<JoinHandle<()>>);
 
 impl WarmUp {
@@ -171,8 +172,9 @@ fn may_write(args: &Run) -> Result<(), Failure> {
     }
 }
 
-/// What a command line says to ask the same again, whatever the record says beside it: the target, the cases and the waivers. Requests to the
-/// built-in bank are the same by their seed; any other target gets fresh identifiers, unless they were asked for.
+/// What a command line says to ask the same again, whatever the record says beside it: the target, the cases
+/// and the waivers. Requests to the built-in bank are the same by their seed; any other target gets fresh
+/// identifiers, unless they were asked for.
 fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
     let mut arguments = target;
     for (option, path) in [("--cases", &args.cases), ("--waivers", &args.waivers)] {
@@ -272,7 +274,8 @@ fn options(
     }
 }
 
-/// What tells that somebody wants the run to end: an interrupt from the keyboard, or a request to terminate from the system.
+/// What tells that somebody wants the run to end: an interrupt from the keyboard, or a request to terminate
+/// from the system.
 fn interrupted() -> Arc<Notify> {
     let interrupt = Arc::new(Notify::new());
     let told = Arc::clone(&interrupt);
@@ -297,8 +300,8 @@ fn interrupted() -> Arc<Notify> {
     interrupt
 }
 
-/// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes from 0 and without the
-/// number of jobs.
+/// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes
+/// from 0 and without the number of jobs.
 fn shard(text: &str) -> Result<Shard, Failure> {
     if text != "auto" {
         return text.parse().map_err(|why| Failure::input(format!("--shard: {why}")));

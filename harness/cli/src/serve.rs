@@ -56,8 +56,8 @@ fn tls(args: &Serve) -> Result<Option<Tls>, Failure> {
     }))
 }
 
-/// Writes test keys and certificates. Files that are there stop it before anything is written; with `--overwrite` only those do that are no
-/// test material.
+/// Writes test keys and certificates. Files that are there stop it before anything is written; with
+/// `--overwrite` only those do that are no test material.
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
     for path in keys::FILES.map(|name| args.out.join(name)) {
         let shown = path.display();

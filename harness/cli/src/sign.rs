@@ -136,8 +136,8 @@ fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {
     }
 }
 
-/// Adds what a signed request has to have: Date, Digest where there is a body, X-Request-ID; for a file also Host and the length of
-/// the body. The names of what was added.
+/// Adds what a signed request has to have: Date, Digest where there is a body, X-Request-ID; for a file also
+/// Host and the length of the body. The names of what was added.
 fn complete(request: &mut Request, args: &Sign) -> Vec<&'static str> {
     let algorithm = if args.sha_512 { Algorithm::Sha512 } else { Algorithm::Sha256 };
     let digest = (!request.body.is_empty()).then(|| algorithm.header_value(&request.body));

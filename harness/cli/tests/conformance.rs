@@ -1,6 +1,7 @@
-//! Every case as a test of its own, against the built-in bank or the target that `XS2ASPEC_TARGET` names (a URL, or the file of
-//! a target profile). A case passes here when its verdict is pass or observed. One that was not sent is ignored, with the reason; where a
-//! sentence of the document was not asked because the profile does not say enough, the last test fails.
+//! Every case as a test of its own, against the built-in bank or the target that `XS2ASPEC_TARGET` names (a
+//! URL, or the file of a target profile). A case passes here when its verdict is pass or observed. One that
+//! was not sent is ignored, with the reason; where a sentence of the document was not asked because the
+//! profile does not say enough, the last test fails.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +29,8 @@ const COMPLETE: &str = "the run is complete";
 /// Lines to add to a profile that a message names.
 const SHOWN: usize = 5;
 
-/// The seed of a target that is asked again and again must differ from run to run: X-Request-ID is unique per call.
+/// The seed of a target that is asked again and again must differ from run to run: X-Request-ID is unique per
+/// call.
 fn seed() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
 }
@@ -163,7 +165,8 @@ fn complete(suite: &Suite, profile: &Profile) -> Result<(), Failed> {
     .into())
 }
 
-/// That a target of which little is said is ignored and not passed: this program, started once more against such a one.
+/// That a target of which little is said is ignored and not passed: this program, started once more against
+/// such a one.
 fn little_is_said() -> Result<(), Failed> {
     let runtime = Runtime::new()?;
     let bank = runtime.block_on(xs2aspec_reference::start(Config::default()))?;

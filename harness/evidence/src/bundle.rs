@@ -1,7 +1,8 @@
-//! A run as evidence: one archive with the record, what it was made with, the reports, and a signed statement about all of them.
+//! A run as evidence: one archive with the record, what it was made with, the reports, and a signed statement
+//! about all of them.
 //!
-//! The archive is a plain tar (POSIX ustar) that is written in exactly one way: the same members give the same bytes, and a byte that
-//! differs is a change.
+//! The archive is a plain tar (POSIX ustar) that is written in exactly one way: the same members give the
+//! same bytes, and a byte that differs is a change.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +43,8 @@ pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 /// Type of what it says (in-toto attestation predicates, test result 0.1).
 pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
-/// Bytes that a bundle has at most. It is made, and verified, piece by piece, and yet somebody must have the time for it.
+/// Bytes that a bundle has at most. It is made, and verified, piece by piece, and yet somebody must have the
+/// time for it.
 pub const LARGEST: u64 = 1 << 34;
 
 /// Why there is no bundle.
@@ -193,7 +195,8 @@ pub(crate) fn drawn<R: BufRead>(
     finished.collect::<io::Result<_>>().map_err(ReportsError::Draw)
 }
 
-/// The names of all members that this version writes, in their order. Others may have more or fewer: their statements say which.
+/// The names of all members that this version writes, in their order. Others may have more or fewer: their
+/// statements say which.
 pub fn names() -> Vec<&'static str> {
     let reports = Report::ALL.map(Report::file);
     let mut names = vec![RECORD, CHAIN, PROFILE, DIGESTS];
@@ -278,7 +281,8 @@ impl Contents {
         }
     }
 
-    /// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and each case, and of the program.
+    /// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and
+    /// each case, and of the program.
     pub(crate) fn digests(&self, summary: &RunSummary, program: &Program) -> String {
         let start = summary.start();
         let digests = json!({

@@ -1,6 +1,6 @@
-//! A signed statement: DSSE, the envelope of in-toto attestations (<https://github.com/secure-systems-lab/dsse>, version 1.0.2:
-//! protocol and envelope), with an RSA key (RSASSA-PSS with SHA-256, RFC 8017 section 8.1, salt as long as the digest) or an Ed25519 key
-//! (RFC 8032).
+//! A signed statement: DSSE, the envelope of in-toto attestations
+//! (<https://github.com/secure-systems-lab/dsse>, version 1.0.2: protocol and envelope), with an RSA key
+//! (RSASSA-PSS with SHA-256, RFC 8017 section 8.1, salt as long as the digest) or an Ed25519 key (RFC 8032).
 
 use aws_lc_rs::{
     encoding::{AsDer, PublicKeyX509Der},
@@ -20,7 +20,8 @@ use xs2aspec_record::digest::hex;
 /// What the payload is: an in-toto statement as JSON.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// The start of a `SubjectPublicKeyInfo` of an Ed25519 key (RFC 8410 section 4): the 32 bytes of the key follow.
+/// The start of a `SubjectPublicKeyInfo` of an Ed25519 key (RFC 8410 section 4): the 32 bytes of the key
+/// follow.
 const ED25519_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// Why a statement cannot be signed, or does not hold.
@@ -158,8 +159,8 @@ impl PublicKey {
         self.spki.strip_prefix(&ED25519_PREFIX[..]).filter(|key| key.len() == 32)
     }
 
-    /// The statement of an envelope, if the key has signed it. Each byte of the envelope is looked at: what this would not have written
-    /// is refused.
+    /// The statement of an envelope, if the key has signed it. Each byte of the envelope is looked at: what
+    /// this would not have written is refused.
     pub fn open(&self, envelope: &str) -> Result<Vec<u8>, EnvelopeError> {
         let form = |what: &str| EnvelopeError::Form(what.to_owned());
         let parsed: Envelope =

@@ -50,8 +50,8 @@ const CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
 
-/// The reference bank's readers of headers and bodies: whatever is sent is answered, and never by a failure inside. Signature, Digest,
-/// certificate and body, with a NUL between them.
+/// The reference bank's readers of headers and bodies: whatever is sent is answered, and never by a failure
+/// inside. Signature, Digest, certificate and body, with a NUL between them.
 pub fn bank(bytes: &[u8]) {
     static BANK: LazyLock<Indoors> = LazyLock::new(|| Indoors::open(&Config::default()));
     let mut parts = bytes.splitn(4, |byte| *byte == 0);

@@ -1,5 +1,5 @@
-//! The order of a record: what is said of the run as a whole, then the cases in the order of their ids, each with its exchanges and
-//! its verdict, then the end.
+//! The order of a record: what is said of the run as a whole, then the cases in the order of their ids, each
+//! with its exchanges and its verdict, then the end.
 
 use std::collections::{HashMap, VecDeque};
 

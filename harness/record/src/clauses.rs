@@ -259,7 +259,8 @@ impl DemandedClauses {
         numbers
     }
 
-    /// Kept clauses of which no answer had anything to look at, since their member is optional and never came.
+    /// Kept clauses of which no answer had anything to look at, since their member is optional and never
+    /// came.
     pub fn not_exercised(&self) -> impl Iterator<Item = &str> {
         self.states()
             .filter(|(clause, state)| {
@@ -270,7 +271,8 @@ impl DemandedClauses {
             .map(|(clause, _)| clause)
     }
 
-    /// The lines that a profile lacks, each with how many clauses are not asked for want of it, the most first.
+    /// The lines that a profile lacks, each with how many clauses are not asked for want of it, the most
+    /// first.
     pub fn to_add(&self) -> Vec<(&str, usize)> {
         let mut lines = BTreeMap::<&str, BTreeSet<&str>>::new();
         for (clause, _) in self.states().filter(|(_, state)| *state == ClauseState::NotAsked) {

@@ -1,6 +1,6 @@
-//! The events of a run, in the order in which they are written: one `run-started`, the profile, the clauses and sources that the run
-//! speaks of, where it was resumed, case after case its exchanges and its verdict, the checks on answers, one `run-finished`. A killed
-//! run lacks the last one and is readable.
+//! The events of a run, in the order in which they are written: one `run-started`, the profile, the clauses
+//! and sources that the run speaks of, where it was resumed, case after case its exchanges and its verdict,
+//! the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +85,8 @@ pub struct RunStarted {
     pub depth: String,
     /// Number of selected cases; 0 where they are drawn.
     pub cases: usize,
-    /// Whether the cases were drawn as the run went on, so that nobody knew at its start how many there would be.
+    /// Whether the cases were drawn as the run went on, so that nobody knew at its start how many there would
+    /// be.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drawn: bool,
     /// How many of them are the plain request of their operation once more: nothing is sent again for them.
@@ -97,8 +98,8 @@ pub struct RunStarted {
     /// Selected cases of all parts together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<usize>,
-    /// SHA-256 over what the target profile says of how it is asked and judged, as canonical JSON, in hex: runs with the same one were asked
-    /// alike.
+    /// SHA-256 over what the target profile says of how it is asked and judged, as canonical JSON, in hex:
+    /// runs with the same one were asked alike.
     #[serde(default)]
     pub profile_sha256: String,
     /// SHA-256 of the file of waivers, in hex, where there is one.
@@ -110,8 +111,8 @@ pub struct RunStarted {
     /// Patterns given with `--skip`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip: Vec<String>,
-    /// What the command line said of the target, the cases and the waivers, and what was drawn in its place: the `again` line of a case and
-    /// `run --resume` say it again.
+    /// What the command line said of the target, the cases and the waivers, and what was drawn in its place:
+    /// the `again` line of a case and `run --resume` say it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }
@@ -128,8 +129,8 @@ impl RunStarted {
     }
 }
 
-/// The target profile, as far as it decides how the target is asked and judged. Secrets are masked before they come here; keys are
-/// not here at all.
+/// The target profile, as far as it decides how the target is asked and judged. Secrets are masked before
+/// they come here; keys are not here at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetProfile {
     /// Declared choices, by key.
@@ -141,7 +142,8 @@ pub struct TargetProfile {
     /// Whether a created resource with status RJCT is a refusal.
     #[serde(default)]
     pub rejected_is_refusal: bool,
-    /// Whether requests were signed with the test key that everybody knows, and that the target need not know.
+    /// Whether requests were signed with the test key that everybody knows, and that the target need not
+    /// know.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test_key: bool,
     /// Paths that differ from the document's, by operation.
@@ -162,8 +164,8 @@ pub struct Resumed {
     pub now: String,
     /// Verdicts that were kept.
     pub kept: usize,
-    /// Cases that had begun to send something that could make a payment, and whose end is not known; sent again with other
-    /// identifiers, or left alone.
+    /// Cases that had begun to send something that could make a payment, and whose end is not known; sent
+    /// again with other identifiers, or left alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_doubt: Vec<String>,
 }
@@ -215,7 +217,8 @@ pub struct Exchange {
     /// The answer, as far as it was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
-    /// Why there is no complete answer; `response` is then as much as was seen of one, its body cut after 16 KiB.
+    /// Why there is no complete answer; `response` is then as much as was seen of one, its body cut after 16
+    /// KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// When it began, in microseconds since the run did.
@@ -312,8 +315,8 @@ pub struct RunFinished {
     pub counts: Counts,
     /// Exchanges that took place, those of controls and set-ups included.
     pub exchanges: u64,
-    /// Further exchanges, which only showed that valid requests are still accepted and are not recorded. Their number depends on which
-    /// cases ended first.
+    /// Further exchanges, which only showed that valid requests are still accepted and are not recorded.
+    /// Their number depends on which cases ended first.
     #[serde(default)]
     pub asked_again: u64,
     /// How many of them sent a request once more, because the target asked to come back or was not there.
@@ -329,7 +332,8 @@ pub struct RunFinished {
     pub waivers: Vec<WaiverSeen>,
     /// The exit code, as [`crate::Exit`] defines it.
     pub exit: u8,
-    /// The link of the hash chain ([`crate::HashChain`]) of the line before this one. [`crate::RecordWriter`] writes it.
+    /// The link of the hash chain ([`crate::HashChain`]) of the line before this one. [`crate::RecordWriter`]
+    /// writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<String>,
 }

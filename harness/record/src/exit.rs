@@ -6,15 +6,16 @@ use crate::{totals::Totals, waiver::WaiverSeen};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Exit {
-    /// Every selected case was judged, each demanded clause was asked that the profile does not declare absent, and nothing that the
-    /// document demands is broken, but for what is waived.
+    /// Every selected case was judged, each demanded clause was asked that the profile does not declare
+    /// absent, and nothing that the document demands is broken, but for what is waived.
     Conforms = 0,
     /// At least one violation, or a waiver that does not hold (any more).
     Violation = 1,
-    /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run could not be written.
+    /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run
+    /// could not be written.
     BadInput = 2,
-    /// No violation is known, but the run is incomplete: a demanded clause was not asked since the profile does not say enough, a case of
-    /// one could not be judged, or the target did not answer.
+    /// No violation is known, but the run is incomplete: a demanded clause was not asked since the profile
+    /// does not say enough, a case of one could not be judged, or the target did not answer.
     CouldNotTell = 3,
     /// No case was judged at all.
     NothingRan = 4,
@@ -25,7 +26,8 @@ impl Exit {
     pub const ALL: [Self; 5] =
         [Self::Conforms, Self::Violation, Self::BadInput, Self::CouldNotTell, Self::NothingRan];
 
-    /// The code of a run with this totals: a violation outweighs what could not be told, which outweighs silence.
+    /// The code of a run with this totals: a violation outweighs what could not be told, which outweighs
+    /// silence.
     pub fn of(totals: &Totals) -> Self {
         let counts = totals.counts();
         if counts.fail + totals.broken_controls() > 0 {
@@ -41,7 +43,8 @@ impl Exit {
         }
     }
 
-    /// The code of a run with these waivers as well: one that does not hold is a violation of what was agreed.
+    /// The code of a run with these waivers as well: one that does not hold is a violation of what was
+    /// agreed.
     pub fn with(totals: &Totals, waivers: &[WaiverSeen]) -> Self {
         if waivers.iter().any(WaiverSeen::is_red) { Self::Violation } else { Self::of(totals) }
     }

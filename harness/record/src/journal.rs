@@ -1,5 +1,6 @@
-//! What was about to be sent. An exchange is recorded when its case ends, and a killed run does not get there: what could have made a
-//! payment is therefore noted before its first byte leaves, in a file of its own that goes when the run has come to its end.
+//! What was about to be sent. An exchange is recorded when its case ends, and a killed run does not get
+//! there: what could have made a payment is therefore noted before its first byte leaves, in a file of its
+//! own that goes when the run has come to its end.
 
 use std::{
     collections::BTreeSet,
@@ -40,7 +41,8 @@ impl Journal {
         Ok(Self { file: Mutex::new(file) })
     }
 
-    /// Notes that a case is about to send a step. It is with the system when this returns, and outlives the process.
+    /// Notes that a case is about to send a step. It is with the system when this returns, and outlives the
+    /// process.
     pub fn note(&self, case: &str, step: &str) -> io::Result<()> {
         let mut line = serde_json::to_vec(&Line { case: case.to_owned(), step: step.to_owned() })?;
         line.push(b'\n');
@@ -48,7 +50,8 @@ impl Journal {
     }
 }
 
-/// The cases that were noted in this folder, each as often as it was; none if there is no file. A last line that is cut was not sent.
+/// The cases that were noted in this folder, each as often as it was; none if there is no file. A last line
+/// that is cut was not sent.
 pub fn noted(folder: &Path) -> io::Result<Vec<String>> {
     let text = match std::fs::read_to_string(folder.join(FILE)) {
         Ok(text) => text,
@@ -62,8 +65,8 @@ pub fn noted(folder: &Path) -> io::Result<Vec<String>> {
     Ok(cases)
 }
 
-/// How many cases of the run in this folder may have made a payment, and nobody knows: they were noted, and have no verdict. None if the run has
-/// come to its end.
+/// How many cases of the run in this folder may have made a payment, and nobody knows: they were noted, and
+/// have no verdict. None if the run has come to its end.
 pub fn in_doubt(folder: &Path) -> usize {
     if !folder.join(FILE).exists() {
         return 0;

@@ -1,7 +1,8 @@
 //! What a run says: typed events, one JSON line each, from which every report is drawn.
 //!
-//! The record carries the clause texts and the case sources it speaks of, so that a report is a pure function of it and can
-//! be drawn again later, by another version, from the file alone. The types here are small and stable: other tools parse them.
+//! The record carries the clause texts and the case sources it speaks of, so that a report is a pure function
+//! of it and can be drawn again later, by another version, from the file alone. The types here are small and
+//! stable: other tools parse them.
 //!
 //! - [`event`]: the events in the order in which a run writes them.
 //! - [`changes`]: what differs from an earlier run.
@@ -10,7 +11,8 @@
 //! - [`digest`]: SHA-256 as text.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
-//! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by entry.
+//! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by
+//!   entry.
 //! - [`case_events`]: the order of a record; [`part`]: the record of a run that goes on.
 //! - [`outputs`]: which files a command may write, and how.
 //! - [`journal`]: what was about to be sent, for a run that is killed.

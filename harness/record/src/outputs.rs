@@ -1,5 +1,5 @@
-//! Files that a command writes. One rule for all commands: none writes over what it reads, over a key, or over a record that somebody
-//! may still need; and what it writes is there whole or not at all.
+//! Files that a command writes. One rule for all commands: none writes over what it reads, over a key, or
+//! over a record that somebody may still need; and what it writes is there whole or not at all.
 
 use std::{
     fs::{self, File},
@@ -62,8 +62,8 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     }
 }
 
-/// Whether a command that reads these files may write a run into this folder: its record, which may take the place of another one, and
-/// reports of these names.
+/// Whether a command that reads these files may write a run into this folder: its record, which may take the
+/// place of another one, and reports of these names.
 pub fn may_write_run(folder: &Path, reports: &[&str], reads: &[&Path]) -> Result<(), OutputError> {
     for name in [RECORD, PART, journal::FILE] {
         is_no_input(&folder.join(name), reads)?;
@@ -112,15 +112,16 @@ fn precious(path: &Path) -> Option<&'static str> {
     start.starts_with(b"{\"event\":\"run-started\"").then_some("the record of a run")
 }
 
-/// Whether bytes begin as a private key in DER (PKCS#1, PKCS#8, SEC 1) or as PKCS#12 does: a sequence whose first member is the version.
+/// Whether bytes begin as a private key in DER (PKCS#1, PKCS#8, SEC 1) or as PKCS#12 does: a sequence whose
+/// first member is the version.
 fn is_key_in_der(bytes: &[u8]) -> bool {
     let [0x30, length, rest @ ..] = bytes else { return false };
     let skipped = if *length < 0x80 { 0 } else { usize::from(length & 0x7f) };
     matches!(rest.get(skipped..skipped + 3), Some([0x02, 0x01, 0 | 1 | 3]))
 }
 
-/// A file that is written beside the place where it belongs, and put there when it is whole. What stood there stays until then, and stays for
-/// good where it is dropped before.
+/// A file that is written beside the place where it belongs, and put there when it is whole. What stood there
+/// stays until then, and stays for good where it is dropped before.
 #[derive(Debug)]
 pub struct Output {
     out: BufWriter<Place>,
@@ -223,7 +224,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     output.finish()
 }
 
-/// [`write()`] for a private key, which its owner alone may read, where the system knows owners; whoever could read what stood there.
+/// [`write()`] for a private key, which its owner alone may read, where the system knows owners; whoever
+/// could read what stood there.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     // A file of the system for a while, which it makes for its owner alone.
     let mut file = Builder::new().prefix(".").suffix(".part").tempfile_in(folder_of(path))?;
@@ -231,7 +233,8 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|failed| failed.error)
 }
 
-/// Whether files can be written into this folder, or into the one that would have to be made for it. Nothing is left behind.
+/// Whether files can be written into this folder, or into the one that would have to be made for it. Nothing
+/// is left behind.
 pub fn is_writable(folder: &Path) -> io::Result<()> {
     match fs::metadata(folder) {
         Ok(_) => tempfile::tempfile_in(folder).map(drop),

@@ -1,5 +1,5 @@
-//! The record of a run that goes on. It is written beside the record of its earlier part, whose cases it takes over one after the other,
-//! and takes its place at the end. A run that is killed before leaves both.
+//! The record of a run that goes on. It is written beside the record of its earlier part, whose cases it
+//! takes over one after the other, and takes its place at the end. A run that is killed before leaves both.
 
 use std::{fs, io, path::Path};
 
@@ -11,8 +11,8 @@ use crate::{
     writer::RecordWriter,
 };
 
-/// Makes one record again of those that such a run left in this folder: what it had come to, and the later cases of the part before it.
-/// Nothing is done where no run left two.
+/// Makes one record again of those that such a run left in this folder: what it had come to, and the later
+/// cases of the part before it. Nothing is done where no run left two.
 pub fn restore(folder: &Path) -> Result<(), ReadError> {
     let (part, whole) = (folder.join(PART), folder.join(RECORD));
     if !part.exists() {

@@ -57,7 +57,8 @@ pub enum ReadError {
     NoStart,
 }
 
-/// A record, entry by entry: one case is in memory at a time. A last line without its line end is the mark of a killed run and is left out.
+/// A record, entry by entry: one case is in memory at a time. A last line without its line end is the mark of
+/// a killed run and is left out.
 #[derive(Debug)]
 pub struct RecordReader<R> {
     input: R,
@@ -98,7 +99,8 @@ impl<R: BufRead> RecordReader<R> {
         Self { chain: Some(HashChain::default()), ..self }
     }
 
-    /// Whether lines that were read [with their chain](Self::with_chain) are not those that the run had written, as its last line says.
+    /// Whether lines that were read [with their chain](Self::with_chain) are not those that the run had
+    /// written, as its last line says.
     pub fn is_changed(&self) -> bool {
         self.is_changed
     }

@@ -1,4 +1,5 @@
-//! The one count of verdicts. Exit code, `JUnit`, summary and progress are all taken from it, so that they cannot disagree.
+//! The one count of verdicts. Exit code, `JUnit`, summary and progress are all taken from it, so that they
+//! cannot disagree.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +89,8 @@ impl Totals {
         &self.clauses
     }
 
-    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted, but what they say of clauses is.
+    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted, but
+    /// what they say of clauses is.
     pub fn add(&mut self, verdict: &CaseVerdict, strength: Strength) {
         self.clauses.add(verdict);
         self.broken_controls += usize::from(verdict.is_broken_control());
@@ -120,7 +122,8 @@ impl Totals {
         &self.by_strength
     }
 
-    /// Cases of stated, derived and choice clauses that could not be judged; an observed clause demands nothing.
+    /// Cases of stated, derived and choice clauses that could not be judged; an observed clause demands
+    /// nothing.
     pub fn demanded_inconclusive(&self) -> usize {
         self.by_strength
             .iter()

@@ -88,7 +88,8 @@ impl Strength {
 /// A place in a case file. Line and column count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
-    /// Path of the file, with forward slashes, as the tree of case files names it (`cases/periodic/months-of-execution.yaml`).
+    /// Path of the file, with forward slashes, as the tree of case files names it
+    /// (`cases/periodic/months-of-execution.yaml`).
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -105,13 +106,15 @@ impl std::fmt::Display for Place {
 /// One mismatch between what a clause demands and what the target did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Id of the clause that is broken; not always the case's own clause, since every 2xx body is checked in every case.
+    /// Id of the clause that is broken; not always the case's own clause, since every 2xx body is checked in
+    /// every case.
     pub clause: String,
     /// What was expected, in words.
     pub expected: String,
     /// What came back, in words.
     pub actual: String,
-    /// Where in the answer: `status`, a header name, or a JSON pointer into the body (`body/transactionFees/amount`).
+    /// Where in the answer: `status`, a header name, or a JSON pointer into the body
+    /// (`body/transactionFees/amount`).
     pub at: String,
 }
 
@@ -121,8 +124,8 @@ pub struct Finding {
 pub enum Role {
     /// Asked for: it counts.
     Selected,
-    /// Runs only as the control of a selected case; its verdict is recorded but not counted. One that is refused by itself is a violation
-    /// all the same.
+    /// Runs only as the control of a selected case; its verdict is recorded but not counted. One that is
+    /// refused by itself is a violation all the same.
     Control,
 }
 
@@ -175,7 +178,8 @@ pub struct CaseVerdict {
     /// What the target did where the document leaves it free.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
-    /// Why the verdict is `waived`, `inconclusive`, `not-applicable` or `error`; for these it is always present.
+    /// Why the verdict is `waived`, `inconclusive`, `not-applicable` or `error`; for these it is always
+    /// present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Of what is `not-applicable`: whether the profile declares it, or does not say enough.
@@ -184,13 +188,16 @@ pub struct CaseVerdict {
     /// The control, where the case has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlSeen>,
-    /// What the case changes in its baseline, in words, for the failure text (`body/monthsOfExecution = [3, 3]`).
+    /// What the case changes in its baseline, in words, for the failure text (`body/monthsOfExecution = [3,
+    /// 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// The plain case whose request this is once more: nothing was sent again, and its answer is judged for this clause.
+    /// The plain case whose request this is once more: nothing was sent again, and its answer is judged for
+    /// this clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// Whether the target no longer accepted valid requests when it was asked again after this case, so that its refusal says nothing.
+    /// Whether the target no longer accepted valid requests when it was asked again after this case, so that
+    /// its refusal says nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
     /// Sequence number of the judged exchange, if one took place.
@@ -214,8 +221,8 @@ impl CaseVerdict {
         Some(format!("the verdict of `{}` is `{}` {found}", self.case, self.verdict.word()))
     }
 
-    /// Whether it is a control that nobody selected and whose answer breaks something by its status alone: a valid request that is
-    /// refused, or a server that fails. That is a violation, whoever asked.
+    /// Whether it is a control that nobody selected and whose answer breaks something by its status alone: a
+    /// valid request that is refused, or a server that fails. That is a violation, whoever asked.
     pub fn is_broken_control(&self) -> bool {
         self.role == Role::Control
             && self.verdict == Verdict::Fail

@@ -7,8 +7,8 @@ use crate::{
     event::{Event, RunFinished},
 };
 
-/// Writes events, one JSON line each, and flushes after every verdict so that a killed run leaves a readable record. The last line carries
-/// the link of the hash chain up to the line before it.
+/// Writes events, one JSON line each, and flushes after every verdict so that a killed run leaves a readable
+/// record. The last line carries the link of the hash chain up to the line before it.
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     out: W,

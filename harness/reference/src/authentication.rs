@@ -133,7 +133,8 @@ fn without_word(text: &str) -> String {
     with_signature(text, |value| encoded_word::unwrap(value.as_bytes()).unwrap_or_else(|_| value.to_owned()))
 }
 
-/// The header with its signature in the usual alphabet of base64, where it is in the other one (RFC 4648 section 5).
+/// The header with its signature in the usual alphabet of base64, where it is in the other one (RFC 4648
+/// section 5).
 fn usual_alphabet(text: &str) -> String {
     with_signature(text, |value| value.replace('-', "+").replace('_', "/"))
 }
@@ -270,9 +271,9 @@ fn issuer_refused(text: &str, certificate: &Certificate) -> Option<String> {
     }
 }
 
-/// The parameter is optional, but one that differs from what the key says is an error (draft section 2.1). Draft 10
-/// knows no `hs2019`, which came with a later one, and the document defines the signature as RSA-SHA256, so nothing
-/// but `rsa-sha256` fits an RSA key.
+/// The parameter is optional, but one that differs from what the key says is an error (draft section 2.1).
+/// Draft 10 knows no `hs2019`, which came with a later one, and the document defines the signature as
+/// RSA-SHA256, so nothing but `rsa-sha256` fits an RSA key.
 fn check_algorithm(algorithm: Option<&str>, certificate: &Certificate) -> Result<(), Refusal> {
     if certificate.rsa.is_none() {
         return Err(refuse(

@@ -76,7 +76,8 @@ impl Default for Config {
 ///
 /// # Errors
 ///
-/// If the address cannot be bound, or is not a loopback one although the clock is controlled, or TLS cannot be set up ([`TlsError`](crate::TlsError) says why).
+/// If the address cannot be bound, or is not a loopback one although the clock is controlled, or TLS cannot
+/// be set up ([`TlsError`](crate::TlsError) says why).
 pub async fn start(config: Config) -> io::Result<Bank> {
     if config.now.is_controlled() && !config.address.ip().is_loopback() {
         let says = "a clock that anybody may move is for a loopback address";
@@ -116,8 +117,8 @@ fn open(config: &Config, rules: Rules) -> Router {
     router(Arc::new(Service { context, log: config.log, patience: config.patience }))
 }
 
-/// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and answers, and no
-/// HTTP/1.1 around them.
+/// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and
+/// answers, and no HTTP/1.1 around them.
 #[derive(Clone, Debug)]
 pub struct Indoors(Router);
 
@@ -127,8 +128,8 @@ impl Indoors {
         Self(open(config, rules(config)))
     }
 
-    /// Answers a request, whose URI has a path and no host. What follows from the connection (`Date`, `Content-Length`) is not
-    /// there.
+    /// Answers a request, whose URI has a path and no host. What follows from the connection (`Date`,
+    /// `Content-Length`) is not there.
     pub async fn answer(&self, request: Request<Vec<u8>>) -> Response<Bytes> {
         let mut router = self.0.clone();
         let Ok(answer) = router.call(request.map(Body::from)).await;
@@ -153,13 +154,14 @@ impl Bank {
         self.address
     }
 
-    /// The `{base_url}` of the document: `http://host:port` or `https://host:port`, without a slash at its end.
+    /// The `{base_url}` of the document: `http://host:port` or `https://host:port`, without a slash at its
+    /// end.
     pub fn base_url(&self) -> String {
         format!("{}://{}", self.scheme, self.address)
     }
 
-    /// Stops listening and lets requests in progress end, for at most two seconds. A request that takes longer is no
-    /// longer waited for; its connection ends with it.
+    /// Stops listening and lets requests in progress end, for at most two seconds. A request that takes
+    /// longer is no longer waited for; its connection ends with it.
     ///
     /// # Errors
     ///

@@ -15,8 +15,8 @@ use x509_cert::der::{Decode as _, DecodePem as _, Encode as _};
 use crate::distinguished_name::DistinguishedName;
 use crate::verification;
 
-/// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document does not
-/// say what they must be.
+/// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document
+/// does not say what they must be.
 pub(crate) struct Certificate {
     /// The serial number, big-endian and without leading zeros.
     pub(crate) serial: Vec<u8>,
@@ -49,8 +49,8 @@ impl Certificate {
         })
     }
 
-    /// Whether this hexadecimal number is the certificate's serial number. Numbers are compared, not texts: case,
-    /// leading zeros and separators (`:`, `-` or a space) do not count.
+    /// Whether this hexadecimal number is the certificate's serial number. Numbers are compared, not texts:
+    /// case, leading zeros and separators (`:`, `-` or a space) do not count.
     pub(crate) fn has_serial(&self, hexadecimal: &str) -> bool {
         let digits: Option<Vec<u8>> = hexadecimal
             .chars()

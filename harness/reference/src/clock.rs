@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-/// Where the bank takes the time from. Daily limits, the ages of consents and the statuses of payments depend on it (the document,
-/// section Limits), so a fixed clock gives the same answers in every run.
+/// Where the bank takes the time from. Daily limits, the ages of consents and the statuses of payments depend
+/// on it (the document, section Limits), so a fixed clock gives the same answers in every run.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// Always this instant, or the clock of the machine.
@@ -32,7 +32,8 @@ impl Clock {
         self.moved.is_some()
     }
 
-    /// Moves it to an instant, to the second, from where it goes on as before. A clock that cannot be moved stays.
+    /// Moves it to an instant, to the second, from where it goes on as before. A clock that cannot be moved
+    /// stays.
     pub(crate) fn set(&self, instant: DateTime<Utc>) {
         if let Some(moved) = &self.moved {
             moved.store((instant - self.unmoved()).num_seconds(), Ordering::Relaxed);

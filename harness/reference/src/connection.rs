@@ -137,8 +137,8 @@ impl Listener for Door {
         match self {
             Self::Plain { listener, names, waiter } => {
                 let (stream, address) = Listener::accept(listener).await;
-                // Small answers on connections that stay open: waiting to fill a segment only delays them. A socket that
-                // refuses the option is already closed.
+                // Small answers on connections that stay open: waiting to fill a segment only delays them. A
+                // socket that refuses the option is already closed.
                 drop(stream.set_nodelay(true));
                 match *names {
                     None => (waiter.over(stream), address),
@@ -169,7 +169,8 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 
-/// A fault: header names in some letter case are not known. HTTP libraries forget the case, so that it has to be seen here.
+/// A fault: header names in some letter case are not known. HTTP libraries forget the case, so that it has to
+/// be seen here.
 struct Picky {
     stream: TcpStream,
     names: FieldNames,

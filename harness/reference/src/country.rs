@@ -1,7 +1,7 @@
 //! The countries that the document lists.
 
-/// Whether the document lists this code (section Resources > Shared types, Country values). The list is closed and
-/// in upper case, so a lower-case code is not listed.
+/// Whether the document lists this code (section Resources > Shared types, Country values). The list is
+/// closed and in upper case, so a lower-case code is not listed.
 pub(crate) fn is_listed(code: &str) -> bool {
     LISTED.binary_search(&code).is_ok()
 }

@@ -1,8 +1,9 @@
 //! The currencies that the document lists, and how many fraction digits their amounts have.
 //!
-//! The minor units are typed here from two published tables, not from the data the test side reads: the table of the
-//! crate `iso_currency` 0.7 for the codes it knows (a test holds this file to it), and for codes that ISO 4217 has
-//! withdrawn the table of the crate `iso4217` 0.3 of 2018. The README says what was taken from where.
+//! The minor units are typed here from two published tables, not from the data the test side reads: the table
+//! of the crate `iso_currency` 0.7 for the codes it knows (a test holds this file to it), and for codes that
+//! ISO 4217 has withdrawn the table of the crate `iso4217` 0.3 of 2018. The README says what was taken from
+//! where.
 
 /// A currency code that the document lists (section Resources > Shared types, Currency values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ impl Currency {
         self.0
     }
 
-    /// Fraction digits after ISO 4217, or `None` where the standard gives none: special drawing rights ("N.A.") and
-    /// the five listed codes that never were ISO codes.
+    /// Fraction digits after ISO 4217, or `None` where the standard gives none: special drawing rights
+    /// ("N.A.") and the five listed codes that never were ISO codes.
     pub(crate) fn minor_units(self) -> Option<usize> {
         let units = match self.0 {
             code if UNDEFINED.contains(&code) => return None,

@@ -14,8 +14,8 @@ use crate::rules::{Breach, DigestBreach as D, Rules, Variance};
 const UNPADDED: GeneralPurpose =
     GeneralPurpose::new(&STANDARD_ALPHABET, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
-/// Checks a Digest header against the body. Of several digests every SHA-256 and SHA-512 one must be right; others
-/// are passed over as long as one of these is there.
+/// Checks a Digest header against the body. Of several digests every SHA-256 and SHA-512 one must be right;
+/// others are passed over as long as one of these is there.
 pub(crate) fn check(value: &str, body: &[u8], operation: Operation, rules: Rules) -> Result<(), Refusal> {
     let broken = |breach| rules.broken_by(Breach::Digest(breach));
     let is_looked_at = match operation {

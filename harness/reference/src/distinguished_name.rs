@@ -1,8 +1,9 @@
 //! Distinguished names, compared by what they say and not by how they are written.
 //!
-//! The document asks for the "full distinguished name of the issuing authority" in keyId and fixes no rendering. Two
-//! names are equal here if they hold the same relative names, in whatever order; attribute types are compared as
-//! object identifiers, values without regard to case and repeated spaces (RFC 5280 section 7.1).
+//! The document asks for the "full distinguished name of the issuing authority" in keyId and fixes no
+//! rendering. Two names are equal here if they hold the same relative names, in whatever order; attribute
+//! types are compared as object identifiers, values without regard to case and repeated spaces (RFC 5280
+//! section 7.1).
 
 mod types;
 
@@ -11,7 +12,8 @@ use std::collections::BTreeSet;
 use x509_cert::der::{Any, Decode as _, Encode as _, Tag, Tagged as _};
 use x509_cert::name::Name;
 
-/// A distinguished name: its relative names as they are written, in the order of RFC 4514 where a certificate has it.
+/// A distinguished name: its relative names as they are written, in the order of RFC 4514 where a certificate
+/// has it.
 #[derive(Clone, Debug)]
 pub(crate) struct DistinguishedName(Vec<RelativeName>);
 
@@ -79,8 +81,9 @@ impl DistinguishedName {
         name.0.iter().rev().map(relative).collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Reads a name in the string form of RFC 4514. Also taken are the forms of its forerunners, RFC 1779 and 2253:
-    /// semicolons, quoted values, `OID.` before a number, and blanks around separators and equals signs.
+    /// Reads a name in the string form of RFC 4514. Also taken are the forms of its forerunners, RFC 1779 and
+    /// 2253: semicolons, quoted values, `OID.` before a number, and blanks around separators and equals
+    /// signs.
     pub(crate) fn parse(text: &str) -> Result<Self, NameError> {
         let mut reader = Reader { rest: text };
         let mut names = Vec::new();
@@ -276,8 +279,8 @@ fn escaped(text: &str) -> String {
     written
 }
 
-/// The text of a value, or `None` if it is of a kind that holds no text. Teletex is read as ISO-8859-1, which is what
-/// certificates have in it.
+/// The text of a value, or `None` if it is of a kind that holds no text. Teletex is read as ISO-8859-1, which
+/// is what certificates have in it.
 fn any_text(value: &Any) -> Option<String> {
     let bytes = value.value();
     match value.tag() {
@@ -411,7 +414,8 @@ mod tests {
             let [name, tool, form, text] = line.splitn(4, '\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
-            // Java writes the bytes of a BMPString one by one, and the canonical form takes letters apart (NFKD).
+            // Java writes the bytes of a BMPString one by one, and the canonical form takes letters apart
+            // (NFKD).
             let decomposed = form == "CANONICAL" && !text.is_ascii();
             if decomposed || (name, tool, form) == ("encodings", "Java", "RFC2253") {
                 continue;

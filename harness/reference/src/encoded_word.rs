@@ -3,9 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands otherwise. One with
-/// bytes beyond ASCII has to be wrapped (rule 3). The 75 characters that RFC 2047 section 2 allows a word are not enforced, since HTTP has no folding to stay within
-/// them. Words that follow one another are joined, without the white space between them (section 6.2).
+/// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands
+/// otherwise. One with bytes beyond ASCII has to be wrapped (rule 3). The 75 characters that RFC 2047 section
+/// 2 allows a word are not enforced, since HTTP has no folding to stay within them. Words that follow one
+/// another are joined, without the white space between them (section 6.2).
 pub(crate) fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
     if !value.is_ascii() {
         return Err(EncodedWordError::Bare);

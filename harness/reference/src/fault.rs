@@ -1,4 +1,5 @@
-//! The ways in which the bank can break the document, one at a time. Each is an [`Entry`] in the file of its subject under `fault/`.
+//! The ways in which the bank can break the document, one at a time. Each is an [`Entry`] in the file of its
+//! subject under `fault/`.
 
 mod amount;
 mod answers;
@@ -28,8 +29,8 @@ impl Fault {
         FAULTS.iter().map(Self)
     }
 
-    /// Faults that show only where two things of a request come together. No written case has both, so that they are not among
-    /// [`Fault::all`]: they are there for requests that nobody wrote.
+    /// Faults that show only where two things of a request come together. No written case has both, so that
+    /// they are not among [`Fault::all`]: they are there for requests that nobody wrote.
     pub fn interactions() -> impl Iterator<Item = Self> {
         INTERACTIONS.iter().map(Self)
     }

@@ -1,5 +1,5 @@
-//! The request headers: which are required where, and what they may say (the document, section Endpoints > Common
-//! request headers).
+//! The request headers: which are required where, and what they may say (the document, section Endpoints >
+//! Common request headers).
 
 mod format;
 mod table;
@@ -17,8 +17,8 @@ use table::{Presence, TABLE};
 pub(crate) struct Fields<'a>(pub(crate) &'a HeaderMap);
 
 impl Fields<'_> {
-    /// The value of a field, or `None` where the request has no such field. Lines of the same name are joined with
-    /// `, ` in their order (RFC 9110 section 5.3), and white space around each is dropped.
+    /// The value of a field, or `None` where the request has no such field. Lines of the same name are joined
+    /// with `, ` in their order (RFC 9110 section 5.3), and white space around each is dropped.
     pub(crate) fn bytes(self, name: &str) -> Option<Vec<u8>> {
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
         let mut lines = self.0.get_all(name).iter().map(|line| line.as_bytes().trim_ascii());
@@ -30,7 +30,8 @@ impl Fields<'_> {
         Some(value)
     }
 
-    /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format allows.
+    /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format
+    /// allows.
     pub(crate) fn text(self, header: Header) -> Option<String> {
         let bytes = self.bytes(header.name())?;
         Some(

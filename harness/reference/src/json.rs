@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a JSON object (RFC 8259). A member name that comes twice is an error: the two values could mean different
-/// payments, and which one counts would depend on the reader.
+/// Reads a JSON object (RFC 8259). A member name that comes twice is an error: the two values could mean
+/// different payments, and which one counts would depend on the reader.
 pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
     if bytes.is_empty() {
         return Err(JsonError::Empty);

@@ -1,12 +1,13 @@
 //! The reference bank: a bank that obeys the document, or breaks it in one named way.
 //!
-//! It listens on TCP, answers the five operations that the document specifies and those that it mentions, and refuses what the
-//! document forbids. A [`Fault`] makes it break exactly one clause, and a [`Variation`] use a freedom in another way, so that whoever
-//! tests it can measure what they notice.
+//! It listens on TCP, answers the five operations that the document specifies and those that it mentions, and
+//! refuses what the document forbids. A [`Fault`] makes it break exactly one clause, and a [`Variation`] use
+//! a freedom in another way, so that whoever tests it can measure what they notice.
 //!
 //! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
-//! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses another
-//! library. `README.md` lists the endpoints, the seed data and every choice made where the document is silent.
+//! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses
+//! another library. `README.md` lists the endpoints, the seed data and every choice made where the document
+//! is silent.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {

@@ -1,4 +1,5 @@
-//! Amounts: read from requests, written in responses (the document, section Resources > Shared types, Amount).
+//! Amounts: read from requests, written in responses (the document, section Resources > Shared types,
+//! Amount).
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,8 @@ use crate::member::Object;
 use crate::refusal::{Refusal, excerpt};
 use crate::rules::{Breach, Rules};
 
-/// "Precision 18": more digits than this before the point break the rule whether it counts integer digits or all.
+/// "Precision 18": more digits than this before the point break the rule whether it counts integer digits or
+/// all.
 const MAXIMUM_INTEGER_DIGITS: usize = 18;
 
 /// "Scale 5": the limit where ISO 4217 gives no number of fraction digits.
@@ -22,8 +24,8 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// Reads an `Amount` object: a listed currency, and a decimal with no more fraction digits than that currency
-    /// has minor units.
+    /// Reads an `Amount` object: a listed currency, and a decimal with no more fraction digits than that
+    /// currency has minor units.
     pub(crate) fn read(object: &Object<'_>, rules: Rules) -> Result<Self, Refusal> {
         let currency = currency(object)?;
         let member = object.required("amount")?;
@@ -61,8 +63,8 @@ impl Amount {
         (self.currency == currency).then(|| self.hundred_thousandths.div_ceil(scale))
     }
 
-    /// Whether this is at least so many hundredths of a krone. Amounts in other currencies are not: the document gives the
-    /// threshold in NOK and no rate.
+    /// Whether this is at least so many hundredths of a krone. Amounts in other currencies are not: the
+    /// document gives the threshold in NOK and no rate.
     pub(crate) fn is_at_least_nok(self, hundredths: u64) -> bool {
         self.currency == Currency::NOK && self.hundred_thousandths >= u128::from(hundredths) * 1_000
     }
@@ -78,7 +80,8 @@ pub(crate) fn currency(object: &Object<'_>) -> Result<Currency, Refusal> {
     })
 }
 
-/// An `Amount` for a response, from a number of minor units: a string with exactly the digits of its currency.
+/// An `Amount` for a response, from a number of minor units: a string with exactly the digits of its
+/// currency.
 pub(crate) fn amount(minor_units: u64, currency: Currency) -> Value {
     let digits = currency.minor_units().unwrap_or_default();
     let padded = format!("{minor_units:0>width$}", width = digits + 1);

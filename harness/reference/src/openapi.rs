@@ -1,5 +1,5 @@
-//! The description of the bank's interface, as OpenAPI 3.1.0 (spec.openapis.org/oas/v3.1.0). Paths, methods and headers come from
-//! what the bank does; the schemas of bodies are written in `openapi/schemas.json`.
+//! The description of the bank's interface, as OpenAPI 3.1.0 (spec.openapis.org/oas/v3.1.0). Paths, methods
+//! and headers come from what the bank does; the schemas of bodies are written in `openapi/schemas.json`.
 
 use serde_json::{Map, Value, json};
 

@@ -30,8 +30,8 @@ impl Product {
     }
 }
 
-/// One operation. The document specifies the first five, which are the columns of the table in its section Endpoints >
-/// Common request headers; of the others it only says that they exist.
+/// One operation. The document specifies the first five, which are the columns of the table in its section
+/// Endpoints > Common request headers; of the others it only says that they exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Basket,
@@ -100,8 +100,8 @@ impl Operation {
         }
     }
 
-    /// The route, in axum's notation. The document does not show the paths of the basket ("Method and path: not
-    /// shown"), of its status and of a payment itself; those here are this bank's choice.
+    /// The route, in axum's notation. The document does not show the paths of the basket ("Method and path:
+    /// not shown"), of its status and of a payment itself; those here are this bank's choice.
     pub(crate) fn route(self) -> String {
         match self {
             Self::Basket => "/v1/signing-baskets".to_owned(),

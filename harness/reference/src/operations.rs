@@ -38,7 +38,8 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// What tells this request from others: ids follow from it, and not from what else is asked at the same time.
+    /// What tells this request from others: ids follow from it, and not from what else is asked at the same
+    /// time.
     fn origin(&self) -> u64 {
         let mut hash = Sha256::new();
         hash.update(self.headers.get("x-request-id").map_or(&b""[..], HeaderValue::as_bytes));
@@ -56,8 +57,8 @@ pub(crate) struct Context {
     pub(crate) certificates: Certificates,
 }
 
-/// Performs an operation, or refuses the request by the first rule that it breaks: headers, query, digest, signature,
-/// PSU, body.
+/// Performs an operation, or refuses the request by the first rule that it breaks: headers, query, digest,
+/// signature, PSU, body.
 pub(crate) fn perform(
     context: &Context,
     operation: Operation,

@@ -1,4 +1,5 @@
-//! The head of a request that never comes to its end: HTTP libraries wait for it without a word, this bank says what it waits for.
+//! The head of a request that never comes to its end: HTTP libraries wait for it without a word, this bank
+//! says what it waits for.
 
 use std::io;
 use std::pin::Pin;
@@ -87,8 +88,8 @@ impl Stage {
     }
 }
 
-/// Where a head ends, with the empty line, if that does not stand before what was known already. A bare LF ends a line as well (RFC 9112
-/// section 2.2).
+/// Where a head ends, with the empty line, if that does not stand before what was known already. A bare LF
+/// ends a line as well (RFC 9112 section 2.2).
 fn end(head: &[u8], known: usize) -> Option<usize> {
     let start = known.saturating_sub(3);
     let lines = (start..head.len()).filter(|at| head[*at] == b'\n').map(|at| at + 1);

@@ -16,9 +16,9 @@ pub(crate) enum Context {
     Corporate,
 }
 
-/// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks for, or that of a corporate
-/// PSU, if there is either. PSU-ID counts where both identities are sent, and X-PSU-IDENTITY only on payment creation, which alone
-/// has it.
+/// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks
+/// for, or that of a corporate PSU, if there is either. PSU-ID counts where both identities are sent, and
+/// X-PSU-IDENTITY only on payment creation, which alone has it.
 pub(crate) fn identify(
     state: &State,
     fields: Fields<'_>,

@@ -69,7 +69,8 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, Code::FormatError, rule, says)
     }
 
-    /// A request that does not prove who sent it: 401. The document has no code for it; `FORBIDDEN` is the nearest.
+    /// A request that does not prove who sent it: 401. The document has no code for it; `FORBIDDEN` is the
+    /// nearest.
     pub(crate) fn unauthenticated(rule: impl Into<String>, says: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, Code::Forbidden, rule, says)
     }
@@ -85,7 +86,8 @@ impl Refusal {
         self.path.as_ref().is_some_and(|path| path.starts_with('/'))
     }
 
-    /// The rule and the problem, at most 512 characters (the document, section Resources > Shared types, `TppMessage`).
+    /// The rule and the problem, at most 512 characters (the document, section Resources > Shared types,
+    /// `TppMessage`).
     pub(crate) fn text(&self) -> String {
         format!("{}: {}", self.rule, self.says).chars().take(512).collect()
     }

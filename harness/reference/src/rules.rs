@@ -1,8 +1,9 @@
-//! What the bank keeps to: the whole document, or that with a fault or a variation, each of them an [`Entry`] in a list.
+//! What the bank keeps to: the whole document, or that with a fault or a variation, each of them an [`Entry`]
+//! in a list.
 //!
-//! What an entry does are its [`Effect`]s. Most take a value of a request for another ([`Treatment`]), alter an answer
-//! ([`Alteration`]) or give answers another form ([`Form`]), each at one place for all of them; a [`Breach`] or [`Variance`] has a
-//! branch of its own at the place of its rule, which asks [`Rules`].
+//! What an entry does are its [`Effect`]s. Most take a value of a request for another ([`Treatment`]), alter
+//! an answer ([`Alteration`]) or give answers another form ([`Form`]), each at one place for all of them; a
+//! [`Breach`] or [`Variance`] has a branch of its own at the place of its rule, which asks [`Rules`].
 
 mod alteration;
 mod form;
@@ -37,7 +38,8 @@ pub(crate) enum Effect {
     Forms(Form),
 }
 
-/// What a rule with a branch of its own does. A variant is asked for at exactly one place, which is where its rule stands.
+/// What a rule with a branch of its own does. A variant is asked for at exactly one place, which is where its
+/// rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Breach {
     /// The operation accepts a request without this required header.
@@ -221,7 +223,8 @@ pub(crate) enum SignatureBreach {
     DecimalSerial,
 }
 
-/// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one place.
+/// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one
+/// place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variance {
     /// The form of this header's value is not looked at.
@@ -301,8 +304,8 @@ impl Rules {
         Self { effects: entry.map_or(&[], |entry| &entry.effects) }
     }
 
-    /// The rules of a bank that differs in several ways. They are kept as long as the process lives: rules are handed around by the
-    /// thousand, and banks are few.
+    /// The rules of a bank that differs in several ways. They are kept as long as the process lives: rules
+    /// are handed around by the thousand, and banks are few.
     pub(crate) fn of_all(entries: &[&'static Entry]) -> Self {
         if let [] | [_] = entries {
             return Self::of(entries.first().copied());

@@ -1,5 +1,5 @@
-//! What the bank knows when it starts: PSUs, customers, accounts, booked transactions and earlier payments. A user can give a file
-//! of their own; `seed.json` is the one that is built in, and all of it is made up.
+//! What the bank knows when it starts: PSUs, customers, accounts, booked transactions and earlier payments. A
+//! user can give a file of their own; `seed.json` is the one that is built in, and all of it is made up.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -163,8 +163,8 @@ impl Seed {
     ///
     /// # Errors
     ///
-    /// A text that is no JSON of that form, an account without its customer or with another currency than those of the document, a
-    /// transaction without its account or an id, and ids that come twice.
+    /// A text that is no JSON of that form, an account without its customer or with another currency than
+    /// those of the document, a transaction without its account or an id, and ids that come twice.
     pub fn read(json: &str) -> Result<Self, SeedError> {
         let seed: Self = serde_json::from_str(json)?;
         let wrong = |place: String, expected, found: &str| {
@@ -236,8 +236,9 @@ impl Seed {
     }
 }
 
-/// The digits of a new Norwegian account number, with 0000 in place of a bank's number: the eleventh makes the weighted sum of the
-/// ten before it a multiple of 11, and a number that would need 10 there does not exist.
+/// The digits of a new Norwegian account number, with 0000 in place of a bank's number: the eleventh makes
+/// the weighted sum of the ten before it a multiple of 11, and a number that would need 10 there does not
+/// exist.
 pub(crate) fn bban(number: u64) -> Option<String> {
     let digits = format!("0000{:06}", number % 1_000_000);
     let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2];

@@ -21,7 +21,8 @@ use crate::refusal::{Code, Refusal};
 use crate::rules::{Form, Plain, Rules};
 use crate::{log, openapi};
 
-/// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes near.
+/// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes
+/// near.
 const BODY_LIMIT: usize = 1 << 20;
 
 /// The bank as its routes see it.
@@ -242,7 +243,8 @@ fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
         headers.insert(header::DATE, date);
     }
     if status == StatusCode::UNAUTHORIZED {
-        // A 401 has to carry a challenge (RFC 9110 section 15.5.2); the scheme is the draft's (section 3.1.1).
+        // A 401 has to carry a challenge (RFC 9110 section 15.5.2); the scheme is the draft's (section
+        // 3.1.1).
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Signature realm=\"xs2a\""));
     }
     rules.forms().for_each(|form| form.send(&mut response));

@@ -1,5 +1,5 @@
-//! Types that several request bodies share: `AccountReference`, `Address`, `PurposeCode` and the remittance text
-//! (the document, section Resources > Shared types).
+//! Types that several request bodies share: `AccountReference`, `Address`, `PurposeCode` and the remittance
+//! text (the document, section Resources > Shared types).
 
 use crate::country;
 use crate::member::{Member, Object};
@@ -66,7 +66,8 @@ const PURPOSE_CODES: [&str; 14] = [
     "OTHR",
 ];
 
-/// Whether the account has this number. Neither form nor check digits are looked at: the document gives no such rule.
+/// Whether the account has this number. Neither form nor check digits are looked at: the document gives no
+/// such rule.
 fn account_number(account: &Object<'_>, name: &str, limit: usize) -> Result<bool, Refusal> {
     let Some(number) = account.optional(name) else { return Ok(false) };
     number.at_most(limit, number.non_empty_text()?)?;

@@ -21,8 +21,9 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Reads `name="value"` pairs separated by commas. Of a parameter that comes twice the last one counts; one that
-    /// is unknown or not well-formed is ignored (section 2.2). Without `headers` only the date is signed (2.1).
+    /// Reads `name="value"` pairs separated by commas. Of a parameter that comes twice the last one counts;
+    /// one that is unknown or not well-formed is ignored (section 2.2). Without `headers` only the date is
+    /// signed (2.1).
     pub(crate) fn parse(text: &str) -> Result<Self, SignatureError> {
         let (mut key_id, mut algorithm, mut headers, mut signature) = (None, None, None, None);
         for (name, value) in pairs(text) {
@@ -109,7 +110,8 @@ pub(crate) enum SignatureError {
     Absent(String),
 }
 
-/// The well-formed `name="value"` pairs. The draft has no escapes, so a value ends at the next quotation mark.
+/// The well-formed `name="value"` pairs. The draft has no escapes, so a value ends at the next quotation
+/// mark.
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -55,7 +55,8 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Whether what is this owner's shows to whoever asks. Where one of them names no PSU, or no TPP, there is nothing to compare.
+    /// Whether what is this owner's shows to whoever asks. Where one of them names no PSU, or no TPP, there
+    /// is nothing to compare.
     pub(crate) fn shows_to(&self, asking: &Self) -> bool {
         fn differ<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
             own.zip(other).is_some_and(|(own, other)| own != other)
@@ -82,8 +83,8 @@ pub(crate) struct Payment {
 }
 
 impl Payment {
-    /// A received payment is under way a day after the day of its execution, and settled a day later; a received series has begun
-    /// then.
+    /// A received payment is under way a day after the day of its execution, and settled a day later; a
+    /// received series has begun then.
     pub(crate) fn status_on(&self, today: NaiveDate) -> Status {
         let days = self.from.map_or(0, |from| (today - from).num_days());
         match (self.status, self.product) {
@@ -110,8 +111,8 @@ pub(crate) struct State {
     memory: Mutex<Memory>,
 }
 
-/// Payments, baskets and requests that the bank remembers at most, each. It forgets what was asked for longest ago: a sandbox may run
-/// for months.
+/// Payments, baskets and requests that the bank remembers at most, each. It forgets what was asked for
+/// longest ago: a sandbox may run for months.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 
 struct Memory {
@@ -134,8 +135,8 @@ struct Memory {
 }
 
 impl State {
-    /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for (`origin`), so that requests
-    /// side by side get the same ones in every run.
+    /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for
+    /// (`origin`), so that requests side by side get the same ones in every run.
     pub(crate) fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
         let earlier = data.payments.iter().map(|payment| {
             let (product, status) = (payment.product, payment.status);
@@ -162,8 +163,8 @@ impl State {
         Self { seed, opened, memory: Mutex::new(memory) }
     }
 
-    /// Whether the PSU with this PSU-ID is a corporate user, or nothing if there is none; the case of a UUID's digits does not count
-    /// (RFC 9562 section 4).
+    /// Whether the PSU with this PSU-ID is a corporate user, or nothing if there is none; the case of a
+    /// UUID's digits does not count (RFC 9562 section 4).
     pub(crate) fn psu_by_id(&self, id: &str) -> Option<bool> {
         let memory = self.memory();
         memory.psus.iter().find(|psu| psu.id.eq_ignore_ascii_case(id)).map(|psu| psu.is_corporate)
@@ -174,7 +175,8 @@ impl State {
         self.memory().psus.iter().find(|psu| psu.identity == identity).map(|psu| psu.is_corporate)
     }
 
-    /// The PSU-ID of the PSU with this PSU-ID, in whatever letters, or else with this national identity number.
+    /// The PSU-ID of the PSU with this PSU-ID, in whatever letters, or else with this national identity
+    /// number.
     pub(crate) fn psu_id(&self, id: Option<&str>, identity: Option<&str>) -> Option<String> {
         let memory = self.memory();
         let found = memory.psus.iter().find(|psu| match (id, identity) {
@@ -200,8 +202,8 @@ impl State {
         memory.customers.iter().map(|customer| (Arc::clone(customer), of(customer))).collect()
     }
 
-    /// Remembers a customer, whose PSU signs in with the same number, and gives both their ids, and ids to its agreements. A number
-    /// that another customer has is none.
+    /// Remembers a customer, whose PSU signs in with the same number, and gives both their ids, and ids to
+    /// its agreements. A number that another customer has is none.
     pub(crate) fn create_customer(
         &self,
         mut customer: Customer,
@@ -285,7 +287,8 @@ impl State {
         (today - self.opened).num_days() + i64::from(account.consent_days)
     }
 
-    /// The account with this iban or bban, and what payments have left on it, in minor units, if its balance is limited.
+    /// The account with this iban or bban, and what payments have left on it, in minor units, if its balance
+    /// is limited.
     pub(crate) fn account_by_number(&self, number: &str) -> Option<(Arc<Account>, Option<u128>)> {
         let memory = self.memory();
         let account =
@@ -331,8 +334,9 @@ impl State {
         self.memory().payment(payment_id).map(|payment| payment.product)
     }
 
-    /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or further, otherwise
-    /// received; the document gives the statuses no order. Nothing if there is no such basket.
+    /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or
+    /// further, otherwise received; the document gives the statuses no order. Nothing if there is no such
+    /// basket.
     pub(crate) fn basket_status(&self, id: &str, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
         let payments = memory.baskets.get(id)?.clone();
@@ -348,7 +352,8 @@ impl State {
         })
     }
 
-    /// Cancels a payment unless it is under way or settled: the status that it then has, or nothing if there is no such payment.
+    /// Cancels a payment unless it is under way or settled: the status that it then has, or nothing if there
+    /// is no such payment.
     pub(crate) fn cancel(&self, id: &str, product: Product, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
         let payment = memory.payment(id).filter(|payment| payment.product == product)?;
@@ -404,8 +409,8 @@ impl Memory {
         self.earlier.get_mut(id).or_else(|| self.payments.get_mut(id))
     }
 
-    /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to whoever makes
-    /// it: opaque to the TPP, and the same in every run with this seed for the same request.
+    /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to
+    /// whoever makes it: opaque to the TPP, and the same in every run with this seed for the same request.
     fn next_id(&mut self, seed: u64, origin: u64) -> String {
         let count = self.ids.get_or_insert_mut(origin, || 0);
         *count += 1;

@@ -1,5 +1,5 @@
-//! RSA-SHA256 verification, with a memory. Verifying takes longer than all else that a request needs, and banks that run side
-//! by side in one process are sent the same signed requests.
+//! RSA-SHA256 verification, with a memory. Verifying takes longer than all else that a request needs, and
+//! banks that run side by side in one process are sent the same signed requests.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -15,7 +15,8 @@ static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::de
 /// How many are remembered; beyond it all are forgotten, so that memory stays bounded.
 const LIMIT: usize = 100_000;
 
-/// Whether this is the signature of these bytes by the private half of this key. A signature may be any bytes.
+/// Whether this is the signature of these bytes by the private half of this key. A signature may be any
+/// bytes.
 pub(crate) fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let name = name(key, signed, signature);
     if let Some(holds) = found().get(&name) {
@@ -30,8 +31,8 @@ pub(crate) fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8])
     holds
 }
 
-/// The usual sizes of keys are left to `ring`, which takes a tenth of the time of `rsa`; both are other implementations than the one that
-/// the suite signs with.
+/// The usual sizes of keys are left to `ring`, which takes a tenth of the time of `rsa`; both are other
+/// implementations than the one that the suite signs with.
 fn verified(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let public: &rsa::RsaPublicKey = key.as_ref();
     if (2048..=8192).contains(&public.n().bits()) {
@@ -42,8 +43,8 @@ fn verified(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool
     Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok())
 }
 
-/// Whether this is a signature by the private half of this key, over whatever (RFC 8017 section 9.2: a padding of 0xff before the
-/// hash).
+/// Whether this is a signature by the private half of this key, over whatever (RFC 8017 section 9.2: a
+/// padding of 0xff before the hash).
 pub(crate) fn is_by(key: &VerifyingKey<Sha256>, signature: &[u8]) -> bool {
     let key: &rsa::RsaPublicKey = key.as_ref();
     let message = rsa::BigUint::from_bytes_be(signature).modpow(key.e(), key.n()).to_bytes_be();

@@ -1,4 +1,5 @@
-//! The demanded clauses of a run, as every report says them: four numbers, and what to add to a profile so that more can be asked.
+//! The demanded clauses of a run, as every report says them: four numbers, and what to add to a profile so
+//! that more can be asked.
 
 use xs2aspec_record::ClauseState;
 
@@ -7,8 +8,8 @@ use crate::{summary::RunSummary, text};
 /// Lines to add that are named; the page and the record have the others.
 const LINES: usize = 5;
 
-/// `345 demanded clauses: 344 kept, 1 broken, 0 not asked, 0 declared absent or left out`, and how many of the kept ones no answer
-/// had anything for.
+/// `345 demanded clauses: 344 kept, 1 broken, 0 not asked, 0 declared absent or left out`, and how many of
+/// the kept ones no answer had anything for.
 pub fn numbers(summary: &RunSummary) -> String {
     let clauses = summary.totals().clauses();
     let numbers = summary.demanded();
@@ -43,7 +44,8 @@ pub(crate) fn to_add(summary: &RunSummary) -> Vec<String> {
     shown
 }
 
-/// What the run says of a clause: its state if it is demanded, and how many answers its check looked at, if it has one.
+/// What the run says of a clause: its state if it is demanded, and how many answers its check looked at, if
+/// it has one.
 pub(crate) fn state(summary: &RunSummary, clause: &str) -> Option<(ClauseState, Option<String>)> {
     let checked = summary.totals().clauses().answers(clause).map(|check| {
         let answers = usize::try_from(check.answers).unwrap_or(usize::MAX);

@@ -1,6 +1,7 @@
 //! How a run is shown: each report is a pure function of the record.
 //!
-//! - [`summary`]: what a record says of a run as a whole, and [`reporter`]: a report that is drawn case after case.
+//! - [`summary`]: what a record says of a run as a whole, and [`reporter`]: a report that is drawn case after
+//!   case.
 //! - [`stream`]: reports of a record that is longer than memory; [`run`]: a small record in memory.
 //! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations.
 //! - [`progress`]: what is shown while a run goes on.

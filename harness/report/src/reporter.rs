@@ -40,8 +40,8 @@ pub trait Reporter {
         Ok(())
     }
 
-    /// Draws a selected case. A reporter that writes nothing before [`Self::finish`] may be shown cases while the run goes on: of the
-    /// summary it then knows the clauses and the start alone.
+    /// Draws a selected case. A reporter that writes nothing before [`Self::finish`] may be shown cases while
+    /// the run goes on: of the summary it then knows the clauses and the start alone.
     fn case(
         &mut self,
         _summary: &RunSummary,
@@ -51,7 +51,8 @@ pub trait Reporter {
         Ok(())
     }
 
-    /// Draws a control that nobody selected and that is a violation by itself ([`CaseVerdict::is_broken_control`]).
+    /// Draws a control that nobody selected and that is a violation by itself
+    /// ([`CaseVerdict::is_broken_control`]).
     fn control(
         &mut self,
         _summary: &RunSummary,

@@ -8,7 +8,8 @@ use xs2aspec_record::{
 /// The failing case of [`hostile`].
 pub(crate) const HOSTILE_CASE: &str = "periodic.months/one";
 
-/// Text as a target would write it that wants to break out of a terminal, of XML or of what CI servers act on.
+/// Text as a target would write it that wants to break out of a terminal, of XML or of what CI servers act
+/// on.
 pub(crate) const HOSTILE: &str = "\u{1b}[2J\u{7}\r\nFAIL  fake\0 ]]></failure></testsuite> &amp; &#27; ]]> <!-- \
      [[ATTACHMENT|/etc/passwd]] [[[PROPERTY|verdict=pass]]] \u{202e}\u{fffe}\u{ffff}\u{85}\u{feff} ::error::x \
      ##vso[task.setvariable variable=a]b \u{1f600}";
@@ -55,7 +56,8 @@ impl Sample {
         Self { start, verdicts: vec![], exchanges: vec![] }
     }
 
-    /// Adds a case with this verdict: area and operation are the first part of its id, the clause is what stands before `/`.
+    /// Adds a case with this verdict: area and operation are the first part of its id, the clause is what
+    /// stands before `/`.
     pub(crate) fn verdict(&mut self, case: &str, verdict: Verdict) -> &mut CaseVerdict {
         let clause = case.split('/').next().unwrap_or_default();
         let area = case.split('.').next().unwrap_or_default();

@@ -8,7 +8,8 @@ use crate::text;
 
 /// The argument quoted for a shell such as bash; as it stands where nothing needs a quote.
 ///
-/// What would steer a terminal stands in `$'...'` as octal escapes of its bytes, so that the line is harmless and still right.
+/// What would steer a terminal stands in `$'...'` as octal escapes of its bytes, so that the line is harmless
+/// and still right.
 pub(crate) fn quoted(argument: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
     if !argument.is_empty() && argument.chars().all(plain) {
@@ -34,11 +35,12 @@ pub(crate) fn quoted(argument: &str) -> String {
     quoted
 }
 
-/// Longest body that stands in the line as it is, in bytes; longer ones would be more than a system takes as an argument.
+/// Longest body that stands in the line as it is, in bytes; longer ones would be more than a system takes as
+/// an argument.
 const MOST_PLAIN: usize = 64 * 1024;
 
-/// A line that sends a request with curl, as it is: these header fields and no others, these bytes as body, no redirect followed.
-/// It holds what the headers hold, which is never a private key.
+/// A line that sends a request with curl, as it is: these header fields and no others, these bytes as body,
+/// no redirect followed. It holds what the headers hold, which is never a private key.
 pub fn curl(method: &str, url: &str, headers: &[(String, String)], body: &[u8]) -> String {
     let has = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
     let mut words =

@@ -63,7 +63,8 @@ pub fn draw<R: BufRead>(
     reporter.finish(summary, out).map_err(ReportsError::Draw)
 }
 
-/// Draws every report of the record in this folder beside it. What of them cannot be written does not keep the others from being written.
+/// Draws every report of the record in this folder beside it. What of them cannot be written does not keep
+/// the others from being written.
 pub fn write(folder: &Path, summary: &RunSummary) -> Vec<ReportsError> {
     let record = match RecordReader::open(&folder.join(outputs::RECORD)) {
         Ok(record) => record,

@@ -110,7 +110,8 @@ impl SummaryBuilder {
         self.summary.as_ref()
     }
 
-    /// The summary of the whole record. A run that was killed has no `run-finished`; it has a summary all the same.
+    /// The summary of the whole record. A run that was killed has no `run-finished`; it has a summary all the
+    /// same.
     pub fn finish(self) -> Result<RunSummary, RunError> {
         let summary = self.summary.ok_or(RunError::NoStart { found: "no event" })?;
         summary.check()?;
@@ -239,8 +240,8 @@ impl RunSummary {
         &self.start
     }
 
-    /// What has to stand before everything else that is said of a run whose cases are not those of the program; nothing elsewhere. `shown` makes
-    /// a text harmless where it stands.
+    /// What has to stand before everything else that is said of a run whose cases are not those of the
+    /// program; nothing elsewhere. `shown` makes a text harmless where it stands.
     pub fn of_other_cases(&self, shown: impl Fn(&str) -> String) -> String {
         let Some(folder) = &self.start.other_cases else { return String::new() };
         format!("with the cases of {}, which are not those of {}: ", shown(folder), shown(&self.start.tool))
@@ -297,7 +298,8 @@ impl RunSummary {
         self.said_by_name
     }
 
-    /// What the answers were of a target that accepted no valid request; `None` if it accepted one, or nothing rests on any.
+    /// What the answers were of a target that accepted no valid request; `None` if it accepted one, or
+    /// nothing rests on any.
     pub fn refused_everything(&self) -> Option<String> {
         let kinds: Vec<&str> = self.answers.iter().map(String::as_str).collect();
         let said = match kinds.as_slice() {
@@ -320,7 +322,8 @@ impl RunSummary {
             && (self.start.drawn || self.totals.counts().total() == self.start.cases)
     }
 
-    /// What the run comes to. A run that is not complete never conforms: the missing cases could not be judged.
+    /// What the run comes to. A run that is not complete never conforms: the missing cases could not be
+    /// judged.
     pub fn exit(&self) -> Exit {
         match Exit::with(&self.totals, self.waivers()) {
             Exit::Conforms if !self.complete() => Exit::CouldNotTell,

@@ -1,8 +1,9 @@
 //! Text from the target made harmless, and numbers in words.
 //!
-//! What a target answers ends up in terminals, XML and Markdown. Characters that steer a terminal, turn the direction of
-//! writing, cannot be seen or are illegal in XML 1.0 are shown as escapes (`\u{1b}`), never passed on. So is the second of two
-//! `#`: the agents of Azure Pipelines act on `##vso[...]` and `##[...]` in what a program prints (its manual, Logging commands).
+//! What a target answers ends up in terminals, XML and Markdown. Characters that steer a terminal, turn the
+//! direction of writing, cannot be seen or are illegal in XML 1.0 are shown as escapes (`\u{1b}`), never
+//! passed on. So is the second of two `#`: the agents of Azure Pipelines act on `##vso[...]` and `##[...]` in
+//! what a program prints (its manual, Logging commands).
 
 /// Characters of one piece of text that a report shows; the rest is cut and counted.
 pub const LONGEST: usize = 240;
@@ -33,8 +34,8 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// Whether a character is shown as an escape: controls (Unicode category Cc), line and paragraph separators, marks without
-/// width, those that turn the direction of writing, and what XML 1.0 section 2.2 excludes.
+/// Whether a character is shown as an escape: controls (Unicode category Cc), line and paragraph separators,
+/// marks without width, those that turn the direction of writing, and what XML 1.0 section 2.2 excludes.
 pub fn is_hostile(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

@@ -7,7 +7,8 @@ pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
     verdict.reason.as_deref().unwrap_or("no reason was recorded")
 }
 
-/// A finding in words: `expected a refusal (4xx), got 201`, with the place in the answer where that is not the status.
+/// A finding in words: `expected a refusal (4xx), got 201`, with the place in the answer where that is not
+/// the status.
 pub(crate) fn mismatch(finding: &Finding) -> String {
     let Finding { expected, actual, at, .. } = finding;
     let words = format!("expected {expected}, got {actual}");

@@ -1,4 +1,5 @@
-//! Where the code of a refusal stands: in its messages where the document shows that, elsewhere anywhere in the body.
+//! Where the code of a refusal stands: in its messages where the document shows that, elsewhere anywhere in
+//! the body.
 
 use serde_json::Value;
 use xs2aspec_spec::AnswerRules;

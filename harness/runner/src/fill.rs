@@ -1,4 +1,5 @@
-//! Fills the placeholders of a request when it is sent: values of the target, fresh ids, dates, digests and signatures.
+//! Fills the placeholders of a request when it is sent: values of the target, fresh ids, dates, digests and
+//! signatures.
 //!
 //! Clock and seed are arguments: the same seed, clock and case give the same bytes.
 
@@ -12,7 +13,8 @@ use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
 
 use crate::{profile::Profile, seal::Seal};
 
-/// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before it.
+/// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
+/// it.
 const MOST_POOLED: usize = 64 * 1024;
 
 /// A request as bytes: what is digested, signed and sent.
@@ -104,9 +106,9 @@ impl Filler<'_> {
                 headers.push((name.clone(), value.clone()));
             }
         }
-        // The client behind the plain path adds an Accept header where there is none.
-        // It also gives up a body that the server will not read to its end; the other path reads the answer all the same.
-        // A Host of its own goes out as it is given.
+        // The client behind the plain path adds an Accept header where there is none. It also gives up a body
+        // that the server will not read to its end; the other path reads the answer all the same. A Host of
+        // its own goes out as it is given.
         let is_own = spec.header("accept").is_none() || spec.header("host").is_some();
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
         Ok(Filled { method: spec.method.clone(), url, headers, body, exact })
@@ -136,7 +138,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Values put into a path or query are percent-encoded but for unreserved characters (RFC 3986 section 2.3).
+    /// Values put into a path or query are percent-encoded but for unreserved characters (RFC 3986 section
+    /// 2.3).
     fn url(&self, spec: &RequestSpec) -> Result<String, FillError> {
         let path = self.profile.paths.get(&spec.operation).unwrap_or(&spec.path);
         let path = Value::String(path.clone());
@@ -255,8 +258,8 @@ impl Filler<'_> {
         uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
 
-    /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case, so that no payment
-    /// is a logical duplicate of another (the document leaves open what that is).
+    /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case,
+    /// so that no payment is a logical duplicate of another (the document leaves open what that is).
     fn number(&self, digits: u32) -> u64 {
         let (high, low) = self.fresh(&format!("number.{digits}")).as_u64_pair();
         let least = 10_u64.pow(digits - 1);
@@ -281,8 +284,8 @@ impl Context<'_> {
     const NONE: Self = Self { body: None, certificate: None };
 }
 
-/// The first Wednesday from this day on that is no holiday with a fixed date. Every holiday that moves with Easter, and every
-/// weekend, falls on another day, so that no calendar of bank holidays need be known.
+/// The first Wednesday from this day on that is no holiday with a fixed date. Every holiday that moves with
+/// Easter, and every weekend, falls on another day, so that no calendar of bank holidays need be known.
 fn workday(from: NaiveDate) -> NaiveDate {
     const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
     from.iter_days()

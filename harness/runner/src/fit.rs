@@ -1,4 +1,5 @@
-//! Whether a profile fits the suite: it names choices that clauses leave, values that they know, and operations that there are.
+//! Whether a profile fits the suite: it names choices that clauses leave, values that they know, and
+//! operations that there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
-//! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status RJCT where the
-//! profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is about; all findings come together.
+//! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status
+//! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
+//! about; all findings come together.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,8 +27,8 @@ pub enum Outcome {
     Refused,
     /// 5xx.
     ServerError,
-    /// 429 or 503: the target has no time for the request (RFC 6585 section 4, RFC 9110 section 15.6.4), whether it names a time to come
-    /// back or not.
+    /// 429 or 503: the target has no time for the request (RFC 6585 section 4, RFC 9110 section 15.6.4),
+    /// whether it names a time to come back or not.
     Busy,
     /// 1xx or 3xx: neither accepted nor refused.
     Neither,
@@ -74,8 +75,9 @@ pub struct Judged {
 
 /// Parses an answer and checks its body.
 ///
-/// Answers of an operation that the document only mentions have no shape to be held to. `strict` are clauses that the document
-/// leaves to the bank and whose profile says `fail`: what would be observed is then a finding.
+/// Answers of an operation that the document only mentions have no shape to be held to. `strict` are clauses
+/// that the document leaves to the bank and whose profile says `fail`: what would be observed is then a
+/// finding.
 pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, strict: &BTreeSet<String>) -> Examined {
     let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
     let status = rules.status(checked.document.as_ref());
@@ -219,7 +221,8 @@ pub(crate) fn used_up(expect: &Expectation, status: u16) -> bool {
     status == 429 && matches!(expect, Expectation::Refused(refusal) if refusal.quota)
 }
 
-/// The expectation that the profile's choice leads to; observed where it declares none, or one that the case does not know.
+/// The expectation that the profile's choice leads to; observed where it declares none, or one that the case
+/// does not know.
 fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
     match expect {
         Expectation::Choice(values) => {
@@ -229,7 +232,8 @@ fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectati
     }
 }
 
-/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body, or never will.
+/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body,
+/// or never will.
 pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
     let Expectation::Shows(values) = expect else { return true };
     let is_there = |(pointer, value): (&String, &Value)| {
@@ -299,7 +303,8 @@ fn refused(
     checks
 }
 
-/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice; asserted only where its profile declares them.
+/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice; asserted only where its
+/// profile declares them.
 fn success_status(
     clause: &str,
     answer: &Answer,

@@ -1,6 +1,7 @@
-//! Masks what belongs to persons and keys before anything is recorded: what the profile gives for PSUs, accounts, cards and payments, and
-//! what its `[[prepare]]` printed; in answers, what stands for persons and accounts though nobody sent it; signatures, certificates and the headers
-//! of a gateway. Equal values stay recognisably equal within a run; runs with another seed mask differently.
+//! Masks what belongs to persons and keys before anything is recorded: what the profile gives for PSUs,
+//! accounts, cards and payments, and what its `[[prepare]]` printed; in answers, what stands for persons and
+//! accounts though nobody sent it; signatures, certificates and the headers of a gateway. Equal values stay
+//! recognisably equal within a run; runs with another seed mask differently.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::de::IgnoredAny;
@@ -13,8 +14,8 @@ use crate::{exchange::Answer, fill::Filled, profile::Profile};
 /// Header fields that are masked whole, by name in lower case.
 const WHOLE: [&str; 2] = ["signature", "tpp-signature-certificate"];
 
-/// Members of an answer that say who somebody is, what account or card is whose, or what was paid for: in small letters, without `-` and
-/// `_`.
+/// Members of an answer that say who somebody is, what account or card is whose, or what was paid for: in
+/// small letters, without `-` and `_`.
 const PERSONAL: [&str; 48] = [
     "accountid",
     "accountname",
@@ -66,7 +67,8 @@ const PERSONAL: [&str; 48] = [
     "username",
 ];
 
-/// Members that say nothing of anybody, even inside one that does: codes, and links, whose ids are masked where they stand.
+/// Members that say nothing of anybody, even inside one that does: codes, and links, whose ids are masked
+/// where they stand.
 const PLAIN: [&str; 11] = [
     "amount",
     "code",
@@ -81,7 +83,8 @@ const PLAIN: [&str; 11] = [
     "verbs",
 ];
 
-/// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of other words.
+/// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of
+/// other words.
 const SHORTEST: usize = 4;
 
 /// Texts with what stands in their place.
@@ -115,7 +118,8 @@ impl Masker {
         let mut secrets = Pairs::new();
         for (kind, text) in values.chain(prepared).chain(headers.filter(|(_, text)| text.len() >= SHORTEST)) {
             let pseudonym = pseudonym(seed, kind, text);
-            // Cases write an account or a person in other letter cases and with other blanks, to see what becomes of it.
+            // Cases write an account or a person in other letter cases and with other blanks, to see what
+            // becomes of it.
             for written in [text.to_owned(), text.to_lowercase(), text.to_uppercase(), grouped(text)] {
                 if !written.is_empty() && !secrets.iter().any(|(known, _)| *known == written) {
                     secrets.push((written, pseudonym.clone()));
@@ -140,8 +144,8 @@ impl Masker {
         replaced(&self.text(text), learned)
     }
 
-    /// What an answer tells of persons and accounts that its request did not: members that say so by their names, and whatever has the
-    /// form of an account or person number.
+    /// What an answer tells of persons and accounts that its request did not: members that say so by their
+    /// names, and whatever has the form of an account or person number.
     pub fn learn(&self, request: &Filled, answer: &Answer, learned: &mut Pairs) {
         let text = String::from_utf8_lossy(&answer.body);
         let sent = String::from_utf8_lossy(&request.body);
@@ -291,7 +295,8 @@ fn texts(text: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// IBANs with right check digits (ISO 13616), and numbers of 11 digits, as accounts and persons have them in Norway.
+/// IBANs with right check digits (ISO 13616), and numbers of 11 digits, as accounts and persons have them in
+/// Norway.
 fn numbers(text: &str, found: &mut Vec<(String, String)>) {
     for word in text.split(|letter: char| !letter.is_ascii_alphanumeric()) {
         if word.len() == 11 && word.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -315,7 +320,8 @@ fn is_iban(word: &str) -> bool {
         }) == 1
 }
 
-/// The text, if it is a document in which a personal text is still left because it is written with escapes, without that one.
+/// The text, if it is a document in which a personal text is still left because it is written with escapes,
+/// without that one.
 fn without_personal(text: &str, learned: &Pairs) -> String {
     if learned.is_empty() || !text.contains("\\u") {
         return text.to_owned();

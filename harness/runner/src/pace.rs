@@ -1,5 +1,6 @@
-//! How fast a target is asked, and when again: the limits of its profile, and what the target itself asks for (`Retry-After`,
-//! RFC 9110 section 10.2.3). A target that has no time (429) is asked half as often from then on, and a little more often with each answer.
+//! How fast a target is asked, and when again: the limits of its profile, and what the target itself asks for
+//! (`Retry-After`, RFC 9110 section 10.2.3). A target that has no time (429) is asked half as often from then
+//! on, and a little more often with each answer.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -23,7 +24,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// After so many connections in a row that failed a target is gone, and nobody waits for it any more.
 const GONE: u32 = 32;
 
-/// First pause of a target that has no time and does not say how long; each further one for the same request is twice as long.
+/// First pause of a target that has no time and does not say how long; each further one for the same request
+/// is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// After so many answers in a row that the target has no time, nobody waits for it any more.
 const ALWAYS_BUSY: u32 = 32;
@@ -54,7 +56,8 @@ struct Slots {
     held: Option<Instant>,
     /// When the requests of the last second were sent.
     sent: VecDeque<Instant>,
-    /// Requests in a second that the target seems to have time for, and since when; nothing as long as it has time for all.
+    /// Requests in a second that the target seems to have time for, and since when; nothing as long as it has
+    /// time for all.
     rate: Option<(f64, Instant)>,
 }
 
@@ -119,11 +122,13 @@ impl Pace {
         slots.held.filter(|held| *held > Instant::now())
     }
 
-    /// Waits where a request may be sent again, and says whether it may: nothing can have been made by it, the target does not ask
-    /// for more patience than there is, and it was not sent too often already. `attempt` counts from 1; `sent` is when it was sent.
+    /// Waits where a request may be sent again, and says whether it may: nothing can have been made by it,
+    /// the target does not ask for more patience than there is, and it was not sent too often already.
+    /// `attempt` counts from 1; `sent` is when it was sent.
     ///
-    /// Nothing was made where there was no connection, or where the target had no time for the request (429, RFC 6585 section 4).
-    /// A 503 or a connection that broke says that only of a method that makes nothing (RFC 9110 section 9.2.1).
+    /// Nothing was made where there was no connection, or where the target had no time for the request (429,
+    /// RFC 6585 section 4). A 503 or a connection that broke says that only of a method that makes nothing
+    /// (RFC 9110 section 9.2.1).
     pub(crate) async fn again(
         &self,
         method: &str,
@@ -171,7 +176,8 @@ impl Pace {
         self.busy.load(Ordering::Relaxed) >= ALWAYS_BUSY
     }
 
-    /// Asks half as often as in the last second. What was sent before the last time that happened says nothing new.
+    /// Asks half as often as in the last second. What was sent before the last time that happened says
+    /// nothing new.
     fn slow_down(&self, sent: Instant) {
         let now = Instant::now();
         let mut slots = self.slots();

@@ -1,4 +1,5 @@
-//! Judges the recorded answers of a run once more, by the cases and rules of this version, and says which verdicts would be others.
+//! Judges the recorded answers of a run once more, by the cases and rules of this version, and says which
+//! verdicts would be others.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},

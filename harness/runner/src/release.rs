@@ -1,5 +1,5 @@
-//! The events of a run in the order of its record. Cases end in whatever order the target answers; what a case came to is told once
-//! all cases before it were told.
+//! The events of a run in the order of its record. Cases end in whatever order the target answers; what a
+//! case came to is told once all cases before it were told.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::{
     waiver::Waivers,
 };
 
-/// How many cases may wait to be told, those under way included. Further ones begin when the oldest of them was told, so that one slow
-/// case does not fill the memory.
+/// How many cases may wait to be told, those under way included. Further ones begin when the oldest of them
+/// was told, so that one slow case does not fill the memory.
 const WAITING: usize = 500;
 
 /// Tells what cases came to in the order of their ids, and counts it.
@@ -97,7 +97,8 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         }
     }
 
-    /// Tells all that is left; cases that did not come to their end have no verdict. `finished` makes the last event.
+    /// Tells all that is left; cases that did not come to their end have no verdict. `finished` makes the
+    /// last event.
     pub(crate) fn finish(mut self, finished: impl FnOnce(&Totals, &Waivers) -> RunFinished) -> RunFinished {
         while let Some((case, role)) = self.order.get(self.next).copied() {
             let is_kept = self.previous.as_ref().is_some_and(|previous| previous.keeps(&case.id));

@@ -17,10 +17,12 @@ use crate::{session::Session, waiver::WaiversFile};
 pub struct PreviousRun {
     path: PathBuf,
     start: RunStarted,
-    /// Cases whose verdicts stay; one that says that the target was not there, or had begun to refuse everything, does not.
+    /// Cases whose verdicts stay; one that says that the target was not there, or had begun to refuse
+    /// everything, does not.
     kept: BTreeSet<String>,
     resumed: Vec<Resumed>,
-    /// How often each case without a verdict had begun to send something that could make a payment, in all earlier parts.
+    /// How often each case without a verdict had begun to send something that could make a payment, in all
+    /// earlier parts.
     started: BTreeMap<String, u32>,
     /// The highest number of an exchange.
     exchanges: u64,

@@ -193,8 +193,8 @@ fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     all
 }
 
-/// The positions of the cases that are not done yet. The plain requests come first: whether an operation works at all is known then before a
-/// target can change.
+/// The positions of the cases that are not done yet. The plain requests come first: whether an operation
+/// works at all is known then before a target can change.
 fn left(order: &[(&Case, Role)], done: &BTreeSet<String>) -> Vec<usize> {
     let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
     left.sort_by_key(|at| !order[*at].0.is_plain);
@@ -228,7 +228,8 @@ async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Ans
     for id in plain {
         let before = session.exchanges();
         let again = session.ask_again(&id, &format!("again-{time}")).await;
-        // Others are under way: this much was certainly asked before it was accepted, or had been when it was refused.
+        // Others are under way: this much was certainly asked before it was accepted, or had been when it was
+        // refused.
         let number = if again.refused.is_none() { before } else { session.exchanges() };
         answers.push((id, number, again));
     }
@@ -272,7 +273,8 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
     }
 }
 
-/// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are written.
+/// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are
+/// written.
 pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMut(&Event)) {
     let suite = session.suite();
     for clause in suite.clauses().values() {

@@ -14,7 +14,8 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
 
-/// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material, known to everybody.
+/// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material,
+/// known to everybody.
 const OTHER_KEY: &str = include_str!("../../../fixtures/keys/other.key.pem");
 const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.pem");
 /// Further certificates of [`OTHER_KEY`], in the order of [`wrong`].
@@ -33,7 +34,8 @@ pub struct Seal {
     forms: Forms,
 }
 
-/// How certificates are named and sent where the document leaves that to the bank, and its profile declares it.
+/// How certificates are named and sent where the document leaves that to the bank, and its profile declares
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Forms {
     /// How keyId names a certificate.
@@ -43,7 +45,8 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// The forms that the choices of a profile declare: `key-id.serial`, `key-id.issuer` and `certificate.form`.
+    /// The forms that the choices of a profile declare: `key-id.serial`, `key-id.issuer` and
+    /// `certificate.form`.
     pub fn of(choices: &BTreeMap<String, String>) -> Result<Self, SealError> {
         let mut forms = Self::default();
         let declared = |key: &str| choices.get(key).map(String::as_str);
@@ -171,8 +174,8 @@ impl Seal {
         &self.forms
     }
 
-    /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM, `serial` and `issuer` as in
-    /// keyId, `serial-decimal`. `None` for another name.
+    /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM,
+    /// `serial` and `issuer` as in keyId, `serial-decimal`. `None` for another name.
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
@@ -229,8 +232,8 @@ impl Seal {
         }
     }
 
-    /// How keyId names a party's certificate. A text of one's own is for the issuer of the own certificate: that of another one is
-    /// written by RFC 4514.
+    /// How keyId names a party's certificate. A text of one's own is for the issuer of the own certificate:
+    /// that of another one is written by RFC 4514.
     fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
         let form = self.forms.key_id.clone();
         let is_own = || self.signer(party).certificate().issuer() == self.own.certificate().issuer();
@@ -286,7 +289,8 @@ fn wrong(number: usize) -> Result<Signer, SignerError> {
     Signer::from_pem(OTHER_KEY, WRONG_CERTIFICATES[number])
 }
 
-/// The headers with the values that are signed, which are those that are sent but where a case says otherwise.
+/// The headers with the values that are signed, which are those that are sent but where a case says
+/// otherwise.
 fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, String)> {
     let mut fields = headers.to_vec();
     for (name, value) in &signing.signed_as {

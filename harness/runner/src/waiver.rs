@@ -58,7 +58,8 @@ struct Entry {
 ///
 /// # Errors
 ///
-/// A file that cannot be read, an unknown or missing key, an empty text, or a date that is none; with file and line.
+/// A file that cannot be read, an unknown or missing key, an empty text, or a date that is none; with file
+/// and line.
 pub fn read(path: &Path) -> Result<WaiversFile, ProfileError> {
     whole(&path.display().to_string(), &profile::text(path)?)
 }

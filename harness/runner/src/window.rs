@@ -1,5 +1,6 @@
-//! Verdicts that wait until it is sure that the target still accepts valid requests. A refusal says something of a request only then: a
-//! target whose token is over, or that has had enough, refuses whatever it is asked.
+//! Verdicts that wait until it is sure that the target still accepts valid requests. A refusal says something
+//! of a request only then: a target whose token is over, or that has had enough, refuses whatever it is
+//! asked.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -63,8 +64,8 @@ impl Window {
         Some((self.times, plain.collect()))
     }
 
-    /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says nothing. The exchanges
-    /// that show it are those of the first case, by id, that says nothing.
+    /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says
+    /// nothing. The exchanges that show it are those of the first case, by id, that says nothing.
     pub(crate) fn settle(
         &mut self,
         session: &Session,

@@ -1,5 +1,5 @@
-//! The signing certificate: the value of `TPP-Signature-Certificate`, and the `keyId` that names it (the document, section
-//! Authentication, L274-L275).
+//! The signing certificate: the value of `TPP-Signature-Certificate`, and the `keyId` that names it (the
+//! document, section Authentication, L274-L275).
 
 use std::{fmt::Write, time::SystemTime};
 
@@ -73,7 +73,8 @@ pub enum CertificateError {
 }
 
 impl Certificate {
-    /// Reads the first certificate of a PEM text; of a chain that is the signing certificate. Text around the blocks is skipped.
+    /// Reads the first certificate of a PEM text; of a chain that is the signing certificate. Text around the
+    /// blocks is skipped.
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, CertificateError> {
         let found = pem::parse_many(pem)?;
         match found.iter().find(|block| block.tag() == "CERTIFICATE") {
@@ -101,7 +102,8 @@ impl Certificate {
         Ok(self.parsed.tbs_certificate.subject_public_key_info.to_der()?)
     }
 
-    /// The value of `TPP-Signature-Certificate`: base64 of the DER on one line, without PEM lines (readings, row 76).
+    /// The value of `TPP-Signature-Certificate`: base64 of the DER on one line, without PEM lines (readings,
+    /// row 76).
     pub fn header_value(&self) -> String {
         BASE64_STANDARD.encode(&self.der)
     }

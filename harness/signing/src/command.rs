@@ -1,4 +1,5 @@
-//! An executable of the user's that answers on its standard output: a key in hardware that signs, or whatever a profile prepares.
+//! An executable of the user's that answers on its standard output: a key in hardware that signs, or whatever
+//! a profile prepares.
 
 use std::{
     io::{Read, Write},
@@ -51,8 +52,8 @@ pub enum CommandError {
     },
 }
 
-/// Runs a command in a folder, hands it `input`, and gives what it printed. An executable named with a `/` is looked for from that
-/// folder. Blocks until it ends.
+/// Runs a command in a folder, hands it `input`, and gives what it printed. An executable named with a `/` is
+/// looked for from that folder. Blocks until it ends.
 pub fn run(
     command: &[String],
     folder: &Path,
@@ -63,7 +64,8 @@ pub fn run(
     let path = if program.contains('/') { folder.join(program) } else { PathBuf::from(program) };
     let start = |source| CommandError::Start { program: program.clone(), source };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // A path that is relative would be looked for from the new folder by some systems, and from the old one by others.
+    // A path that is relative would be looked for from the new folder by some systems, and from the old one
+    // by others.
     let path = if path.is_relative() && program.contains('/') {
         std::env::current_dir().map_err(start)?.join(path)
     } else {

@@ -17,7 +17,8 @@ impl Algorithm {
     /// Every algorithm.
     pub const ALL: [Self; 2] = [Self::Sha256, Self::Sha512];
 
-    /// The digest-algorithm token as it is registered. Receivers compare it without regard to case (RFC 3230, section 4.1.1).
+    /// The digest-algorithm token as it is registered. Receivers compare it without regard to case (RFC 3230,
+    /// section 4.1.1).
     pub const fn token(self) -> &'static str {
         match self {
             Self::Sha256 => "SHA-256",
@@ -25,7 +26,8 @@ impl Algorithm {
         }
     }
 
-    /// The hash of `body` in padded base64, the encoding that RFC 5843, section 2.2, gives to both algorithms.
+    /// The hash of `body` in padded base64, the encoding that RFC 5843, section 2.2, gives to both
+    /// algorithms.
     pub fn base64(self, body: &[u8]) -> String {
         BASE64_STANDARD.encode(digest::digest(self.function(), body))
     }
@@ -49,7 +51,8 @@ mod tests {
 
     #[test]
     fn digests_of_the_published_body() {
-        // SHA-256: draft-cavage-http-signatures-10, appendix C; both: RFC 9530, appendix D, in its own framing.
+        // SHA-256: draft-cavage-http-signatures-10, appendix C; both: RFC 9530, appendix D, in its own
+        // framing.
         let body = br#"{"hello": "world"}"#;
         assert_eq!(
             Algorithm::Sha256.header_value(body),

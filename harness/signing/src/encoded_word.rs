@@ -1,7 +1,8 @@
-//! The RFC 2047 form of a header value: `=?<charset>?<encoding>?<encoded text>?=` (the document, section Authentication, L279).
+//! The RFC 2047 form of a header value: `=?<charset>?<encoding>?<encoded text>?=` (the document, section
+//! Authentication, L279).
 //!
-//! The whole value goes into one word. RFC 2047, section 2, allows 75 characters to a word, which a signature alone exceeds, and
-//! HTTP has no folded lines to put several words on; so the length limit is not kept.
+//! The whole value goes into one word. RFC 2047, section 2, allows 75 characters to a word, which a signature
+//! alone exceeds, and HTTP has no folded lines to put several words on; so the length limit is not kept.
 
 use std::fmt::Write;
 
@@ -18,7 +19,8 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// The name in the word; names are case-independent (RFC 2047, section 2), the document writes `utf-8` small.
+    /// The name in the word; names are case-independent (RFC 2047, section 2), the document writes `utf-8`
+    /// small.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
@@ -44,7 +46,8 @@ pub enum Encoding {
     /// `B`: base64 (RFC 2047, section 4.1).
     #[default]
     B,
-    /// `Q`: letters and digits as they are, most else as `=` and two hexadecimal digits (RFC 2047, section 4.2).
+    /// `Q`: letters and digits as they are, most else as `=` and two hexadecimal digits (RFC 2047, section
+    /// 4.2).
     Q,
 }
 
@@ -79,8 +82,8 @@ pub fn wrap(text: &str, charset: Charset, encoding: Encoding) -> Result<String, 
     Ok(format!("=?{}?{}?{encoded}?=", charset.name(), encoding.letter()))
 }
 
-/// The Q encoding with the smallest set of literal characters, the one for a `phrase` (RFC 2047, section 5, rule 3), which is
-/// right everywhere. A space becomes `_`, whatever the character set (section 4.2, rule 2).
+/// The Q encoding with the smallest set of literal characters, the one for a `phrase` (RFC 2047, section 5,
+/// rule 3), which is right everywhere. A space becomes `_`, whatever the character set (section 4.2, rule 2).
 fn q(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len()), |mut out, byte| {
         match byte {
@@ -95,8 +98,8 @@ fn q(bytes: &[u8]) -> String {
     })
 }
 
-/// The text of encoded words, such as [`wrap`] writes; the names of charset and encoding in any letter case (RFC 2047, section 2). Blanks
-/// between words do not count (section 6.2).
+/// The text of encoded words, such as [`wrap`] writes; the names of charset and encoding in any letter case
+/// (RFC 2047, section 2). Blanks between words do not count (section 6.2).
 pub fn unwrap(words: &str) -> Option<String> {
     let mut read = words.split_ascii_whitespace().map(unwrap_word).peekable();
     read.peek()?;

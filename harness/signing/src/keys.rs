@@ -1,4 +1,5 @@
-//! Test keys: a made-up authority and two signing certificates of it, so that a suite can be tried without a real one.
+//! Test keys: a made-up authority and two signing certificates of it, so that a suite can be tried without a
+//! real one.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
@@ -10,8 +11,9 @@ use crate::{
     qualified::{Role, Statements},
 };
 
-/// The files that [`make`] makes: the certificate of the authority, then key and certificate of the TPP, then those of another
-/// TPP, for cases in which key and certificate must not match, and further certificates of that key, each with something wrong.
+/// The files that [`make`] makes: the certificate of the authority, then key and certificate of the TPP, then
+/// those of another TPP, for cases in which key and certificate must not match, and further certificates of
+/// that key, each with something wrong.
 pub const FILES: [&str; 8] = [
     "ca.cert.pem",
     "tpp.key.pem",
@@ -67,8 +69,8 @@ pub enum KeysError {
     Crypto(#[from] rcgen::Error),
 }
 
-/// Makes an authority, two signing keys and their certificates (RSA, 2048 bits, valid 2020 to 2099 but for those that say otherwise): the
-/// texts of [`FILES`]. The authority's own key is thrown away.
+/// Makes an authority, two signing keys and their certificates (RSA, 2048 bits, valid 2020 to 2099 but for
+/// those that say otherwise): the texts of [`FILES`]. The authority's own key is thrown away.
 ///
 /// The keys are random, and so are the serial numbers: nothing may rest on their values.
 pub fn make() -> Result<Vec<(&'static str, String)>, KeysError> {

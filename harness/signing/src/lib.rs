@@ -1,7 +1,7 @@
 //! The caller's side of signing: what a TPP does to a request before it sends it.
 //!
-//! The document, section Authentication, asks for a `TPP-Signature-Certificate` and a `Signature` header on every request,
-//! and for a `Digest` where there is a body (NCBCT, periodic). One module for each:
+//! The document, section Authentication, asks for a `TPP-Signature-Certificate` and a `Signature` header on
+//! every request, and for a `Digest` where there is a body (NCBCT, periodic). One module for each:
 //!
 //! - [`digest`]: the value of `Digest`.
 //! - [`certificate`]: the value of `TPP-Signature-Certificate`, and the `keyId` that names the certificate.
@@ -33,7 +33,8 @@
 //! # }
 //! ```
 //!
-//! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random numbers.
+//! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random
+//! numbers.
 
 pub mod certificate;
 pub mod command;

@@ -1,5 +1,5 @@
-//! Keys and certificates in the forms in which people keep them: PEM with a passphrase (PKCS#8, RFC 5958), and PKCS#12 (RFC 7292).
-//! What comes out is plain PEM, as [`crate::Signer`] takes it.
+//! Keys and certificates in the forms in which people keep them: PEM with a passphrase (PKCS#8, RFC 5958),
+//! and PKCS#12 (RFC 7292). What comes out is plain PEM, as [`crate::Signer`] takes it.
 
 use p12_keystore::Pkcs12Archive;
 use pem::Pem;

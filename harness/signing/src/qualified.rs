@@ -1,5 +1,5 @@
-//! What makes a certificate one for payment services: the qualified statements of ETSI TS 119 495 (section 5.1), inside the extension
-//! qcStatements (RFC 3739, section 3.2.6; ETSI EN 319 412-5).
+//! What makes a certificate one for payment services: the qualified statements of ETSI TS 119 495 (section
+//! 5.1), inside the extension qcStatements (RFC 3739, section 3.2.6; ETSI EN 319 412-5).
 
 use x509_cert::der::{
     Decode, Encode, Error, Tag,
@@ -8,7 +8,8 @@ use x509_cert::der::{
 
 /// The extension qcStatements.
 pub const QC_STATEMENTS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.1.3");
-/// The attribute organizationIdentifier of a subject (ETSI TS 119 495, section 5.2.1: `PSD`, country, authority, number).
+/// The attribute organizationIdentifier of a subject (ETSI TS 119 495, section 5.2.1: `PSD`, country,
+/// authority, number).
 pub const ORGANISATION_IDENTIFIER: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.97");
 
 const COMPLIANCE: ObjectIdentifier = ObjectIdentifier::new_unwrap("0.4.0.1862.1.1");

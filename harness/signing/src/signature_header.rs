@@ -1,4 +1,5 @@
-//! The value of the `Signature` header (the document, section Authentication; draft-cavage-http-signatures-10, sections 2.1 and 4).
+//! The value of the `Signature` header (the document, section Authentication;
+//! draft-cavage-http-signatures-10, sections 2.1 and 4).
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -15,12 +16,13 @@ pub const ALGORITHM: &str = "rsa-sha256";
 /// How a request is signed. The default is the legal form; each field departs from it in one way.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The headers that are signed, and that the `headers` parameter states, in this order and letter case. Without it, those
-    /// of the document's six that the request has.
+    /// The headers that are signed, and that the `headers` parameter states, in this order and letter case.
+    /// Without it, those of the document's six that the request has.
     pub listed: Option<Vec<String>>,
     /// Method and path, needed only where `listed` has `(request-target)`.
     pub target: Option<RequestTarget>,
-    /// A text that is signed instead of the signing string. With it, nothing that is listed need be in the request.
+    /// A text that is signed instead of the signing string. With it, nothing that is listed need be in the
+    /// request.
     pub text: Option<String>,
     /// How the certificate is named, where `key_id` is legal.
     pub key_id_form: KeyIdForm,
@@ -87,8 +89,9 @@ pub enum SignatureHeaderError {
 
 /// Signs a request with these header `fields`, given as (name, value) with names in any letter case.
 ///
-/// The parameters stand in the order of the draft's examples (appendix C): `keyId`, `algorithm`, `headers`, `signature`, each
-/// in quotation marks, joined with commas. The draft has no escape for a quotation mark inside a parameter, so there is none.
+/// The parameters stand in the order of the draft's examples (appendix C): `keyId`, `algorithm`, `headers`,
+/// `signature`, each in quotation marks, joined with commas. The draft has no escape for a quotation mark
+/// inside a parameter, so there is none.
 pub fn sign<N: AsRef<str>, V: AsRef<str>>(
     signer: &Signer,
     fields: &[(N, V)],
@@ -137,7 +140,8 @@ fn wrapped(value: String, when: Wrap) -> Result<String, EncodedWordError> {
     }
 }
 
-/// The same signature with the last bit turned over. [`Signer::sign`] gives base64; anything else stays as it is.
+/// The same signature with the last bit turned over. [`Signer::sign`] gives base64; anything else stays as it
+/// is.
 fn corrupted(signature: &str) -> String {
     let mut bytes = BASE64_STANDARD.decode(signature).unwrap_or_default();
     match bytes.last_mut() {

@@ -122,21 +122,24 @@ pub enum SignerError {
     },
 }
 
-/// Makes ready what takes some ten milliseconds the first time that anything is signed: the library's source of randomness, with which it
-/// blinds private keys. Whoever will sign calls it on a thread of its own while other things are read.
+/// Makes ready what takes some ten milliseconds the first time that anything is signed: the library's source
+/// of randomness, with which it blinds private keys. Whoever will sign calls it on a thread of its own while
+/// other things are read.
 pub fn make_ready() {
     // A source that fails is told where it is needed.
     _ = SystemRandom::new().fill(&mut [0]);
 }
 
 impl Signer {
-    /// Reads a private key (PKCS#8, or PKCS#1 for RSA; not encrypted) and its certificate, and sees that they belong together.
+    /// Reads a private key (PKCS#8, or PKCS#1 for RSA; not encrypted) and its certificate, and sees that they
+    /// belong together.
     pub fn from_pem(key: impl AsRef<[u8]>, certificate: impl AsRef<[u8]>) -> Result<Self, SignerError> {
         Self::new(Key::Rsa(rsa_key(key.as_ref())?), Certificate::from_pem(certificate)?)
     }
 
-    /// A key that is elsewhere: `command`, run in `folder`, gets what is to be signed on its standard input and prints the RSA-SHA256
-    /// signature, in base64 or as bytes. It is asked once at once, to see that its key belongs to the certificate.
+    /// A key that is elsewhere: `command`, run in `folder`, gets what is to be signed on its standard input
+    /// and prints the RSA-SHA256 signature, in base64 or as bytes. It is asked once at once, to see that its
+    /// key belongs to the certificate.
     pub fn external(
         command: Vec<String>,
         folder: PathBuf,
@@ -152,8 +155,8 @@ impl Signer {
         &self.shared.certificate
     }
 
-    /// The RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64. The same bytes always give
-    /// the same signature.
+    /// The RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64. The
+    /// same bytes always give the same signature.
     pub fn sign(&self, signing_string: &[u8]) -> Result<String, SignerError> {
         let digest = digest::digest(&digest::SHA256, signing_string);
         let digest: [u8; 32] = digest.as_ref().try_into().map_err(|_| SignerError::Refused)?;
@@ -263,7 +266,8 @@ mod tests {
         Signer::from_pem(key, certificate).unwrap_err().to_string()
     }
 
-    /// The key of the fixtures as PKCS#1, which in PKCS#8 of a 2048-bit RSA key begins at byte 26 (RFC 5958, section 2).
+    /// The key of the fixtures as PKCS#1, which in PKCS#8 of a 2048-bit RSA key begins at byte 26 (RFC 5958,
+    /// section 2).
     fn pkcs1() -> Vec<u8> {
         pem::parse(KEY).unwrap().contents()[26..].to_vec()
     }
@@ -287,7 +291,8 @@ mod tests {
         let by = |script: String| {
             Signer::external(vec!["sh".into(), "-c".into(), script], PathBuf::new(), CERTIFICATE)
         };
-        // A command that knows the signatures of two texts, the first of which is the question at the beginning.
+        // A command that knows the signatures of two texts, the first of which is the question at the
+        // beginning.
         let knowing = |key, certificate| {
             let signer = Signer::from_pem(key, certificate).unwrap();
             let [asked, now] = [PROBE, b"date: now"].map(|text| signer.sign(text).unwrap());

@@ -7,7 +7,8 @@ pub const SIGNED_HEADERS: [&str; 6] =
 /// The name that stands for method and path in a list of signed headers (draft, section 2.3, item 1).
 pub const REQUEST_TARGET: &str = "(request-target)";
 
-/// Method and path of a request, for a list that has `(request-target)` in it. The document's own list has not.
+/// Method and path of a request, for a list that has `(request-target)` in it. The document's own list has
+/// not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestTarget {
     /// Method in any letter case; it is signed in lower case.
@@ -30,7 +31,8 @@ pub enum SigningStringError {
     NoRequestTarget,
 }
 
-/// Those of [`SIGNED_HEADERS`] that the request has, in that order, each once (the document, L277: "each when available").
+/// Those of [`SIGNED_HEADERS`] that the request has, in that order, each once (the document, L277: "each when
+/// available").
 ///
 /// `fields` are the header fields of the request as (name, value), names in any letter case.
 pub fn listed_headers<N: AsRef<str>, V: AsRef<str>>(fields: &[(N, V)]) -> Vec<&'static str> {
@@ -40,9 +42,10 @@ pub fn listed_headers<N: AsRef<str>, V: AsRef<str>>(fields: &[(N, V)]) -> Vec<&'
 
 /// The text to be signed for these `listed` headers (draft, section 2.3).
 ///
-/// One line for each listed name, in the order of the list and joined with a line feed: the name in lower case, a colon, a
-/// space, the value without blanks around it. Fields of one name are joined with a comma and a space, in their order. Any list
-/// may be given, in any order, with names outside [`SIGNED_HEADERS`]; `target` is only needed for `(request-target)`.
+/// One line for each listed name, in the order of the list and joined with a line feed: the name in lower
+/// case, a colon, a space, the value without blanks around it. Fields of one name are joined with a comma and
+/// a space, in their order. Any list may be given, in any order, with names outside [`SIGNED_HEADERS`];
+/// `target` is only needed for `(request-target)`.
 pub fn signing_string<L: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
     listed: &[L],
     fields: &[(N, V)],
@@ -101,7 +104,8 @@ mod tests {
 
     #[test]
     fn trims_joins_and_keeps_the_inside() {
-        // Draft, section 2.3, item 2: blanks around a value go, several fields are joined, nothing else is changed.
+        // Draft, section 2.3, item 2: blanks around a value go, several fields are joined, nothing else is
+        // changed.
         let fields = [("Cache-Control", " max-age=60 \t"), ("Empty", " "), ("cache-control", "a  B")];
         assert_eq!(
             signing_string(&["Cache-Control"], &fields, None).unwrap(),

@@ -54,8 +54,8 @@ impl Document {
         headings.join(" > ")
     }
 
-    /// The lines, from 1, in which a quote stands; of one section where its heading is given. A quote may leave out what stands
-    /// between two parts of it: `creditorName .. at most 70 characters`.
+    /// The lines, from 1, in which a quote stands; of one section where its heading is given. A quote may
+    /// leave out what stands between two parts of it: `creditorName .. at most 70 characters`.
     pub fn lines_with(&self, quote: &str, section: Option<&str>) -> Vec<u32> {
         let mut headings = Vec::new();
         let mut found = Vec::new();
@@ -75,8 +75,8 @@ impl Document {
         after.split("```").nth(1).unwrap_or_default().split_whitespace().collect()
     }
 
-    /// A row of the readings by its number: where the document is unclear, how it is treated, and the plain reading of what that
-    /// leaves open, where there is one.
+    /// A row of the readings by its number: where the document is unclear, how it is treated, and the plain
+    /// reading of what that leaves open, where there is one.
     pub fn reading(&self, row: u32) -> Option<String> {
         let (rows, plain) = self.readings.split_once(PLAIN).unwrap_or((&self.readings, ""));
         let of_row = rows.lines().find_map(|line| {
@@ -143,7 +143,8 @@ mod tests {
         let document = document();
         assert!((1..=104).all(|row| document.reading(row).is_some_and(|text| text.len() > 10)));
         assert!(document.reading(43).is_some_and(|text| text.contains("duplicates: STATED refusal")));
-        // A row without a third column leaves no bar behind, and one of two rows that are read together is found.
+        // A row without a third column leaves no bar behind, and one of two rows that are read together is
+        // found.
         assert_eq!(document.reading(59).unwrap(), "Host listed optional; HTTP/1.1 requires it; always sent");
         assert!(document.reading(6).unwrap().contains("; plain reading: each published name"));
         assert!(document.reading(106).unwrap().starts_with("plain reading: an unknown PSU-ID"));

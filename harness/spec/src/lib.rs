@@ -1,6 +1,7 @@
 //! The document under test as a value: the only crate that knows its names, which it reads from data.
 //!
-//! [`Tree`] holds the files, [`Spec`] what they say, with the place of every mistake in them. Nothing here sends anything.
+//! [`Tree`] holds the files, [`Spec`] what they say, with the place of every mistake in them. Nothing here
+//! sends anything.
 
 pub mod answer;
 pub mod clause;

@@ -13,7 +13,8 @@ static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/schem
 static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
-/// Files by path with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`, `fixtures/tables/..`.
+/// Files by path with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`,
+/// `fixtures/tables/..`.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     files: BTreeMap<String, String>,
@@ -35,8 +36,8 @@ impl Tree {
         tree
     }
 
-    /// The embedded files, with the case files replaced by those of `folder`. The clause ledger is replaced only if the folder
-    /// has its own `clauses/`. Symbolic links are not followed.
+    /// The embedded files, with the case files replaced by those of `folder`. The clause ledger is replaced
+    /// only if the folder has its own `clauses/`. Symbolic links are not followed.
     pub fn with_cases(folder: &Path) -> Result<Self, Problems> {
         let mut tree = Self::embedded();
         let own_clauses = folder.join("clauses").is_dir();
@@ -80,7 +81,8 @@ impl Tree {
         self.files.get(path).map(String::as_str)
     }
 
-    /// A file of the tree by the name under which it can be opened: `cases/..` is another folder where the case files were read from one.
+    /// A file of the tree by the name under which it can be opened: `cases/..` is another folder where the
+    /// case files were read from one.
     pub fn shown(&self, path: &str) -> String {
         let is_embedded = path.starts_with("cases/clauses/") && !self.own_clauses;
         if let (Some(folder), "cases") = (&self.folder, path) {
@@ -101,7 +103,8 @@ impl Tree {
         rest.and_then(|rest| self.text(&format!("cases/{rest}"))).or_else(|| self.text(shown))
     }
 
-    /// The folder that the case files were read from, as it was named, if they are others than those of the program.
+    /// The folder that the case files were read from, as it was named, if they are others than those of the
+    /// program.
     pub fn other_cases(&self) -> Option<&str> {
         let folder = self.folder.as_deref()?;
         (self.files != Self::embedded().files).then_some(folder)

@@ -44,8 +44,8 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
     }
 }
 
-/// Reads one YAML document. Duplicate keys and unknown fields are problems; only `true` and `false` are booleans, so that the
-/// country `NO` is text.
+/// Reads one YAML document. Duplicate keys and unknown fields are problems; only `true` and `false` are
+/// booleans, so that the country `NO` is text.
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Problem> {
     let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| problem(file, error))

@@ -84,7 +84,8 @@ impl Combination {
 /// Combinations of a group, at most: more is a mistake, and would fill the memory.
 const MOST: usize = 100_000;
 
-/// All combinations of a group's axes: the product, with zipped axes going forward together, without the rows whose `when` says no.
+/// All combinations of a group's axes: the product, with zipped axes going forward together, without the rows
+/// whose `when` says no.
 pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result<Vec<Combination>, Problem> {
     let mut axes = IndexMap::new();
     for (name, axis) in &group.value.axes {
@@ -254,7 +255,8 @@ fn table_rows(file: &str, table: &str, axis: &At<Axis>, tree: &Tree) -> Result<V
     Ok(rows)
 }
 
-/// Whether a cell equals the wanted value, or one of a list; `0` and `"0"` are equal, since cells of a table are texts.
+/// Whether a cell equals the wanted value, or one of a list; `0` and `"0"` are equal, since cells of a table
+/// are texts.
 fn matches(found: &Value, wanted: &Value) -> bool {
     match wanted {
         Value::Array(list) => list.iter().any(|wanted| text(found) == text(wanted)),

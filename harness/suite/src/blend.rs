@@ -1,8 +1,8 @@
-//! Requests that nobody wrote: several cases of one operation in one request. Where all of them must be accepted, so must the
-//! blend; where one of them must be refused, so must the blend, whatever else is in it.
+//! Requests that nobody wrote: several cases of one operation in one request. Where all of them must be
+//! accepted, so must the blend; where one of them must be refused, so must the blend, whatever else is in it.
 //!
-//! Rules of the document that concern several members at once would make that untrue, so that cases which touch members of
-//! the same rule are never blended with each other ([`rule`]).
+//! Rules of the document that concern several members at once would make that untrue, so that cases which
+//! touch members of the same rule are never blended with each other ([`rule`]).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -50,8 +50,8 @@ impl<'a> Ingredient<'a> {
     }
 }
 
-/// The rule that a place of the request belongs to: itself, but for places of which the document says what one of them means for
-/// another.
+/// The rule that a place of the request belongs to: itself, but for places of which the document says what
+/// one of them means for another.
 pub fn rule(place: &str) -> &str {
     match place {
         // L215 and L216: from 100 000 NOK on the regulatory members are required.
@@ -78,8 +78,9 @@ pub fn rule(place: &str) -> &str {
 }
 
 impl Suite {
-    /// The cases that can be blended with each other in a request of this operation. They differ from its plain request in
-    /// header fields, query parameters and members of the body alone, and are accepted or refused by the document.
+    /// The cases that can be blended with each other in a request of this operation. They differ from its
+    /// plain request in header fields, query parameters and members of the body alone, and are accepted or
+    /// refused by the document.
     pub fn ingredients(&self, operation: &str) -> Vec<Ingredient<'_>> {
         let Some(plain) = self.plain(operation) else { return Vec::new() };
         let of_it = self.cases().iter().filter(|case| case.request.operation == operation);
@@ -93,7 +94,8 @@ impl Suite {
         self.cases().iter().filter(is_plain).min_by_key(|case| case.before.len())
     }
 
-    /// A case in which all of these are. `None` if two of them touch the same rule of the document, or there are none.
+    /// A case in which all of these are. `None` if two of them touch the same rule of the document, or there
+    /// are none.
     pub fn blend(&self, operation: &str, parts: &[&Ingredient<'_>]) -> Option<Case> {
         let mut touched = BTreeSet::new();
         for part in parts {
@@ -203,7 +205,8 @@ fn ingredient<'a>(case: &'a Case, plain_case: &Case) -> Option<Ingredient<'a>> {
         }
         _ => return None,
     }
-    // L316: reads without the header are limited to four a day, so that a fifth is refused whatever is blended.
+    // L316: reads without the header are limited to four a day, so that a fifth is refused whatever is
+    // blended.
     if request.operation == "transaction" && ingredient.headers.get("psu-ip-address") == Some(&None) {
         return None;
     }

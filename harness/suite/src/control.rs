@@ -1,5 +1,5 @@
-//! Controls: each case but the plain request of its operation leans on an accepted one, and some cases are that plain request once
-//! more.
+//! Controls: each case but the plain request of its operation leans on an accepted one, and some cases are
+//! that plain request once more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,9 @@ use crate::{case::Case, definition::IfControlRefused, expectation::Expectation, 
 /// What a case file writes as the control of the plain request of an operation.
 pub(crate) const NONE: &str = "none";
 
-/// Finds the plain case of each operation, gives it as control to each case that names none, and tells which cases are its request once
-/// more. A case of an operation without a plain one leans on that of the requests that prepare it.
+/// Finds the plain case of each operation, gives it as control to each case that names none, and tells which
+/// cases are its request once more. A case of an operation without a plain one leans on that of the requests
+/// that prepare it.
 pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
     let plain = plain(cases, problems);
     for index in plain.values() {
@@ -37,7 +38,8 @@ pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
     }
 }
 
-/// The plain case of each operation: the one that says so, or else the first that is its baseline and is to be accepted.
+/// The plain case of each operation: the one that says so, or else the first that is its baseline and is to
+/// be accepted.
 fn plain(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {
     let mut plain = BTreeMap::<String, usize>::new();
     for (index, case) in cases.iter().enumerate().filter(|(_, case)| case.is_plain) {
@@ -69,8 +71,8 @@ fn is_again(case: &Case, plain: &Case) -> bool {
         && case.before == plain.before
 }
 
-/// Every case that expects a refusal or changes its baseline has a control; the control exists, expects acceptance of the same
-/// operation, and following controls ends.
+/// Every case that expects a refusal or changes its baseline has a control; the control exists, expects
+/// acceptance of the same operation, and following controls ends.
 pub(crate) fn check(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
     // A whole group may name the same wrong control, and looking for the nearest of thousands takes time.
     let mut advice = BTreeMap::<&str, Option<String>>::new();

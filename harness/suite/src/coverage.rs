@@ -118,8 +118,8 @@ impl Coverage {
         self.statements().filter(|statement| statement.is_demanded())
     }
 
-    /// Statements that should be covered and are not: demanded ones that no case and no check on answers can break, and choices that
-    /// nothing looks at.
+    /// Statements that should be covered and are not: demanded ones that no case and no check on answers can
+    /// break, and choices that nothing looks at.
     pub fn to_do(&self) -> impl Iterator<Item = &Statement> {
         self.statements().filter(|statement| statement.cover == Cover::ToDo)
     }
@@ -193,8 +193,8 @@ fn cover(
     }
 }
 
-/// Blank lines, headings, the heads and rules of tables and the fences of code say nothing; of a block of codes its first line
-/// stands for all.
+/// Blank lines, headings, the heads and rules of tables and the fences of code say nothing; of a block of
+/// codes its first line stands for all.
 fn lines_without_clause(suite: &Suite) -> Vec<u32> {
     let named: BTreeSet<u32> = suite.clauses().values().map(|clause| clause.line).collect();
     let lines: Vec<&str> = suite.spec().document.text().lines().collect();

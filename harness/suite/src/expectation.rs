@@ -10,7 +10,8 @@ use serde_json::Value;
 pub enum Expectation {
     /// A 2xx answer that is not a rejection.
     Accepted,
-    /// A 2xx answer, be it of a rejection, whose body has these values, by JSON pointer. It is asked for again where they may still come.
+    /// A 2xx answer, be it of a rejection, whose body has these values, by JSON pointer. It is asked for
+    /// again where they may still come.
     Shows(BTreeMap<String, Value>),
     /// A refusal.
     Refused(Refusal),
@@ -31,8 +32,8 @@ pub struct Refusal {
     pub code: Option<String>,
     /// Whether a created resource with status RJCT is no refusal, since nothing may be created.
     pub nothing_created: bool,
-    /// Whether a created resource with status RJCT is the refusal whatever the profile says of rejections, since the document
-    /// says so.
+    /// Whether a created resource with status RJCT is the refusal whatever the profile says of rejections,
+    /// since the document says so.
     pub or_rejected: bool,
     /// Whether a 429 is the refusal itself, and not a target that is only busy.
     pub quota: bool,

@@ -1,7 +1,7 @@
 //! What is to be checked: clauses, cases and axes.
 //!
-//! [`Tree`] holds the files, [`Suite`] reads and expands them and reports every mistake with its place, [`Plan`] says which
-//! cases a run has. Nothing here sends anything.
+//! [`Tree`] holds the files, [`Suite`] reads and expands them and reports every mistake with its place,
+//! [`Plan`] says which cases a run has. Nothing here sends anything.
 
 mod axis;
 pub mod baseline;

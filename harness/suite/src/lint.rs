@@ -2,7 +2,8 @@
 //!
 //! - Every case but the plain request of an operation has a control.
 //! - A case that expects a refusal differs from its control in exactly one thing.
-//! - Nothing is expected beyond the document: acceptance and refusal only for what it states or what follows, a status or code
+//! - Nothing is expected beyond the document: acceptance and refusal only for what it states or what follows,
+//!   a status or code
 //!   only where the clause names it, a choice only for a choice.
 //! - A limit is shown on both sides, by just so much and by one more.
 //! - Every clause that can be shown has a case, and every baseline and table is used.
@@ -151,8 +152,9 @@ fn fields(kind: &str, one: &[Field], two: &[Field], found: &mut Vec<String>) {
     );
 }
 
-/// Members that differ, at the highest place at which a member is added, taken away or of another type. What was kept from
-/// preparing requests is another value each time, and no difference of its own where those requests differ.
+/// Members that differ, at the highest place at which a member is added, taken away or of another type. What
+/// was kept from preparing requests is another value each time, and no difference of its own where those
+/// requests differ.
 fn members(place: &str, one: &Value, two: &Value, other_steps: bool, found: &mut Vec<String>) {
     match (one, two) {
         (Value::Object(a), Value::Object(b)) => {
@@ -218,10 +220,11 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
     }
 }
 
-/// A stated limit is shown by a case of just so much that must be accepted, and by one of one more that must be refused. Where nothing of
-/// the size of the limit can be demanded, a case that is observed and says why in `about` stands for the first. The cases are those of
-/// the clause itself; what is accepted may also be of one below it (`.limit.ten` below `.limit`), or of the one that it is below
-/// (`periodic.months` above `.range`). A clause that does not say how much has any cases on both sides.
+/// A stated limit is shown by a case of just so much that must be accepted, and by one of one more that must
+/// be refused. Where nothing of the size of the limit can be demanded, a case that is observed and says why
+/// in `about` stands for the first. The cases are those of the clause itself; what is accepted may also be of
+/// one below it (`.limit.ten` below `.limit`), or of the one that it is below (`periodic.months` above
+/// `.range`). A clause that does not say how much has any cases on both sides.
 fn bounds(suite: &Suite) -> Vec<Problem> {
     let limited = |id: &str| [".length", ".limit", ".range"].iter().any(|ending| id.ends_with(ending));
     let mut problems = Vec::new();

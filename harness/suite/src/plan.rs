@@ -18,7 +18,8 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// How many of the selected cases are the plain request of their operation once more, so that nothing is sent for them.
+    /// How many of the selected cases are the plain request of their operation once more, so that nothing is
+    /// sent for them.
     pub fn said_by_name(&self) -> usize {
         self.selected.iter().filter(|case| case.same_as.is_some()).count()
     }
@@ -104,10 +105,11 @@ impl PlanError {
 }
 
 impl Suite {
-    /// Selects cases. Without `only` all are selected; `skip` takes away. A pattern that matches nothing is an error.
+    /// Selects cases. Without `only` all are selected; `skip` takes away. A pattern that matches nothing is
+    /// an error.
     ///
-    /// A pattern is an area, a clause id, a case id, or a beginning of an id that ends before `.` or `/`; `*` stands for any
-    /// characters.
+    /// A pattern is an area, a clause id, a case id, or a beginning of an id that ends before `.` or `/`; `*`
+    /// stands for any characters.
     pub fn plan(&self, only: &[String], skip: &[String], depth: Depth) -> Result<Plan<'_>, PlanError> {
         for (option, patterns) in [("--only", only), ("--skip", skip)] {
             for pattern in patterns {
@@ -133,8 +135,8 @@ impl Suite {
         Ok(self.with_controls(selected, left_out))
     }
 
-    /// The part of a plan that a shard runs: cases by a hash of their ids, so that a new case moves no other one, and the controls that
-    /// they need.
+    /// The part of a plan that a shard runs: cases by a hash of their ids, so that a new case moves no other
+    /// one, and the controls that they need.
     pub fn shard<'a>(&'a self, plan: &Plan<'a>, shard: Shard) -> Plan<'a> {
         let selected = plan.selected.iter().copied().filter(|case| shard.has(&case.id)).collect();
         self.with_controls(selected, plan.left_out.clone())
@@ -189,8 +191,8 @@ fn at_depth<'a>(
     (selected, left_out)
 }
 
-/// Whether a pattern is meant for a case: an area, a clause id, a case id, a beginning of an id that ends before `.` or `/`, or a text
-/// in which `*` stands for any characters.
+/// Whether a pattern is meant for a case: an area, a clause id, a case id, a beginning of an id that ends
+/// before `.` or `/`, or a text in which `*` stands for any characters.
 pub fn matches(pattern: &str, case: &Case) -> bool {
     if pattern.contains('*') {
         return glob(pattern, &case.id) || glob(pattern, &case.clause) || glob(pattern, &case.area);

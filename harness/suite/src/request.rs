@@ -1,4 +1,5 @@
-//! The request of a case: a baseline with changes. Only placeholders that are filled when it is sent are left in it.
+//! The request of a case: a baseline with changes. Only placeholders that are filled when it is sent are left
+//! in it.
 
 use std::sync::Arc;
 
@@ -27,7 +28,8 @@ pub struct RequestSpec {
     pub body: BodySpec,
     /// How it is signed, where not as the document says.
     pub signing: Signing,
-    /// Whether the exact bytes of the header section matter (letter case, repetition), so that no client may touch them.
+    /// Whether the exact bytes of the header section matter (letter case, repetition), so that no client may
+    /// touch them.
     pub exact: bool,
 }
 
@@ -36,8 +38,8 @@ pub struct RequestSpec {
 pub enum BodySpec {
     /// No body.
     None,
-    /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value. Requests share the value that
-    /// they have from one baseline.
+    /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value.
+    /// Requests share the value that they have from one baseline.
     Json(Arc<Value>, Vec<(String, Value)>),
     /// These characters, or a function that gives them, whatever they are.
     Raw(Value),
@@ -237,7 +239,8 @@ impl RequestSpec {
         }
     }
 
-    /// `${body}` is the JSON text of the body so far, in which placeholders are texts and stand inside quotation marks.
+    /// `${body}` is the JSON text of the body so far, in which placeholders are texts and stand inside
+    /// quotation marks.
     fn raw(&mut self, at: &Location, to: &Value) -> Result<(), ChangeError> {
         match at {
             Location::Body(pointer) if pointer.is_empty() => {}

@@ -108,8 +108,8 @@ impl Suite {
     }
 }
 
-/// The cases of these files in their order. The files are shared out among the processors: the whole suite is read before the first request
-/// can be sent.
+/// The cases of these files in their order. The files are shared out among the processors: the whole suite is
+/// read before the first request can be sent.
 fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let next = AtomicUsize::new(0);
     let work = || {

@@ -1,7 +1,8 @@
-//! Values with placeholders: `${axis.column}` is filled when cases are expanded, `${target.psu.private.id}` when one is sent.
+//! Values with placeholders: `${axis.column}` is filled when cases are expanded, `${target.psu.private.id}`
+//! when one is sent.
 //!
-//! A scalar that is one placeholder and nothing else takes the value with its type; inside other text it becomes text.
-//! A mapping with one key that begins with `$` is a function of its argument.
+//! A scalar that is one placeholder and nothing else takes the value with its type; inside other text it
+//! becomes text. A mapping with one key that begins with `$` is a function of its argument.
 
 use std::{fmt::Write, io::Write as _};
 
@@ -10,11 +11,11 @@ use serde_json::{Map, Value};
 
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
 ///
-/// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N digits, much the
-/// same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a Date header has it. `host.capitals`
-/// and `host.with-port`: the target's authority, as Host may have it. `digest`, `certificate`,
-/// `signature`: what signing makes; `certificate.other` and the parts `.serial`, `.serial-decimal`, `.issuer` and `.pem` with it;
-/// `signature.base64` is the base64 of the Signature header.
+/// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N
+/// digits, much the same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a
+/// Date header has it. `host.capitals` and `host.with-port`: the target's authority, as Host may have it.
+/// `digest`, `certificate`, `signature`: what signing makes; `certificate.other` and the parts `.serial`,
+/// `.serial-decimal`, `.issuer` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
 pub const RUN_TIME: [&str; 10] =
     ["target", "fresh", "number", "day", "workday", "now", "host", "digest", "certificate", "signature"];
 
@@ -55,7 +56,8 @@ pub fn expand(value: &Value, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Val
     }
 }
 
-/// Computes the functions in a value whose placeholders are filled. Arguments that still hold placeholders are left alone.
+/// Computes the functions in a value whose placeholders are filled. Arguments that still hold placeholders
+/// are left alone.
 pub fn compute(value: Value) -> Result<Value, ExpandError> {
     fn calls(value: &Value) -> bool {
         match value {
@@ -181,8 +183,9 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     }
 }
 
-/// The bytes of a value that is `{$bytes: [TEXT or NUMBER, ..]}`: texts in UTF-8, and numbers from 0 to 255 as they are; or of one that
-/// is `{$gzip: TEXT}`. They need be neither UTF-8 nor JSON, and no [`Value`] can hold them.
+/// The bytes of a value that is `{$bytes: [TEXT or NUMBER, ..]}`: texts in UTF-8, and numbers from 0 to 255
+/// as they are; or of one that is `{$gzip: TEXT}`. They need be neither UTF-8 nor JSON, and no [`Value`] can
+/// hold them.
 pub fn as_bytes(value: &Value) -> Option<Vec<u8>> {
     if let Some(text) = value.get("$gzip").and_then(Value::as_str) {
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());
@@ -247,7 +250,8 @@ fn alternate(text: &str) -> String {
         .collect()
 }
 
-/// `TOKEN=VALUE` with the token alone in lower case, as the algorithm of a Digest may be written (RFC 3230, section 4.1.1).
+/// `TOKEN=VALUE` with the token alone in lower case, as the algorithm of a Digest may be written (RFC 3230,
+/// section 4.1.1).
 fn lower_token(text: &str) -> Result<String, ExpandError> {
     let (token, value) =
         text.split_once('=').ok_or(ExpandError::Argument("$lower-token", "a text with `=` in it"))?;

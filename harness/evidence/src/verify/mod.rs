@@ -1,4 +1,5 @@
-//! What of a bundle can be believed: every digest, the chain, the signature, and the reports drawn again. Needs nothing but the bundle.
+//! What of a bundle can be believed: every digest, the chain, the signature, and the reports drawn again.
+//! Needs nothing but the bundle.
 
 mod archive;
 
@@ -33,8 +34,9 @@ pub struct Verified {
     pub summary: Option<RunSummary>,
 }
 
-/// Looks at each byte of a bundle. `trusted` is the key that should have signed it; without one the key that the bundle brings is
-/// taken, which everybody can bring. `own` is this program: only what it made itself must be what it would make again.
+/// Looks at each byte of a bundle. `trusted` is the key that should have signed it; without one the key that
+/// the bundle brings is taken, which everybody can bring. `own` is this program: only what it made itself
+/// must be what it would make again.
 pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> Result<Verified, OpenError> {
     let mut verified = Verified::default();
     let statement = signature(archive, trusted, &mut verified)?;
@@ -59,7 +61,8 @@ pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> 
     Ok(verified)
 }
 
-/// The names of all members, in their order: those that were signed, or those of this version where none can be believed.
+/// The names of all members, in their order: those that were signed, or those of this version where none can
+/// be believed.
 fn listed(statement: Option<&Value>) -> Vec<String> {
     let Some(subjects) = statement.and_then(|statement| statement["subject"].as_array()) else {
         return bundle::names().into_iter().map(str::to_owned).collect();

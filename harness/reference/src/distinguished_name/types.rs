@@ -1,7 +1,7 @@
 //! Names of attribute types.
 
-/// Short names of attribute types: first the table of RFC 4514 section 3, the one to write, then what X.509 tools print
-/// beside it.
+/// Short names of attribute types: first the table of RFC 4514 section 3, the one to write, then what X.509
+/// tools print beside it.
 const TYPES: [(&str, &str); 46] = [
     ("CN", "2.5.4.3"),
     ("L", "2.5.4.7"),
@@ -53,7 +53,8 @@ const TYPES: [(&str, &str); 46] = [
     ("UNSTRUCTUREDNAME", "1.2.840.113549.1.9.2"),
 ];
 
-/// The object identifier that a name stands for: a short name in any letter case, or a number, with `OID.` or without.
+/// The object identifier that a name stands for: a short name in any letter case, or a number, with `OID.` or
+/// without.
 pub(super) fn identifier(name: &str) -> Option<String> {
     let name = name.to_ascii_uppercase();
     if let Some((_, identifier)) = TYPES.iter().find(|(short, _)| *short == name) {

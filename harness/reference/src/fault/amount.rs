@@ -3,8 +3,8 @@
 use crate::operation::Operation;
 use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
 
-/// Currencies of which a table may have another number of digits than ISO 4217: of old standards, of what people pay with, or of
-/// neighbours in the list.
+/// Currencies of which a table may have another number of digits than ISO 4217: of old standards, of what
+/// people pay with, or of neighbours in the list.
 const OTHER_DIGITS: [(&str, usize); 24] = [
     ("ISK", 2),
     ("JPY", 2),

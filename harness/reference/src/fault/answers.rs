@@ -9,7 +9,8 @@ const P: Operation = Operation::Periodic;
 const S: Operation = Operation::Customers;
 const T: Operation = Operation::Transaction;
 
-/// Clause, what is wrong, operation, pointer, and the JSON text that is there instead; `-` for nothing, `#n` for n characters.
+/// Clause, what is wrong, operation, pointer, and the JSON text that is there instead; `-` for nothing, `#n`
+/// for n characters.
 #[rustfmt::skip]
 const ANSWERS: &[(&str, &str, Operation, &str, &str)] = &[
     ("basket.response", "array", B, "", "[]"),

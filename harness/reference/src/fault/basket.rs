@@ -1,5 +1,5 @@
-//! Faults of the signing basket (the document, section Endpoints > Create payments signing basket), of queries and of what the bank
-//! remembers.
+//! Faults of the signing basket (the document, section Endpoints > Create payments signing basket), of
+//! queries and of what the bank remembers.
 
 use axum::http::StatusCode;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Faults that show only where two things of a request come together: a rule that is forgotten beside a certain other member, in a
-//! certain currency, or in another order.
+//! Faults that show only where two things of a request come together: a rule that is forgotten beside a
+//! certain other member, in a certain currency, or in another order.
 
 use serde_json::{Map, Value};
 

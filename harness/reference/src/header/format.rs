@@ -18,7 +18,8 @@ pub(super) fn check(header: Header, value: &str, operation: Operation) -> Result
         Header::PsuHttpMethod => one_of(value, &["GET", "POST", "PUT", "PATCH", "DELETE"]),
         Header::PsuId | Header::PsuDeviceId => uuid(value),
         Header::PsuIpAddress => ip_address(value),
-        // A national identity number or D-number has 11 digits; the value itself is never repeated in an answer.
+        // A national identity number or D-number has 11 digits; the value itself is never repeated in an
+        // answer.
         Header::XPsuIdentity if value.len() == 11 && value.bytes().all(|b| b.is_ascii_digit()) => Ok(()),
         Header::XPsuIdentity => Err("expected 11 digits".to_owned()),
         // Free strings, or values with a module of their own.

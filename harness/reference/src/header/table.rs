@@ -71,8 +71,8 @@ impl Row {
             | Operation::CreateAccount
             | Operation::Book
             | Operation::SetBalance => 3,
-            // The document gives no column to the operations that it only mentions; those of test data are like
-            // the list of customers, and the others like the one reading operation with a PSU.
+            // The document gives no column to the operations that it only mentions; those of test data are
+            // like the list of customers, and the others like the one reading operation with a PSU.
             Operation::Transaction
             | Operation::Payment(_)
             | Operation::Status(_)

@@ -66,7 +66,8 @@ pub(super) fn status(state: &State, id: Option<&String>, today: NaiveDate) -> Re
     Ok(json!({ "transactionStatus": status.text() }))
 }
 
-/// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
+/// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section
+/// Errors).
 fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -> Result<(), Refusal> {
     let is_periodic = |product: &Option<Product>| *product == Some(Product::Periodic);
     let first = products.iter().position(is_periodic);

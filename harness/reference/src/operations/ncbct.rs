@@ -12,7 +12,8 @@ const REPORTING_THRESHOLD: u64 = 10_000_000;
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
 
-/// Checks every member that the document gives a rule, in the order of its table, and passes over others. What is to be paid.
+/// Checks every member that the document gives a rule, in the order of its table, and passes over others.
+/// What is to be paid.
 pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
 
@@ -38,8 +39,8 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
     Ok(amount)
 }
 
-/// `creditorAgent` is required when the account is known by its bban alone. Its form is free: "BIC/BICFI/SWIFT code"
-/// in a table that calls it a string.
+/// `creditorAgent` is required when the account is known by its bban alone. Its form is free:
+/// "BIC/BICFI/SWIFT code" in a table that calls it a string.
 fn check_agent(body: &Object<'_>, account: AccountIdentifier) -> Result<(), Refusal> {
     match body.optional("creditorAgent") {
         Some(agent) => agent.non_empty_text().map(drop),

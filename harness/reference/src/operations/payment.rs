@@ -1,5 +1,5 @@
-//! Payments: their creation response (the document, section Resources > Payment creation response), and what becomes of
-//! them, which the document only mentions.
+//! Payments: their creation response (the document, section Resources > Payment creation response), and what
+//! becomes of them, which the document only mentions.
 
 use axum::http::StatusCode;
 use chrono::NaiveDate;
@@ -14,8 +14,8 @@ use crate::refusal::{Code, Refusal};
 use crate::rules::{Breach, Rules, Variance};
 use crate::state::{Owner, Payment, State, Status};
 
-/// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected: "a proper
-/// error response, not a server failure" (section Errors).
+/// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
+/// "a proper error response, not a server failure" (section Errors).
 pub(super) fn create(
     context: &Context,
     product: Product,
@@ -80,8 +80,8 @@ pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>
     Ok(Value::Object(members))
 }
 
-/// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a rejection for lack of
-/// funds" (section Errors).
+/// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a
+/// rejection for lack of funds" (section Errors).
 pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
     let (_, payment) = known(asking, product, id)?;
     Ok(
@@ -89,7 +89,8 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
     )
 }
 
-/// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section Errors).
+/// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section
+/// Errors).
 pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
     let (id, _) = known(asking, product, id)?;
     match asking.state.cancel(id, product, asking.today) {
@@ -112,8 +113,8 @@ pub(super) struct Asking<'a> {
     pub(super) rules: Rules,
 }
 
-/// The payment with this id, where there is one of the product. To whom payments show the document does not say; here those of another
-/// PSU or TPP are none.
+/// The payment with this id, where there is one of the product. To whom payments show the document does not
+/// say; here those of another PSU or TPP are none.
 fn known<'a>(
     asking: &Asking<'_>,
     product: Product,
@@ -134,8 +135,9 @@ fn unknown() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "payment.id.known", says).at("paymentId")
 }
 
-/// Whether the debtor account can pay, and what then is taken from it. An account that is not this bank's is not asked, and amounts in
-/// other currencies than the account's are not converted: they are held against an account without any funds alone.
+/// Whether the debtor account can pay, and what then is taken from it. An account that is not this bank's is
+/// not asked, and amounts in other currencies than the account's are not converted: they are held against an
+/// account without any funds alone.
 fn funds(state: &State, due: Amount, members: &Map<String, Value>) -> (bool, Option<(String, u128)>) {
     let debtor = members.get("debtorAccount");
     let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());

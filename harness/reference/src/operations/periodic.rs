@@ -21,7 +21,8 @@ const FREQUENCIES: [&str; 9] = [
     "MonthlyVariable",
 ];
 
-/// Checks every member that the document gives a rule, in the order of its table, and passes over others. What is to be paid.
+/// Checks every member that the document gives a rule, in the order of its table, and passes over others.
+/// What is to be paid.
 pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
     let name = body.required("creditorName")?;
@@ -57,8 +58,8 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
     Ok(amount)
 }
 
-/// Numbers of months, none of them twice. The document gives both 1 to 11 and 1 to 12; this bank takes the calendar's
-/// twelve. It makes the list no condition of a frequency, nor the other way round.
+/// Numbers of months, none of them twice. The document gives both 1 to 11 and 1 to 12; this bank takes the
+/// calendar's twelve. It makes the list no condition of a frequency, nor the other way round.
 fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
     let mut earlier = Vec::new();
     let items = member.items()?;

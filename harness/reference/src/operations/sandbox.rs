@@ -1,5 +1,5 @@
-//! Test data made while the bank is open: customers, accounts, booked transactions, balances. The document says that these
-//! operations exist and shows none of them; everything here is this bank's choice.
+//! Test data made while the bank is open: customers, accounts, booked transactions, balances. The document
+//! says that these operations exist and shows none of them; everything here is this bank's choice.
 
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -14,8 +14,8 @@ use crate::rules::Rules;
 use crate::seed::{Account, Agreement, Customer, CustomerType};
 use crate::shared_types;
 
-/// Takes a customer on, as `POST /v1/sandbox/customers` does. The answer is the customer as the list shows it, with the PSU-ID of its
-/// PSU.
+/// Takes a customer on, as `POST /v1/sandbox/customers` does. The answer is the customer as the list shows
+/// it, with the PSU-ID of its PSU.
 pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64) -> Result<Value, Refusal> {
     let number = body.required("customerNumber")?;
     let is_number =
@@ -81,8 +81,8 @@ pub(super) fn set_balance(
     Ok(show(&account))
 }
 
-/// The members that a booked transaction may be given: those of transaction details (the document, section Resources) that a
-/// single transfer has.
+/// The members that a booked transaction may be given: those of transaction details (the document, section
+/// Resources) that a single transfer has.
 const BOOKED: [&str; 9] = [
     "transactionAmount",
     "bookingDate",

@@ -1,5 +1,5 @@
-//! Other forms of answers, all of them ones that the document leaves open: status codes, bodies of refusals, the order and number of
-//! members, links, codings, headers, and how long it takes.
+//! Other forms of answers, all of them ones that the document leaves open: status codes, bodies of refusals,
+//! the order and number of members, links, codings, headers, and how long it takes.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 
-/// Rules to whose refusals the document gives the status, and to one the code (section Errors). Where a code stands, outside payment
-/// creation, it does not show.
+/// Rules to whose refusals the document gives the status, and to one the code (section Errors). Where a code
+/// stands, outside payment creation, it does not show.
 const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
 
 /// Another form of answers.

@@ -1,5 +1,6 @@
-//! Faults that take one value of a request for another, or stumble over it. They act before the rules do, so that one place serves
-//! whole families: a bank that accepts 71 characters reads them as 70, and one that knows no `SALA` refuses it.
+//! Faults that take one value of a request for another, or stumble over it. They act before the rules do, so
+//! that one place serves whole families: a bank that accepts 71 characters reads them as 70, and one that
+//! knows no `SALA` refuses it.
 
 use axum::http::{StatusCode, Uri};
 use serde_json::{Map, Value};

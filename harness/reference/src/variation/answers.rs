@@ -1,4 +1,5 @@
-//! What the document leaves open in answers: status codes, bodies of refusals, members, links, headers and the HTTP around them.
+//! What the document leaves open in answers: status codes, bodies of refusals, members, links, headers and
+//! the HTTP around them.
 
 use std::time::Duration;
 

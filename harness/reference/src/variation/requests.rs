@@ -1,4 +1,5 @@
-//! What the document leaves open in request headers, queries and bodies: what one bank takes and another refuses.
+//! What the document leaves open in request headers, queries and bodies: what one bank takes and another
+//! refuses.
 
 use serde_json::Value;
 
@@ -165,7 +166,8 @@ const VARIANCES: [(&str, Variance, &str); 14] = [
     ("signature.replay/once", Variance::NoReplay, "No two requests have one signature."),
 ];
 
-/// The variation on all of its operations, and on the first of them alone: what one part of a bank does another need not do.
+/// The variation on all of its operations, and on the first of them alone: what one part of a bank does
+/// another need not do.
 fn on(name: &str, operations: &[Operation], place: Place, when: When, then: Then, says: &str) -> Vec<Entry> {
     let mut all = vec![Entry::new(name, treats(operations, place, when, then), says)];
     if let [first, _, ..] = operations {

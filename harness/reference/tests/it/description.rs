@@ -1,5 +1,5 @@
-//! The bank does what its own description says: requests made from `/openapi.json`, valid and with random changes, get no answer that
-//! the description does not allow.
+//! The bank does what its own description says: requests made from `/openapi.json`, valid and with random
+//! changes, get no answer that the description does not allow.
 
 use jsonschema::Validator;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! Faults of every kind of rule are seen by the request that their clause forbids, and by no request that another clause forbids.
-//! That each of all faults is seen is what `xs2aspec prove` shows.
+//! Faults of every kind of rule are seen by the request that their clause forbids, and by no request that
+//! another clause forbids. That each of all faults is seen is what `xs2aspec prove` shows.
 
 use serde_json::{Value, json};
 use xs2aspec_reference::Bank;

@@ -1,4 +1,5 @@
-//! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is answered in another way.
+//! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is
+//! answered in another way.
 
 use std::{collections::BTreeSet, fmt::Write as _, io::BufRead};
 
@@ -207,7 +208,8 @@ fn differing(before: &BTreeSet<String>, after: &BTreeSet<String>) -> (Vec<String
     (after.difference(before).cloned().collect(), before.difference(after).cloned().collect())
 }
 
-/// The text without ids and numbers that are others in each run: words of eight hexadecimal digits, hyphens and more, and long numbers.
+/// The text without ids and numbers that are others in each run: words of eight hexadecimal digits, hyphens
+/// and more, and long numbers.
 pub(crate) fn alike(text: &str) -> String {
     let is_id = |word: &str| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();

@@ -1,4 +1,5 @@
-//! The records of shards as one record, once it is sure that they are the parts of one run and that none is missing.
+//! The records of shards as one record, once it is sure that they are the parts of one run and that none is
+//! missing.
 
 use std::{
     collections::BTreeMap,
@@ -74,7 +75,8 @@ pub enum MergeError {
     },
 }
 
-/// Writes one record of all shards. Each is opened twice: for what it says of the run as a whole, and for its cases.
+/// Writes one record of all shards. Each is opened twice: for what it says of the run as a whole, and for its
+/// cases.
 pub fn merge<R: BufRead>(
     shards: &[impl Fn() -> io::Result<RecordReader<R>>],
     mut tell: impl FnMut(Event) -> io::Result<()>,
@@ -240,8 +242,8 @@ impl<R: BufRead> Cases<R> {
     }
 }
 
-/// The next case of all shards. A control runs in each shard that needs it, and is told once: where it was asked for, else where it came
-/// first.
+/// The next case of all shards. A control runs in each shard that needs it, and is told once: where it was
+/// asked for, else where it came first.
 fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<CaseEvents>, MergeError> {
     let Some(id) = shards.iter().filter_map(|shard| shard.next.as_ref()).map(|case| case.case.clone()).min()
     else {
@@ -288,7 +290,8 @@ fn end(parts: &[Part], mut totals: Totals) -> Vec<Event> {
     vec![Event::AnswerChecks(checks), Event::RunFinished(finished)]
 }
 
-/// What has come of a waiver in two shards: what is red in one is red, and what is in force in one is in force.
+/// What has come of a waiver in two shards: what is red in one is red, and what is in force in one is in
+/// force.
 fn combine(known: &mut WaiverSeen, other: &WaiverSeen) {
     let rank = |state: WaiverState| match state {
         WaiverState::Expired => 4,

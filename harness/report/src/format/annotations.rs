@@ -1,4 +1,5 @@
-//! Annotations on the lines of case files, as workflow commands of GitHub Actions (its manual, Workflow commands): `::error file=..,line=..::`.
+//! Annotations on the lines of case files, as workflow commands of GitHub Actions (its manual, Workflow
+//! commands): `::error file=..,line=..::`.
 
 use std::{
     collections::BTreeMap,
@@ -19,8 +20,9 @@ use crate::{
 /// Violations that get a line of their own; a server shows no more than ten of a kind for a step.
 const MOST: usize = 50;
 
-/// A line for each violation, and one for each reason for which nothing could be report. What the target wrote cannot end a line or
-/// begin a command: it is made harmless first, and then escaped as the manual says.
+/// A line for each violation, and one for each reason for which nothing could be report. What the target
+/// wrote cannot end a line or begin a command: it is made harmless first, and then escaped as the manual
+/// says.
 #[derive(Debug, Default)]
 pub struct Github {
     errors: Vec<String>,

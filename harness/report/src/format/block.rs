@@ -1,5 +1,5 @@
-//! The block that tells one case: what was sent, what was wrong, which clause, how to run it again. Terminal and `JUnit` show
-//! the same text.
+//! The block that tells one case: what was sent, what was wrong, which clause, how to run it again. Terminal
+//! and `JUnit` show the same text.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,8 @@ pub(crate) fn spaced(case: &str) -> String {
     harmless(case).replacen('/', " / ", 1)
 }
 
-/// The command that runs the case again: the same case, against the same target, of the same depth, by the same clock.
+/// The command that runs the case again: the same case, against the same target, of the same depth, by the
+/// same clock.
 pub(crate) fn again(summary: &RunSummary, case: &str) -> String {
     let start = summary.start();
     let mut words = if start.drawn {

@@ -1,4 +1,5 @@
-//! `ctrf.json`: the Common Test Report Format (ctrf.io, JSON Schema of specification 0.0.0), for dashboards that read many tools.
+//! `ctrf.json`: the Common Test Report Format (ctrf.io, JSON Schema of specification 0.0.0), for dashboards
+//! that read many tools.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools. Masked, as the record is.
+//! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools.
+//! Masked, as the record is.
 
 use std::io::{self, Write};
 
@@ -102,7 +103,8 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
     })
 }
 
-/// HAR 1.2 has a member for the encoding of what came and none for that of what was sent; names of its own begin with `_`.
+/// HAR 1.2 has a member for the encoding of what came and none for that of what was sent; names of its own
+/// begin with `_`.
 fn posted(body: &Body, media_type: &str) -> Value {
     match body {
         Body::Text(text) => json!({"mimeType": media_type, "text": text}),

@@ -1,5 +1,6 @@
-//! `report.html`: one file for people, without anything from the network. What a target wrote reaches it as data alone: the page is
-//! built by a script that only ever sets text, under a content security policy that lets nothing else run.
+//! `report.html`: one file for people, without anything from the network. What a target wrote reaches it as
+//! data alone: the page is built by a script that only ever sets text, under a content security policy that
+//! lets nothing else run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -186,7 +187,8 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
     facts.into_iter().map(|(name, text)| (name, cut(&text, LINE))).collect()
 }
 
-/// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their ids.
+/// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their
+/// ids.
 fn ledger(summary: &RunSummary) -> String {
     let mut hash = Sha256::new();
     for clause in summary.clauses() {

@@ -1,9 +1,10 @@
-//! `junit.xml`, for CI servers. Valid against the schema of the Jenkins xUnit plugin (`fixtures/xsd/junit-10.xsd`), the strictest
-//! reader we know: a test case has `name`, `classname` and `time`, and nothing more.
+//! `junit.xml`, for CI servers. Valid against the schema of the Jenkins xUnit plugin
+//! (`fixtures/xsd/junit-10.xsd`), the strictest reader we know: a test case has `name`, `classname` and
+//! `time`, and nothing more.
 //!
-//! A violation is a `failure`. What could not be told is an `error`, what does not apply is `skipped`; pass and observed are plain.
-//! A run that did not reach its end, or that judged nothing, has one more test case, an error named `run-finished`: a server that
-//! reads only this file must not take it for a success.
+//! A violation is a `failure`. What could not be told is an `error`, what does not apply is `skipped`; pass
+//! and observed are plain. A run that did not reach its end, or that judged nothing, has one more test case,
+//! an error named `run-finished`: a server that reads only this file must not take it for a success.
 
 use std::{
     collections::BTreeMap,
@@ -237,7 +238,8 @@ fn violation(verdict: &CaseVerdict) -> (String, String) {
     }
 }
 
-/// What is known of a case beside its outcome: lines that some servers read as properties, then what was observed.
+/// What is known of a case beside its outcome: lines that some servers read as properties, then what was
+/// observed.
 fn facts(summary: &RunSummary, verdict: &CaseVerdict) -> String {
     let mut lines = String::from("\n");
     for (name, value) in [
@@ -254,15 +256,17 @@ fn facts(summary: &RunSummary, verdict: &CaseVerdict) -> String {
     lines
 }
 
-/// `xs2aspec.<area>.<clause>`: what stands before the last dot is a package to Jenkins, the rest a class, so that areas hold clauses
-/// and clauses hold cases. The dots of the clause become underscores, which no clause id has.
+/// `xs2aspec.<area>.<clause>`: what stands before the last dot is a package to Jenkins, the rest a class, so
+/// that areas hold clauses and clauses hold cases. The dots of the clause become underscores, which no clause
+/// id has.
 fn classname(verdict: &CaseVerdict) -> String {
     let area = verdict.area.split('/').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
     let parts = ["xs2aspec", &area, &verdict.clause.replace('.', "_")];
     harmless(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("."))
 }
 
-/// Text from elsewhere without the marks (`[[ATTACHMENT|path]]`) that CI servers act on when they read the output of a test.
+/// Text from elsewhere without the marks (`[[ATTACHMENT|path]]`) that CI servers act on when they read the
+/// output of a test.
 fn unmarked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

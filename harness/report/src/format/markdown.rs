@@ -1,4 +1,5 @@
-//! `summary.md`, for the step summary of a CI server: the verdict first, then numbers, then what needs attention.
+//! `summary.md`, for the step summary of a CI server: the verdict first, then numbers, then what needs
+//! attention.
 
 use std::{
     collections::BTreeMap,
@@ -110,7 +111,8 @@ struct Page {
 }
 
 impl Page {
-    /// A list under a heading with the number of its items; nothing if there are none. More are left out anyway.
+    /// A list under a heading with the number of its items; nothing if there are none. More are left out
+    /// anyway.
     fn list(&mut self, title: &str, items: impl Iterator<Item = String>, beyond: usize) {
         let mut items = items.peekable();
         if items.peek().is_none() {
@@ -215,8 +217,9 @@ fn grouped(reason: &str, group: &Group) -> String {
     format!("- {}: {}\n  - {}{more}\n", text::count(group.times, "case"), code(reason), named.join(", "))
 }
 
-/// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark` section 6.1): the fence
-/// is longer than any run of backticks within, and a space parts it from a backtick or space at the edge.
+/// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark`
+/// section 6.1): the fence is longer than any run of backticks within, and a space parts it from a backtick
+/// or space at the edge.
 pub(crate) fn code(text: &str) -> String {
     let text = short(text);
     if text.is_empty() {

@@ -20,7 +20,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// No parts yet. Many of them are kept in a file of this folder that has no name; without a folder all are kept in memory.
+    /// No parts yet. Many of them are kept in a file of this folder that has no name; without a folder all
+    /// are kept in memory.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let file = match folder {
             Some(folder) => tempfile::spooled_tempfile_in(IN_MEMORY, folder),

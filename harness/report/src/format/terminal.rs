@@ -57,9 +57,9 @@ pub fn line(verdict: &CaseVerdict) -> String {
     format!("{}  {}: {what}{more}", verdict.verdict.word().to_uppercase(), block::spaced(&verdict.case))
 }
 
-/// Every case that needs attention, and the summary. However many there are it stays readable: the first [`WHOLE`] failing ones as
-/// blocks, then a line each, [`LINES`] of them at most; what could not be judged as blocks while it is at most [`FEW`], else by reason with
-/// counts.
+/// Every case that needs attention, and the summary. However many there are it stays readable: the first
+/// [`WHOLE`] failing ones as blocks, then a line each, [`LINES`] of them at most; what could not be judged as
+/// blocks while it is at most [`FEW`], else by reason with counts.
 #[derive(Debug, Default)]
 pub struct Terminal {
     failing: String,
@@ -146,7 +146,8 @@ impl Terminal {
     }
 }
 
-/// The summary at the end: counts by operation and by strength, cases, exchanges, time, and what the run comes to.
+/// The summary at the end: counts by operation and by strength, cases, exchanges, time, and what the run
+/// comes to.
 pub fn closing(summary: &RunSummary) -> String {
     let totals = summary.totals();
     let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
@@ -215,8 +216,8 @@ fn target(summary: &RunSummary) -> String {
     words
 }
 
-/// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one. Nothing in a run without
-/// waivers.
+/// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one.
+/// Nothing in a run without waivers.
 fn waivers(summary: &RunSummary) -> String {
     let mut shown = String::new();
     let (red, others): (Vec<_>, Vec<_>) = summary.waivers().iter().partition(|waiver| waiver.is_red());

@@ -1,4 +1,5 @@
-//! `junit.xml` read back by an XML parser and held against the record it was drawn from, and against the schema.
+//! `junit.xml` read back by an XML parser and held against the record it was drawn from, and against the
+//! schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,7 +227,8 @@ fn a_hostile_answer_adds_nothing() {
     assert!(xml.len() < 60_000, "long answers are cut: {}", xml.len());
 }
 
-/// What the schema allows for each element that it declares: attributes (with whether they are required) and children.
+/// What the schema allows for each element that it declares: attributes (with whether they are required) and
+/// children.
 #[derive(Default)]
 struct Allowed {
     attributes: BTreeMap<String, bool>,

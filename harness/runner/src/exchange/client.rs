@@ -1,4 +1,5 @@
-//! The client that reuses connections. It writes header names in lower case and adds `Host` and `Content-Length`, nothing else.
+//! The client that reuses connections. It writes header names in lower case and adds `Host` and
+//! `Content-Length`, nothing else.
 
 use std::sync::Arc;
 

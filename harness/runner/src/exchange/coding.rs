@@ -1,4 +1,5 @@
-//! Content codings (RFC 9110 section 8.4.1). No request asks for one, but a server may use one all the same (section 12.5.3).
+//! Content codings (RFC 9110 section 8.4.1). No request asks for one, but a server may use one all the same
+//! (section 12.5.3).
 
 use std::{borrow::Cow, io::Read};
 
@@ -6,8 +7,8 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::{Answer, ExchangeError, MOST_BODY};
 
-/// The answer with its body as it was before it was compressed. A coding that is not known here leaves the body as it is. An error comes
-/// with the answer as it was sent.
+/// The answer with its body as it was before it was compressed. A coding that is not known here leaves the
+/// body as it is. An error comes with the answer as it was sent.
 pub(super) fn decoded(mut answer: Answer) -> Result<Answer, (ExchangeError, Answer)> {
     let codings = answer.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
     let mut body = Cow::Borrowed(answer.body.as_slice());

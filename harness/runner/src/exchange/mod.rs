@@ -1,5 +1,6 @@
-//! One request and its answer, over a client that reuses connections or, where the exact bytes of the header section matter,
-//! over a plain HTTP/1.1 path of its own. Both have the same deadline, the same TLS, the same proxy and the same bounds.
+//! One request and its answer, over a client that reuses connections or, where the exact bytes of the header
+//! section matter, over a plain HTTP/1.1 path of its own. Both have the same deadline, the same TLS, the same
+//! proxy and the same bounds.
 
 mod client;
 mod coding;
@@ -51,7 +52,8 @@ impl Answer {
 pub struct Exchanged {
     /// The whole answer, or why there is none.
     pub answer: Result<Answer, ExchangeError>,
-    /// As much as was seen of an answer that did not come to its end: its body has at most [`MOST_KEPT`] bytes.
+    /// As much as was seen of an answer that did not come to its end: its body has at most [`MOST_KEPT`]
+    /// bytes.
     pub seen: Option<Answer>,
     /// From the first byte sent to the last byte read.
     pub took: Duration,

@@ -1,5 +1,5 @@
-//! The path for exact bytes: header names in the letter case given, in the order given, as often as given. HTTP/1.1
-//! (RFC 9112), one connection for each request.
+//! The path for exact bytes: header names in the letter case given, in the order given, as often as given.
+//! HTTP/1.1 (RFC 9112), one connection for each request.
 
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
@@ -71,7 +71,8 @@ impl Raw {
         }
     }
 
-    /// A connection to the target, or to the proxy that leads there; through it where TLS comes next (RFC 9110 section 9.3.6).
+    /// A connection to the target, or to the proxy that leads there; through it where TLS comes next (RFC
+    /// 9110 section 9.3.6).
     async fn connected(
         &self,
         (host, port): (&str, u16),
@@ -111,14 +112,15 @@ impl Raw {
     }
 }
 
-/// What a proxy wants to know of its user (RFC 9110 section 11.7.2), as a header line; nothing where its URL names none.
+/// What a proxy wants to know of its user (RFC 9110 section 11.7.2), as a header line; nothing where its URL
+/// names none.
 fn authorization(proxy: &Intercept) -> String {
     let value = proxy.basic_auth().and_then(|value| value.to_str().ok());
     value.map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default()
 }
 
-/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), unless the request has one; the connection is not used again.
-/// A proxy is told the whole URL (RFC 9112 section 3.2.2).
+/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), unless the request has one; the
+/// connection is not used again. A proxy is told the whole URL (RFC 9112 section 3.2.2).
 fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
     let target = match proxy {
         Some(_) => url.to_string(),

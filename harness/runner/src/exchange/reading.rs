@@ -1,4 +1,5 @@
-//! Reading an answer from a connection, byte for byte as it comes (RFC 9112). What was seen of it stays where it does not come to its end.
+//! Reading an answer from a connection, byte for byte as it comes (RFC 9112). What was seen of it stays where
+//! it does not come to its end.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -11,8 +12,8 @@ const MOST_FIELDS: usize = 256;
 /// Characters of a chunk's size, its extensions included, and of all trailers.
 const MOST_LINE: usize = 16 * 1024;
 
-/// Reads the final answer on a connection into `seen`; interim ones (1xx) are passed over. After an error `seen` has as much as there was
-/// of it.
+/// Reads the final answer on a connection into `seen`; interim ones (1xx) are passed over. After an error
+/// `seen` has as much as there was of it.
 pub async fn read(stream: impl AsyncRead + Unpin, seen: &mut Option<Answer>) -> Result<(), ExchangeError> {
     let mut reader = Reader { stream, buffer: Vec::new(), at: 0 };
     for _ in 0..=MOST_INTERIM {
@@ -143,7 +144,8 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }
     }
 
-    /// The lines after the last chunk, up to an empty one. An answer that was read up to its last chunk is whole without them.
+    /// The lines after the last chunk, up to an empty one. An answer that was read up to its last chunk is
+    /// whole without them.
     async fn trailers(&mut self) -> Result<(), ExchangeError> {
         let mut passed = 0;
         loop {

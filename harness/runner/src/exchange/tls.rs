@@ -10,9 +10,10 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{ExchangeError, trouble::of_tls};
 
-/// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are given, and that shows the
-/// client's certificate and key (PEM) where it is asked for them. Where no TLS is spoken (`is_plain`) the system's authorities, which take
-/// longer to read than everything else, are left alone.
+/// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are
+/// given, and that shows the client's certificate and key (PEM) where it is asked for them. Where no TLS is
+/// spoken (`is_plain`) the system's authorities, which take longer to read than everything else, are left
+/// alone.
 pub(super) fn client_config(
     authorities: Option<&str>,
     client: Option<&(String, String)>,

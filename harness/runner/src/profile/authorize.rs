@@ -1,5 +1,6 @@
-//! What may be sent to a target. Payments are real side effects: they are made where a profile says that the target is a sandbox, or on
-//! this machine where it says nothing. A production system is only read, wherever its address leads.
+//! What may be sent to a target. Payments are real side effects: they are made where a profile says that the
+//! target is a sandbox, or on this machine where it says nothing. A production system is only read, wherever
+//! its address leads.
 
 use std::ops::Deref;
 
@@ -27,7 +28,8 @@ impl Permission {
     }
 }
 
-/// A profile, and what may be sent to its target. There is no session without one, and nothing about it can be changed afterwards.
+/// A profile, and what may be sent to its target. There is no session without one, and nothing about it can
+/// be changed afterwards.
 #[derive(Debug, Clone)]
 pub struct AuthorizedProfile {
     profile: Profile,
@@ -55,8 +57,9 @@ impl Deref for AuthorizedProfile {
 }
 
 impl Profile {
-    /// Decides what may be sent to the target: first by what the profile says it is, and by its address where it says nothing. The
-    /// caller allows a production system to be read, and the profile confirms its address.
+    /// Decides what may be sent to the target: first by what the profile says it is, and by its address where
+    /// it says nothing. The caller allows a production system to be read, and the profile confirms its
+    /// address.
     ///
     /// An error is one sentence that names the key to change; nothing may be sent then.
     pub fn authorize(self, allow_production: bool) -> Result<AuthorizedProfile, String> {
@@ -81,7 +84,8 @@ impl Profile {
                 ));
             }
             Some(Environment::Production) => {}
-            // Who speaks of production does not mean a test system, even where a tunnel begins on this machine.
+            // Who speaks of production does not mean a test system, even where a tunnel begins on this
+            // machine.
             None if allow_production || self.confirm_production.is_some() => {}
             None if self.is_on_this_machine() => return Ok(Permission::Everything),
             None => {

@@ -22,7 +22,8 @@ static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 });
 
-/// Every value under its dotted name, with the usual ones; a field and a value that nobody knows is a mistake.
+/// Every value under its dotted name, with the usual ones; a field and a value that nobody knows is a
+/// mistake.
 pub(super) fn read(
     name: &str,
     text: &str,

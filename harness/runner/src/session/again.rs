@@ -8,7 +8,8 @@ use xs2aspec_suite::{Case, Expectation, lint};
 use super::{Done, Prepared, Session, Trail};
 use crate::judge::Outcome;
 
-/// For so many exchanges nobody doubts what was accepted: a target may refuse everything with 401 or 403, and be right.
+/// For so many exchanges nobody doubts what was accepted: a target may refuse everything with 401 or 403, and
+/// be right.
 const A_MOMENT: u64 = 20;
 
 /// What came of a valid request that was asked again.
@@ -21,7 +22,8 @@ pub(crate) struct Again {
 }
 
 impl Done {
-    /// Whether the verdict rests on what the target did not accept, and says nothing if that has another cause.
+    /// Whether the verdict rests on what the target did not accept, and says nothing if that has another
+    /// cause.
     pub(crate) fn rests_on_refusal(&self) -> bool {
         let is_own = self.verdict.same_as.is_none() && self.verdict.control.is_some();
         let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
@@ -44,7 +46,8 @@ impl Session {
         last.to_owned()
     }
 
-    /// Asks the valid request of a case again. `mark` is what no other asking of it has. A failure that may pass is asked once more.
+    /// Asks the valid request of a case again. `mark` is what no other asking of it has. A failure that may
+    /// pass is asked once more.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
         let mut trail = Trail { is_again: true, ..Trail::default() };
         let mut refused = None;
@@ -86,8 +89,8 @@ impl Session {
         Ok((examined.outcome, examined.words))
     }
 
-    /// Whether a case was refused as whoever is not known is, though it changes nothing that says who asks: its plain request is to be
-    /// asked again at once, unless that was accepted a moment ago.
+    /// Whether a case was refused as whoever is not known is, though it changes nothing that says who asks:
+    /// its plain request is to be asked again at once, unless that was accepted a moment ago.
     pub(super) fn is_doubtful(&self, case: &Case, plain: &str, outcome: Outcome, status: u16) -> bool {
         let is_refused = outcome == Outcome::Refused && matches!(status, 401 | 403);
         let is_expected = matches!(case.expect, Expectation::Refused(_));

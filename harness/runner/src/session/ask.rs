@@ -49,8 +49,9 @@ impl Requests {
 }
 
 impl Session {
-    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is sent, so that what an
-    /// answer would give is shown as `<STEP.KEY>`. The error says what cannot be filled.
+    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is
+    /// sent, so that what an answer would give is shown as `<STEP.KEY>`. The error says what cannot be
+    /// filled.
     pub fn preview(&self, case: &Case) -> Result<Vec<(String, Filled)>, FillError> {
         let mut kept = BTreeMap::new();
         for step in &case.before {
@@ -68,7 +69,8 @@ impl Session {
             .collect()
     }
 
-    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it are sent.
+    /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it
+    /// are sent.
     pub async fn ready(&self, case: &Case) -> Result<Filled, NotReady> {
         self.offered(case).await?;
         let Prepared { kept, refused, .. } = self.set_up(case, &mut Trail::default()).await?;

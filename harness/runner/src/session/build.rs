@@ -1,4 +1,5 @@
-//! How a session comes to be: with a target of its own, beside another session, or going on where an earlier one was.
+//! How a session comes to be: with a target of its own, beside another session, or going on where an earlier
+//! one was.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +23,8 @@ use crate::{
 };
 
 impl Session {
-    /// A session; nothing is sent yet, and never what the profile is not authorized for. A key that does not belong to its certificate is found here.
+    /// A session; nothing is sent yet, and never what the profile is not authorized for. A key that does not
+    /// belong to its certificate is found here.
     pub fn new(
         suite: Arc<Suite>,
         profile: AuthorizedProfile,
@@ -36,9 +38,10 @@ impl Session {
         Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), gate))
     }
 
-    /// A session of the same suite, key, seed and clock with another target: what this one has signed is not signed again. The
-    /// key and certificate of `profile` are not looked at, and only verdicts are kept, no exchanges. The profiles of all that share
-    /// `requests` differ in their base URL and choices alone. A target that is `inside` this process is asked there.
+    /// A session of the same suite, key, seed and clock with another target: what this one has signed is not
+    /// signed again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
+    /// exchanges. The profiles of all that share `requests` differ in their base URL and choices alone. A
+    /// target that is `inside` this process is asked there.
     pub fn beside(
         &self,
         profile: AuthorizedProfile,
@@ -97,8 +100,8 @@ impl Session {
         }
     }
 
-    /// Lets the clock go on from where it stands: dates are then those of the moment in which a request is made, as a target wants
-    /// them that looks at its own clock.
+    /// Lets the clock go on from where it stands: dates are then those of the moment in which a request is
+    /// made, as a target wants them that looks at its own clock.
     #[must_use]
     pub fn with_running_clock(self) -> Self {
         Self { running: Some(Instant::now()), ..self }
@@ -118,7 +121,8 @@ impl Session {
         Self { started, gate: self.gate.after(exchanges), ..self }
     }
 
-    /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is its judged exchange.
+    /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is
+    /// its judged exchange.
     pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         let answered = self.suite.case(&verdict.case).and_then(|case| {
             let answer = recorded::answer(judged?)?;

@@ -1,5 +1,5 @@
-//! What a case leans on: its control, at the end of all controls the plain request of the operation, and cases that are that request
-//! once more.
+//! What a case leans on: its control, at the end of all controls the plain request of the operation, and
+//! cases that are that request once more.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl Done {
 }
 
 impl Session {
-    /// Runs the control, and stops where it was not accepted. A case that must be accepted goes on after a refusal, with the reason why
-    /// its own refusal says nothing then: its acceptance is one all the same.
+    /// Runs the control, and stops where it was not accepted. A case that must be accepted goes on after a
+    /// refusal, with the reason why its own refusal says nothing then: its acceptance is one all the same.
     pub(super) async fn control(
         &self,
         case: &Case,
@@ -61,8 +61,9 @@ impl Session {
         }
     }
 
-    /// Judges the plain request's answer for a case that is the same request. Where it was refused, a case that names a twin is broken if
-    /// the twin is accepted: what makes the difference is what the target minds.
+    /// Judges the plain request's answer for a case that is the same request. Where it was refused, a case
+    /// that names a twin is broken if the twin is accepted: what makes the difference is what the target
+    /// minds.
     pub(super) async fn by_name(
         &self,
         case: &Case,
@@ -98,7 +99,8 @@ impl Session {
         Ok((outcome, words))
     }
 
-    /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was not accepted.
+    /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was
+    /// not accepted.
     async fn root(&self, case: &Case) -> Result<Option<String>, Stop> {
         let mut last = case;
         while let Some(control) = last.control.as_deref().and_then(|id| self.suite.case(id)) {

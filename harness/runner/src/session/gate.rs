@@ -1,4 +1,5 @@
-//! The one way from a session to its target. What the profile was not authorized for does not pass, nor does a request beyond the limit.
+//! The one way from a session to its target. What the profile was not authorized for does not pass, nor does
+//! a request beyond the limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

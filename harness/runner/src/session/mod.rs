@@ -1,5 +1,6 @@
-//! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict. What is asked stands in `ask`,
-//! what the target offers in `offer`; in place of a target there can be the record of a run (`recorded`).
+//! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict. What is
+//! asked stands in `ask`, what the target offers in `offer`; in place of a target there can be the record of
+//! a run (`recorded`).
 
 mod again;
 mod ask;
@@ -75,12 +76,14 @@ pub struct Done {
     answered: Option<(Outcome, String)>,
     /// Why its last request had no answer, if it had none.
     pub failure: Option<ExchangeError>,
-    /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its verdict says nothing.
+    /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
+    /// verdict says nothing.
     pub is_held_back: bool,
 }
 
 impl Done {
-    /// The exchanges, in the order in which they ended. Who has taken them keeps them: a run has more of them than fit into memory.
+    /// The exchanges, in the order in which they ended. Who has taken them keeps them: a run has more of them
+    /// than fit into memory.
     pub fn take_exchanges(&self) -> Vec<Exchange> {
         std::mem::take(&mut self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -98,8 +101,8 @@ pub struct Session {
     running: Option<Instant>,
     gate: Gate,
     pace: Pace,
-    /// What was filled before for the same case and step, by sessions of other targets; nothing in a session of its own, which
-    /// keeps its exchanges instead.
+    /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
+    /// of its own, which keeps its exchanges instead.
     beside: Option<Arc<Requests>>,
     masker: Masker,
     /// Clauses left to the bank for which the profile says `fail`.
@@ -163,7 +166,8 @@ impl Session {
         self.gate.passed()
     }
 
-    /// From now on nothing is sent beyond so many exchanges, those so far included. A case that is held back by that says so.
+    /// From now on nothing is sent beyond so many exchanges, those so far included. A case that is held back
+    /// by that says so.
     pub fn limit_exchanges(&self, most: u64) {
         self.gate.set_limit(most);
     }
@@ -211,7 +215,8 @@ impl Session {
                 verdict.verdict = word;
                 verdict.reason = Some(reason);
                 verdict.absence = absence;
-                // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no `fail` has no findings.
+                // What a broken set-up or answer showed besides is in its exchanges; a verdict that is no
+                // `fail` has no findings.
                 verdict.findings.clear();
                 seen
             }
@@ -315,7 +320,8 @@ impl Session {
         Ok(seen)
     }
 
-    /// Sends the judged request; again, for some seconds, while the answer may still become what the case demands.
+    /// Sends the judged request; again, for some seconds, while the answer may still become what the case
+    /// demands.
     async fn settled(
         &self,
         case: &Case,
@@ -402,8 +408,8 @@ struct Prepared {
     refused: Option<String>,
 }
 
-/// Pauses before a request is asked again whose answer may still become what a case demands: a bank may reject a payment a moment after
-/// it was created.
+/// Pauses before a request is asked again whose answer may still become what a case demands: a bank may
+/// reject a payment a moment after it was created.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
@@ -495,7 +501,8 @@ pub(crate) fn left_in_doubt(case: &Case) -> CaseVerdict {
     CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
 }
 
-/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names a time.
+/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names
+/// a time.
 fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
     match outcome {
         Outcome::Accepted => true,

@@ -57,7 +57,8 @@ impl Session {
         (self.profile.capability(capability) == Offered::No).then_some(capability)
     }
 
-    /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for a capability.
+    /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for
+    /// a capability.
     pub async fn cannot_run(&self, case: &Case) -> Option<String> {
         let mut next = Some(case);
         while let Some(case) = next {
@@ -83,7 +84,8 @@ impl Session {
         &self.suite.spec().profile
     }
 
-    /// Asks the target for a capability by the plain request of its operation; the answer that says it has none.
+    /// Asks the target for a capability by the plain request of its operation; the answer that says it has
+    /// none.
     async fn ask(&self, need: &str) -> Option<String> {
         let cell = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +94,8 @@ impl Session {
         let ask = async {
             let ask = self.spec().capability(need)?.ask.as_ref()?;
             let baseline = self.suite.baselines().get(&ask.request)?;
-            // What names nothing that exists cannot be answered by "not found" but by a target that lacks the operation.
+            // What names nothing that exists cannot be answered by "not found" but by a target that lacks the
+            // operation.
             let mut request = baseline.request.clone();
             if !baseline.before.is_empty() {
                 let emptied =

@@ -21,8 +21,9 @@ pub(super) struct Recorded {
 }
 
 impl Session {
-    /// A session that asks nobody: its answers are those of a record, which was made with this profile. It has those of the cases that
-    /// others rest on; those of any other case are given to it with [`Self::judge_recorded`].
+    /// A session that asks nobody: its answers are those of a record, which was made with this profile. It
+    /// has those of the cases that others rest on; those of any other case are given to it with
+    /// [`Self::judge_recorded`].
     pub(crate) fn of_record(
         suite: Arc<Suite>,
         rested_on: HashMap<String, CaseEvents>,
@@ -64,7 +65,8 @@ impl Recorded {
         self.of_case(case, |events| events.verdict.clone()).filter(|verdict| verdict.verdict == word)
     }
 
-    /// Whether the case was asked at all; otherwise it stays as it is. One whose request was sent did apply, whatever its verdict says.
+    /// Whether the case was asked at all; otherwise it stays as it is. One whose request was sent did apply,
+    /// whatever its verdict says.
     pub(super) fn offered(&self, case: &str) -> Result<(), Stop> {
         match self.verdict(case, Verdict::NotApplicable).filter(|_| !self.has(case, "request")) {
             Some(CaseVerdict { absence, reason, .. }) => {

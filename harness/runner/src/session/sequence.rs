@@ -1,5 +1,6 @@
-//! Runs a sequence of requests and holds what comes back to what must be so on any bank: each new payment has an id of its own, what
-//! could be read stays readable, and what the document says of deletion, funds and quotas.
+//! Runs a sequence of requests and holds what comes back to what must be so on any bank: each new payment has
+//! an id of its own, what could be read stays readable, and what the document says of deletion, funds and
+//! quotas.
 
 use serde_json::{Value, json};
 use xs2aspec_record::{Exchange, Finding};
@@ -245,8 +246,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whose payments a PSU or a TPP may read is not in the document. Where the profile says that they show to their own alone, another
-    /// one must not see them; elsewhere what shows is told.
+    /// Whose payments a PSU or a TPP may read is not in the document. Where the profile says that they show
+    /// to their own alone, another one must not see them; elsewhere what shows is told.
     async fn status_elsewhere(&self, which: &Index, memory: &mut Memory, tpp: bool) -> Result<(), Stop> {
         if memory.made.is_empty() {
             return Ok(());

@@ -1,5 +1,6 @@
-//! Whether a keyId names a certificate, in whatever writing (readings, rows 61 and 62): serial numbers are compared as numbers, names as
-//! what they say. What is unusual about the writing is said too, since a bank may compare texts.
+//! Whether a keyId names a certificate, in whatever writing (readings, rows 61 and 62): serial numbers are
+//! compared as numbers, names as what they say. What is unusual about the writing is said too, since a bank
+//! may compare texts.
 
 use crate::{
     certificate::{Certificate, KeyIdForm, NameForm, SerialForm},

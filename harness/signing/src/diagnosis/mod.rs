@@ -1,8 +1,8 @@
-//! Why a signature does not hold: reads a signed request as a bank does, and where something differs says which part, and which habit
-//! of signing would explain it.
+//! Why a signature does not hold: reads a signed request as a bank does, and where something differs says
+//! which part, and which habit of signing would explain it.
 //!
-//! An RSA signature gives back the hash that was signed (RFC 8017, section 8.2.2). So the text that somebody signed need not be
-//! known: whoever guesses it right sees the same hash.
+//! An RSA signature gives back the hash that was signed (RFC 8017, section 8.2.2). So the text that somebody
+//! signed need not be known: whoever guesses it right sees the same hash.
 
 mod key_id;
 mod public_key;
@@ -26,7 +26,8 @@ use texts::{difference, habits, other_body};
 pub struct Received<'a> {
     /// Header fields as (name, value).
     pub fields: &'a [(String, String)],
-    /// Names of the fields whose values came as bytes that are not UTF-8, and are here as ISO-8859-1 has them.
+    /// Names of the fields whose values came as bytes that are not UTF-8, and are here as ISO-8859-1 has
+    /// them.
     pub latin_1: &'a [String],
     /// Body; empty for none.
     pub body: &'a [u8],
@@ -66,8 +67,8 @@ pub fn examine(received: &Received<'_>) -> Vec<Finding> {
     seen.findings
 }
 
-/// The parameters of a Signature header as they stand in it (draft-cavage-http-signatures-10, section 2.1), the last of those that
-/// are there twice (section 2.2).
+/// The parameters of a Signature header as they stand in it (draft-cavage-http-signatures-10, section 2.1),
+/// the last of those that are there twice (section 2.2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parameters {
     /// `keyId`.

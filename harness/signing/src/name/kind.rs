@@ -13,7 +13,8 @@ const KEY_WORDS: [(&str, &str); 9] = [
     ("UID", "0.9.2342.19200300.100.1.1"),
 ];
 
-/// Names of X.520, RFC 4519 and PKCS #9, and what OpenSSL, Java and .NET print, which are read. The first of a type is its usual one.
+/// Names of X.520, RFC 4519 and PKCS #9, and what OpenSSL, Java and .NET print, which are read. The first of
+/// a type is its usual one.
 const OTHERS: [(&str, &str); 37] = [
     ("surname", "2.5.4.4"),
     ("SN", "2.5.4.4"),
@@ -65,7 +66,8 @@ pub fn usual(kind: &str) -> &str {
     names.find(|(_, known)| *known == kind).map_or(kind, |(name, _)| name)
 }
 
-/// The dotted number that a written type stands for: a name in any letter case, or a number. `OID.` may stand before a number.
+/// The dotted number that a written type stands for: a name in any letter case, or a number. `OID.` may stand
+/// before a number.
 pub fn number(written: &str) -> Option<String> {
     let known = KEY_WORDS.iter().chain(&OTHERS).find(|(name, _)| name.eq_ignore_ascii_case(written));
     if let Some((_, number)) = known {

@@ -14,8 +14,8 @@ pub use template::{Template, TemplateError};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum NameForm {
-    /// RFC 4514: the last RDN first, separated by commas without blanks; types that its section 3 does not list as dotted numbers
-    /// (sections 2.1 to 2.4).
+    /// RFC 4514: the last RDN first, separated by commas without blanks; types that its section 3 does not
+    /// list as dotted numbers (sections 2.1 to 2.4).
     #[default]
     Rfc4514,
     /// The same with a blank after each comma.
@@ -91,9 +91,11 @@ impl Name {
         &self.0
     }
 
-    /// The name in this form. A template that does not fit it gives way to RFC 4514; [`Template::write`] says why.
+    /// The name in this form. A template that does not fit it gives way to RFC 4514; [`Template::write`] says
+    /// why.
     ///
-    /// A quotation mark is written as `\22`, since it would end the parameter keyId, for which the draft has no escape.
+    /// A quotation mark is written as `\22`, since it would end the parameter keyId, for which the draft has
+    /// no escape.
     pub fn write(&self, form: &NameForm) -> String {
         let rdns = self.0.iter().map(|rdn| joined(rdn));
         let (rdns, separator): (Vec<String>, _) = match form {
@@ -158,7 +160,8 @@ impl Attribute {
 }
 
 impl fmt::Display for Attribute {
-    /// As RFC 4514 has it: a type without a key word goes with the encoding of the value (sections 2.3 and 2.4).
+    /// As RFC 4514 has it: a type without a key word goes with the encoding of the value (sections 2.3 and
+    /// 2.4).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (kind::key_word(&self.kind), &self.value) {
             (Some(key_word), Value::Text(text)) => write!(f, "{key_word}={}", escaped(text)),
@@ -168,7 +171,8 @@ impl fmt::Display for Attribute {
 }
 
 impl Value {
-    /// A value of a certificate. `TeletexString` is read as ISO-8859-1, which is what certificates have in it.
+    /// A value of a certificate. `TeletexString` is read as ISO-8859-1, which is what certificates have in
+    /// it.
     pub(crate) fn of(value: &Any) -> Self {
         let bytes = value.value();
         let text = match value.tag() {
@@ -187,8 +191,8 @@ impl Value {
         text.map_or_else(|| Self::Other(value.to_der().unwrap_or_default()), Self::Text)
     }
 
-    /// What counts of it: texts are compared without letter case, and without the number of blanks between words (RFC 5280,
-    /// section 7.1).
+    /// What counts of it: texts are compared without letter case, and without the number of blanks between
+    /// words (RFC 5280, section 7.1).
     pub(crate) fn folded(&self) -> Self {
         match self {
             Self::Text(text) => {

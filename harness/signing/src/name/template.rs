@@ -1,8 +1,9 @@
-//! A form of a name that a bank takes and no standard describes: a text with placeholders for what the name says, or a fixed text.
+//! A form of a name that a bank takes and no standard describes: a text with placeholders for what the name
+//! says, or a fixed text.
 //!
-//! `CN={CN}, O={O}, C={C}`: each placeholder gives way to the value of the first attribute of its type, escaped as RFC 4514 wants it.
-//! `{OU:2}` is the second organizational unit, as they stand in the certificate; `{#2.5.4.97}` is `#` and the encoding of the value.
-//! `{{` and `}}` stand for braces.
+//! `CN={CN}, O={O}, C={C}`: each placeholder gives way to the value of the first attribute of its type,
+//! escaped as RFC 4514 wants it. `{OU:2}` is the second organizational unit, as they stand in the
+//! certificate; `{#2.5.4.97}` is `#` and the encoding of the value. `{{` and `}}` stand for braces.
 
 use std::fmt;
 

@@ -1,6 +1,8 @@
-//! Names that others wrote: the forms of RFC 4514 and of its forerunners (RFC 1779 and 2253), read into what they say.
+//! Names that others wrote: the forms of RFC 4514 and of its forerunners (RFC 1779 and 2253), read into what
+//! they say.
 //!
-//! The text becomes letters, of which each is plain, escaped or quoted; only plain ones separate and mean something.
+//! The text becomes letters, of which each is plain, escaped or quoted; only plain ones separate and mean
+//! something.
 
 use x509_cert::der::{Decode, asn1::Any};
 

@@ -1,4 +1,5 @@
-//! The caller's side against the published test values of the draft (draft-cavage-http-signatures-10, appendix C).
+//! The caller's side against the published test values of the draft (draft-cavage-http-signatures-10,
+//! appendix C).
 
 use aws_lc_rs::signature::{RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, UnparsedPublicKey};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -77,7 +78,8 @@ fn issuers_are_written_as_java_writes_them_by_the_predecessor_of_rfc_4514() {
         let ours = certificate(name).issuer().write(&NameForm::Rfc4514);
         assert_eq!(ours, rendering(name, "Java", "RFC2253"), "{name}");
     }
-    // Java escapes = and # everywhere, which RFC 2253 wants and RFC 4514 does not; a bare quotation mark would end keyId.
+    // Java escapes = and # everywhere, which RFC 2253 wants and RFC 4514 does not; a bare quotation mark
+    // would end keyId.
     let theirs = rendering("special", "Java", "RFC2253")
         .replace("\\=", "=")
         .replace(" \\#", " #")
@@ -88,7 +90,8 @@ fn issuers_are_written_as_java_writes_them_by_the_predecessor_of_rfc_4514() {
 
 #[test]
 fn issuers_are_written_as_openssl_writes_them_where_it_writes_rfc_4514() {
-    // Of types that RFC 4514 does not list OpenSSL writes names of its own, and the values of an RDN it turns around.
+    // Of types that RFC 4514 does not list OpenSSL writes names of its own, and the values of an RDN it turns
+    // around.
     for name in ["components", "encodings", "letters"] {
         for form in NameForm::ALL {
             let ours = certificate(name).issuer().write(&form);

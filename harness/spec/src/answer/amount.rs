@@ -1,8 +1,9 @@
 //! Money: how an amount is written, and how many digits its currency allows.
 //!
-//! The document, section Resources and their fields > Shared types, says precision 18 and scale 5, with fraction digits as the
-//! minor units of ISO 4217 demand; readings, rows 15 and 26 to 32, say how far that can be asserted. An amount that is no
-//! string, or a missing currency, is the schema's business and is left alone here.
+//! The document, section Resources and their fields > Shared types, says precision 18 and scale 5, with
+//! fraction digits as the minor units of ISO 4217 demand; readings, rows 15 and 26 to 32, say how far that
+//! can be asserted. An amount that is no string, or a missing currency, is the schema's business and is left
+//! alone here.
 
 use std::borrow::Cow;
 
@@ -109,8 +110,9 @@ struct Written {
 }
 
 impl Written {
-    /// Reads a number in any of the forms that the document does not exclude: a sign, a point without digits on one side, a
-    /// decimal comma, an exponent, leading zeros, spaces. `None` for what is no number in any of them.
+    /// Reads a number in any of the forms that the document does not exclude: a sign, a point without digits
+    /// on one side, a decimal comma, an exponent, leading zeros, spaces. `None` for what is no number in any
+    /// of them.
     fn parse(text: &str) -> Option<Self> {
         let spaced = text.contains(' ');
         let text = if spaced { Cow::Owned(text.replace(' ', "")) } else { Cow::Borrowed(text) };

@@ -1,6 +1,7 @@
 //! From the path on which a keyword failed to the clause that the keyword stands for.
 //!
-//! A path names keywords and members from the root of a schema, through references, to the keyword that failed.
+//! A path names keywords and members from the root of a schema, through references, to the keyword that
+//! failed.
 
 use serde_json::Value;
 
@@ -21,7 +22,8 @@ struct Step<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Follows an evaluation path (`/properties/_links/$ref/type`) from `root`; references lead into `root` or `types`.
+    /// Follows an evaluation path (`/properties/_links/$ref/type`) from `root`; references lead into `root`
+    /// or `types`.
     pub(super) fn walk(path: &'a str, root: &'a Value, types: &'a Value) -> Self {
         let mut document = root;
         let mut node = root;
@@ -49,7 +51,8 @@ impl<'a> Path<'a> {
         if let Some(clause) = member.and_then(|clause| named(clause, Some("required"))) {
             return Some(clause);
         }
-        // A keyword speaks of this node, and of those that reach it by reference alone; further out only a clause for all.
+        // A keyword speaks of this node, and of those that reach it by reference alone; further out only a
+        // clause for all.
         let mut keyword = missing.is_none().then_some(keyword);
         for step in self.steps.iter().rev() {
             if let Some(clause) = step.node.get("x-clause").and_then(|clause| named(clause, keyword)) {
@@ -74,7 +77,8 @@ impl<'a> Path<'a> {
                 .is_some_and(|names| names.iter().any(|name| name == self.steps[own].token))
     }
 
-    /// Where the failure of `keyword` is no violation for this value: the clause that leaves it free, and what to record.
+    /// Where the failure of `keyword` is no violation for this value: the clause that leaves it free, and
+    /// what to record.
     pub(super) fn observed(&self, keyword: &str, value: &Value) -> Option<(&'a str, &'static str)> {
         let rule = self.last().get("x-observed")?.get(keyword)?;
         let why = match (rule["when"].as_str()?, value) {
@@ -107,7 +111,8 @@ pub(super) fn own(node: &Value) -> Vec<&str> {
     found
 }
 
-/// The id in an annotation: a string speaks of everything, an object of the keywords that it names, `*` of the others.
+/// The id in an annotation: a string speaks of everything, an object of the keywords that it names, `*` of
+/// the others.
 fn named<'a>(annotation: &'a Value, keyword: Option<&str>) -> Option<&'a str> {
     match annotation {
         Value::String(clause) => Some(clause),

@@ -20,12 +20,13 @@ pub(super) struct Read {
     pub(super) document: Option<Value>,
     /// What is wrong with the bytes. A byte order mark alone does not keep the rest from being read.
     pub(super) problem: Option<String>,
-    /// The value as those see it who keep the first of two members with one name, where that is another one: `document` has the last. Which
-    /// of them counts nobody can tell (RFC 8259 section 4).
+    /// The value as those see it who keep the first of two members with one name, where that is another one:
+    /// `document` has the last. Which of them counts nobody can tell (RFC 8259 section 4).
     pub(super) other: Option<Value>,
 }
 
-/// Reads a body. `serde_json` gives up at 128 levels and at numbers beyond a double; both are reported, neither panics.
+/// Reads a body. `serde_json` gives up at 128 levels and at numbers beyond a double; both are reported,
+/// neither panics.
 pub(super) fn read(bytes: &[u8]) -> Read {
     if bytes.is_empty() {
         return Read::broken("an empty body");

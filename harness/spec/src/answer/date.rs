@@ -11,7 +11,8 @@ pub(super) fn is_calendar_date(text: &str) -> bool {
         && exists(text.get(..4), text.get(5..7), text.get(8..))
 }
 
-/// Whether a text is a date in the basic format, `20240229`, which ISO 8601 allows and the document does not exclude.
+/// Whether a text is a date in the basic format, `20240229`, which ISO 8601 allows and the document does not
+/// exclude.
 pub(super) fn is_basic_date(text: &str) -> bool {
     text.len() == 8 && exists(text.get(..4), text.get(4..6), text.get(6..))
 }

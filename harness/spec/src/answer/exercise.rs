@@ -1,5 +1,5 @@
-//! Which clauses an answer had to keep, and of which of them it had something to look at: a clause about an optional member is kept by
-//! an answer without that member, but not exercised.
+//! Which clauses an answer had to keep, and of which of them it had something to look at: a clause about an
+//! optional member is kept by an answer without that member, but not exercised.
 
 use std::collections::BTreeSet;
 

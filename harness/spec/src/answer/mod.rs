@@ -1,11 +1,13 @@
-//! What is wrong with an answer: a pure function of its operation, status and body, and of what the spec says of them.
+//! What is wrong with an answer: a pure function of its operation, status and body, and of what the spec says
+//! of them.
 //!
-//! Two kinds of rules: the JSON Schemas in `fixtures/schemas/`, which hold what a table of the document says of one member, and
-//! the rules of `fixtures/spec/answers.yaml` that a schema cannot say (money, relations between members). Each finding names the
-//! clause that is broken; what the document leaves open is an [`Observation`].
+//! Two kinds of rules: the JSON Schemas in `fixtures/schemas/`, which hold what a table of the document says
+//! of one member, and the rules of `fixtures/spec/answers.yaml` that a schema cannot say (money, relations
+//! between members). Each finding names the clause that is broken; what the document leaves open is an
+//! [`Observation`].
 //!
-//! Of a 4xx body only the shape of its messages is checked, and only where it has them: where the spec shows no shape even that is
-//! recorded and no more.
+//! Of a 4xx body only the shape of its messages is checked, and only where it has them: where the spec shows
+//! no shape even that is recorded and no more.
 
 mod amount;
 mod annotation;
@@ -64,8 +66,9 @@ struct Shape {
 /// What the rules say of one answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checked {
-    /// How many rules were evaluated: reading the body and its schema count one each, and so does every further rule that
-    /// found a value to judge. At least 1 for any 2xx; 0 for an answer of which nothing is demanded.
+    /// How many rules were evaluated: reading the body and its schema count one each, and so does every
+    /// further rule that found a value to judge. At least 1 for any 2xx; 0 for an answer of which nothing is
+    /// demanded.
     pub checks: u32,
     /// Every mismatch, up to 200: a long list can break one clause without end.
     pub findings: Vec<Finding>,
@@ -88,8 +91,8 @@ pub struct Finding {
     pub at: String,
 }
 
-/// Something that is recorded and never a violation by itself. Where its clause is a choice of the bank, a target profile may
-/// demand more than the default, and the caller decides.
+/// Something that is recorded and never a violation by itself. Where its clause is a choice of the bank, a
+/// target profile may demand more than the default, and the caller decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     /// Id of the clause that leaves the freedom.
@@ -158,7 +161,8 @@ impl AnswerRules {
         self.operations.contains_key(operation)
     }
 
-    /// The ids of all clauses that a finding or an observation can name, sorted. Each has to be in the ledger.
+    /// The ids of all clauses that a finding or an observation can name, sorted. Each has to be in the
+    /// ledger.
     pub fn clauses(&self) -> BTreeSet<&str> {
         let schemas = self.shapes.values().map(|shape| &shape.schema).chain(self.refusals.values());
         let rules = self.shapes.values().flat_map(|shape| &shape.rules).chain(&self.everywhere);
@@ -173,7 +177,8 @@ impl AnswerRules {
         self.clauses().into_iter().chain([self.server_error()]).chain(self.success_statuses()).collect()
     }
 
-    /// The clauses that a 2xx answer of this operation is held to, sorted; what is only observed is among them.
+    /// The clauses that a 2xx answer of this operation is held to, sorted; what is only observed is among
+    /// them.
     pub fn clauses_of(&self, operation: &str) -> BTreeSet<&str> {
         let Some(shape) = self.shape(operation) else { return BTreeSet::new() };
         let mut clauses = shape.schema.tree().clauses();
@@ -182,8 +187,8 @@ impl AnswerRules {
         clauses
     }
 
-    /// Those of [`Self::clauses_of`] that this body of a 2xx answer has a value for. Of the body of a refusal, those that its
-    /// messages have to keep.
+    /// Those of [`Self::clauses_of`] that this body of a 2xx answer has a value for. Of the body of a
+    /// refusal, those that its messages have to keep.
     pub fn exercised(&self, operation: &str, status: u16, document: &Value) -> BTreeSet<&str> {
         match (status, self.shape(operation), self.refusal(operation)) {
             (200..=299, Some(shape), _) => {
@@ -255,8 +260,8 @@ impl AnswerRules {
 
     /// Checks the answer that `operation` gave. An operation without a shape is asked for nothing.
     ///
-    /// `content_type` is the value of the answer's `Content-Type`, if it has one; `body` is the content after any
-    /// `Content-Encoding` was undone.
+    /// `content_type` is the value of the answer's `Content-Type`, if it has one; `body` is the content after
+    /// any `Content-Encoding` was undone.
     pub fn check(&self, operation: &str, status: u16, content_type: Option<&str>, body: &[u8]) -> Checked {
         match (status, self.shape(operation)) {
             (200..=299, Some(shape)) => self.check_success((operation, shape), content_type, body),

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{Checked, Finding, Observation, show};
 
-/// How much is written down of one answer. A long list of customers can break one clause a hundred thousand times; the record
-/// holds the body, and nobody reads further.
+/// How much is written down of one answer. A long list of customers can break one clause a hundred thousand
+/// times; the record holds the body, and nobody reads further.
 const LIMIT: usize = 200;
 
 /// Longest place that is written down, in characters; the names of links are the bank's.

@@ -1,4 +1,5 @@
-//! What a schema cannot say of a 2xx body: money, members that depend on each other, and what is only recorded.
+//! What a schema cannot say of a 2xx body: money, members that depend on each other, and what is only
+//! recorded.
 //!
 //! A value of the wrong type is the schema's finding and is passed over here.
 

@@ -1,8 +1,9 @@
 //! The schemas of `fixtures/schemas/`, and the clause that each of their keywords stands for.
 //!
-//! `x-clause` beside a keyword names the clause: a string for the whole node, or an object from keyword to clause id. An error
-//! takes the nearest one outward along the path on which it was met, through references. A missing member takes the clause
-//! of the member. `x-observed` names keywords whose failure is recorded only. `fixtures/schemas/README.md` has the rules.
+//! `x-clause` beside a keyword names the clause: a string for the whole node, or an object from keyword to
+//! clause id. An error takes the nearest one outward along the path on which it was met, through references.
+//! A missing member takes the clause of the member. `x-observed` names keywords whose failure is recorded
+//! only. `fixtures/schemas/README.md` has the rules.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -130,7 +131,8 @@ impl Schema {
         let mut recent: VecDeque<Found<'_>> = VecDeque::new();
         for error in self.validator.iter_errors(document) {
             let found = Found::of(error);
-            // A value of the wrong type breaks its pattern and its list as well, and that is one defect, not three.
+            // A value of the wrong type breaks its pattern and its list as well, and that is one defect, not
+            // three.
             match recent.iter_mut().find(|earlier| earlier.place == found.place) {
                 Some(earlier) if found.rank() < earlier.rank() => *earlier = found,
                 Some(_) => {}

@@ -51,7 +51,8 @@ pub(super) fn cut(words: String, longest: usize) -> String {
 
 fn shortened_to(text: &str, longest: usize) -> String {
     let mut out = String::new();
-    // Escaping makes a text longer, never shorter, so that what follows these characters cannot be shown anyway.
+    // Escaping makes a text longer, never shorter, so that what follows these characters cannot be shown
+    // anyway.
     for character in text.chars().take(longest + 1) {
         match character {
             '\'' => out.push(character),

@@ -1,4 +1,5 @@
-//! The clause ids that the response rules can name: each is in the ledger, and each is shown by a row that breaks it.
+//! The clause ids that the response rules can name: each is in the ledger, and each is shown by a row that
+//! breaks it.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +9,8 @@ use xs2aspec_spec::{AnswerRules, Tree};
 const LEDGER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/clauses");
 const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/response");
 
-/// Clauses of types that stand in requests only; the schemas hold them so that the shared types are whole, and a test
-/// beside the schemas shows each.
+/// Clauses of types that stand in requests only; the schemas hold them so that the shared types are whole,
+/// and a test beside the schemas shows each.
 const REQUESTS_ONLY: [&str; 5] =
     ["address.country", "address.shape", "address.street.length", "country.listed", "purpose-code.listed"];
 

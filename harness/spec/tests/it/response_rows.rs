@@ -1,8 +1,9 @@
-//! Bodies that conform and bodies that do not, as rows of `tests/it/response/*.json`: each defect is found by its own clause
-//! and only by it, and at its own place.
+//! Bodies that conform and bodies that do not, as rows of `tests/it/response/*.json`: each defect is found by
+//! its own clause and only by it, and at its own place.
 //!
-//! A row is a whole `body` or `text`, or a `base` of `bodies.json` with `set` (pointer to value) or `remove` (pointer).
-//! `{"repeat": "x", "times": 71}` stands for a long text. Findings and observations that a row does not name must not occur.
+//! A row is a whole `body` or `text`, or a `base` of `bodies.json` with `set` (pointer to value) or `remove`
+//! (pointer). `{"repeat": "x", "times": 71}` stands for a long text. Findings and observations that a row
+//! does not name must not occur.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

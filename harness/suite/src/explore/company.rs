@@ -16,7 +16,8 @@ const OF_ONE_CLAUSE: usize = 6;
 /// Classes of requests, by their numbers, each with whether more company is drawn.
 pub(super) type Planned = Vec<(Vec<usize>, bool)>;
 
-/// One request for each class that breaks a rule or is open, and as few as can be for all those that keep them.
+/// One request for each class that breaks a rule or is open, and as few as can be for all those that keep
+/// them.
 pub(super) fn every_class_once(classes: &[Class], order: &[usize]) -> Planned {
     let mut plans = Vec::new();
     let mut packed: Vec<(Vec<usize>, BTreeSet<&str>)> = Vec::new();
@@ -42,13 +43,15 @@ pub(super) fn every_class_once(classes: &[Class], order: &[usize]) -> Planned {
     plans
 }
 
-/// Which classes of an operation have been in one request with which places: of those that keep the rules each class by itself, of the
-/// others all of one clause together, since there are many ways to break one rule.
+/// Which classes of an operation have been in one request with which places: of those that keep the rules
+/// each class by itself, of the others all of one clause together, since there are many ways to break one
+/// rule.
 #[derive(Debug, Default)]
 pub(super) struct Met(BTreeSet<(String, String)>);
 
 impl Met {
-    /// Requests in which classes meet places that they have not met; each class that keeps the rules once at least.
+    /// Requests in which classes meet places that they have not met; each class that keeps the rules once at
+    /// least.
     pub(super) fn in_new_company(&mut self, classes: &[Class], order: &[usize]) -> Planned {
         let mut plans = Vec::new();
         let mut broken = BTreeMap::new();
@@ -146,7 +149,8 @@ impl Met {
     }
 }
 
-/// The place that a class is about: what stands before the first blank of its name, and the operation before it.
+/// The place that a class is about: what stands before the first blank of its name, and the operation before
+/// it.
 pub(super) fn place(name: &str) -> &str {
     let own = name.split_once(' ').filter(|(first, _)| !first.contains('/') && name.matches(' ').count() > 1);
     match own {

@@ -106,7 +106,8 @@ impl Draft {
         fits && !clash
     }
 
-    /// The request with what must become of it, as a case that can be run. `None` if its moves do not go together.
+    /// The request with what must become of it, as a case that can be run. `None` if its moves do not go
+    /// together.
     pub fn case(&self, suite: &Suite, model: &Model) -> Option<(Case, Verdict)> {
         let baseline = suite.baselines().get(&self.operation)?;
         let mut request = baseline.request.clone();
@@ -129,7 +130,8 @@ impl Draft {
         baseline: &Baseline,
         verdict: &Verdict,
     ) -> Case {
-        // What must be refused names the clause that it breaks, and what must be accepted the one that the last move is about.
+        // What must be refused names the clause that it breaks, and what must be accepted the one that the
+        // last move is about.
         let last = self.moves.last().map(|one| one.clause.clone());
         let plain = if self.operation == "basket" {
             "basket.body".to_owned()
@@ -289,7 +291,8 @@ impl Draft {
         Some((before, prepared))
     }
 
-    /// Smaller drafts that may show the same, the smallest first: without half of the moves, without one, and with shorter texts.
+    /// Smaller drafts that may show the same, the smallest first: without half of the moves, without one, and
+    /// with shorter texts.
     pub fn smaller(&self) -> Vec<Self> {
         let mut smaller = Vec::new();
         let count = self.moves.len();

@@ -21,7 +21,8 @@ pub fn alone(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name:
     text(suite, draft, case, verdict, name, None)
 }
 
-/// The text of a case file with this request and its control, the plain request. `name` is the name of the case.
+/// The text of a case file with this request and its control, the plain request. `name` is the name of the
+/// case.
 pub fn file(suite: &Suite, draft: &Draft, case: &Case, verdict: &Verdict, name: &str) -> Option<String> {
     text(suite, draft, case, verdict, name, Some(&plain_clause(&draft.operation).0))
 }
@@ -107,8 +108,9 @@ fn text(
     Some(text)
 }
 
-/// The text of a case file with a sequence whose last request is the judged one, and with its control. `expect` is what must come back,
-/// as a case file says it. `None` where the clause is none that a case may hold a target to.
+/// The text of a case file with a sequence whose last request is the judged one, and with its control.
+/// `expect` is what must come back, as a case file says it. `None` where the clause is none that a case may
+/// hold a target to.
 pub fn sequence(suite: &Suite, sent: &[Sent], clause: &str, expect: &Value, name: &str) -> Option<String> {
     let (last, before) = sent.split_last()?;
     let strength = &suite.clauses().get(clause)?.strength;

@@ -1,6 +1,7 @@
-//! Requests that nobody wrote. From a model of what the document says ([`Model`]) come classes of values ([`class`]); an [`Explorer`]
-//! draws requests from them, each class in changing company, and a pure function of the whole request says what must become of it
-//! ([`oracle`]). What breaks the expectation is made smaller ([`Draft::smaller`]) and kept as a case file ([`keep`]).
+//! Requests that nobody wrote. From a model of what the document says ([`Model`]) come classes of values
+//! ([`class`]); an [`Explorer`] draws requests from them, each class in changing company, and a pure function
+//! of the whole request says what must become of it ([`oracle`]). What breaks the expectation is made smaller
+//! ([`Draft::smaller`]) and kept as a case file ([`keep`]).
 //!
 //! Nothing here knows the case files, and nothing the reference bank.
 
@@ -212,7 +213,8 @@ impl Explorer {
         is_new
     }
 
-    /// Requests in which every two optional things of an operation are together, apart, and both absent (pairwise arrays).
+    /// Requests in which every two optional things of an operation are together, apart, and both absent
+    /// (pairwise arrays).
     fn pairwise(&mut self) {
         let mut plans = Vec::new();
         for (operation, classes) in &self.classes {
@@ -341,7 +343,8 @@ mod tests {
         assert_ne!(drawn(1), drawn(2));
     }
 
-    /// A class alone does what it is made for: the oracle, which knows no classes, says the same of the whole request.
+    /// A class alone does what it is made for: the oracle, which knows no classes, says the same of the whole
+    /// request.
     #[test]
     fn each_class_alone_comes_to_what_it_aims_at() {
         let suite = Suite::load(Tree::embedded()).unwrap();

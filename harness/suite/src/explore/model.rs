@@ -1,4 +1,5 @@
-//! What the document says of requests, as data: `fixtures/spec/requests.yaml` and the tables of headers, currencies and countries.
+//! What the document says of requests, as data: `fixtures/spec/requests.yaml` and the tables of headers,
+//! currencies and countries.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Sequences of requests over what a bank remembers: payments, baskets, what was deleted, an account without funds, a quota.
+//! Sequences of requests over what a bank remembers: payments, baskets, what was deleted, an account without
+//! funds, a quota.
 
 pub use proptest::sample::Index;
 use proptest::{
@@ -16,7 +17,8 @@ use crate::definition::{Change, Signing};
 /// Commands of one sequence, at most.
 const LONGEST: usize = 10;
 
-/// One request of a sequence. Payments are meant by how they were made: the index is taken among those that are there.
+/// One request of a sequence. Payments are meant by how they were made: the index is taken among those that
+/// are there.
 #[derive(Debug, Clone)]
 pub enum Command {
     /// Creates a cross-border payment, or a periodic one.
@@ -26,7 +28,8 @@ pub enum Command {
         /// By the corporate PSU.
         corporate: bool,
     },
-    /// Sends the request of an earlier cross-border payment again, and says that logical duplicates are allowed (L198).
+    /// Sends the request of an earlier cross-border payment again, and says that logical duplicates are
+    /// allowed (L198).
     Again(Index),
     /// Sends a payment that breaks a rule.
     Refused {

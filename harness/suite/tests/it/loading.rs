@@ -1,4 +1,5 @@
-//! Mistakes in case files: each is an error with file, line and column, and with the near name where there is one.
+//! Mistakes in case files: each is an error with file, line and column, and with the near name where there is
+//! one.
 
 use xs2aspec_suite::{Depth, PlanError, Suite, Tree};
 

@@ -1,6 +1,6 @@
-//! Nothing that belongs to a person or protects an account stands in any output: every value of a profile and every text of an answer is a
-//! canary, unless it is named here with the reason why it may be seen. The profile is run, asked after and explained, and everything that is
-//! written or printed is searched.
+//! Nothing that belongs to a person or protects an account stands in any output: every value of a profile and
+//! every text of an answer is a canary, unless it is named here with the reason why it may be seen. The
+//! profile is run, asked after and explained, and everything that is written or printed is searched.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -1,5 +1,5 @@
-//! What somebody gets wrong who writes a profile for the first time: each mistake ends with exit code 2 and the key to change, or the doctor
-//! names the key.
+//! What somebody gets wrong who writes a profile for the first time: each mistake ends with exit code 2 and
+//! the key to change, or the doctor names the key.
 
 use std::{fs, path::Path};
 

@@ -64,7 +64,8 @@ fn production(base_url: &str, more: &str) -> String {
     profile
 }
 
-/// A tunnel to a production system begins on this machine: its address looks like that of a test system, and its payments are real.
+/// A tunnel to a production system begins on this machine: its address looks like that of a test system, and
+/// its payments are real.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_production_system_behind_a_loopback_address_is_only_read() {
     let bank = Counting::start(Some(Config::default())).await;
@@ -132,7 +133,8 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
     let record = fs::read_to_string(Path::new(out).join("record.jsonl")).unwrap();
     assert!(record.contains("the target is a production system, which is only read"));
 
-    // The same server as a test system is asked everything: the counts above are of a rule, not of a server that is not there.
+    // The same server as a test system is asked everything: the counts above are of a rule, not of a server
+    // that is not there.
     let (exit, said, methods) = xs2aspec("environment = \"sandbox\"", commands[1]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(methods.iter().any(|method| method == "POST"), "{methods:?}");

@@ -1,6 +1,6 @@
-//! A second bank, unlike the reference bank in whatever the document leaves free: behind TLS that wants a client certificate, below another
-//! prefix, with other codes, error bodies, links, ids and forms, asked over HTTP/1.1 and HTTP/2, directly and by a forward proxy. It passes
-//! with a profile alone.
+//! A second bank, unlike the reference bank in whatever the document leaves free: behind TLS that wants a
+//! client certificate, below another prefix, with other codes, error bodies, links, ids and forms, asked over
+//! HTTP/1.1 and HTTP/2, directly and by a forward proxy. It passes with a profile alone.
 
 use std::{fs, sync::atomic::Ordering};
 

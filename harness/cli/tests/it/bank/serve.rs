@@ -1,4 +1,5 @@
-//! The bank alone: it says where it is, speaks TLS, is a target like any other, and ends when it is interrupted.
+//! The bank alone: it says where it is, speaks TLS, is a target like any other, and ends when it is
+//! interrupted.
 
 use std::{
     fs,

@@ -58,7 +58,8 @@ fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> (Server
 fn streams_that_are_reset_connections_that_go_away_and_frames_that_are_none() {
     let reset = |stream| frame(3, 0, stream, &2u32.to_be_bytes());
     let go_away = |_| frame(7, 0, 0, &[0u32.to_be_bytes(), 0u32.to_be_bytes()].concat());
-    // `:status: 201` is written out (RFC 7541 section 6.2.2), and then the stream is reset before its body is there.
+    // `:status: 201` is written out (RFC 7541 section 6.2.2), and then the stream is reset before its body is
+    // there.
     let half = move |stream| {
         let head = [&[0x08, 0x03], &b"201"[..]].concat();
         [frame(1, 4, stream, &head), frame(0, 0, stream, b"{\"payment"), reset(stream)].concat()

@@ -1,5 +1,5 @@
-//! A server on a raw socket between the suite and a reference bank: what is for one operation gets whatever a script does, all the rest
-//! is answered by the bank.
+//! A server on a raw socket between the suite and a reference bank: what is for one operation gets whatever a
+//! script does, all the rest is answered by the bank.
 
 use std::{
     io::{ErrorKind, Read, Result, Write},
@@ -30,7 +30,8 @@ pub(crate) enum Which {
 pub(crate) trait Stream: Read + Write {}
 impl<S: Read + Write> Stream for S {}
 
-/// What is done in place of an answer. It gets the bank's own answer, and the connection, which is closed after an error.
+/// What is done in place of an answer. It gets the bank's own answer, and the connection, which is closed
+/// after an error.
 pub(crate) type Script = dyn Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync;
 
 /// A hostile server.

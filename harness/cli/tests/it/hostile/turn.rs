@@ -1,5 +1,5 @@
-//! Targets that begin to refuse everything in the middle of a run: a token that is over, a ban, a login page. And gateways that let
-//! through only so much at a time.
+//! Targets that begin to refuse everything in the middle of a run: a token that is over, a ban, a login page.
+//! And gateways that let through only so much at a time.
 
 use std::{
     collections::BTreeSet,
@@ -147,7 +147,8 @@ fn what_a_target_refuses_when_it_refuses_everything_says_nothing() {
             let ran = run(&gateway.url, arguments);
             assert!(matches!(ran.code, Some(1 | 3)), "{:?} {what}\n{}", ran.code, ran.said);
             let is_turned = |exchange: &&Exchange| {
-                // A valid request that was asked again is in the record, and not the answer that its case was judged by.
+                // A valid request that was asked again is in the record, and not the answer that its case was
+                // judged by.
                 if exchange.step.starts_with("again-") {
                     return false;
                 }

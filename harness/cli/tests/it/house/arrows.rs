@@ -23,7 +23,8 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     ])
 }
 
-/// Crates that the two readings of the document must not share: the caller signs with one, the reference verifies with the other.
+/// Crates that the two readings of the document must not share: the caller signs with one, the reference
+/// verifies with the other.
 const CALLER_ONLY: &str = "aws-lc-rs";
 const REFERENCE_ONLY: [&str; 2] = ["rsa", "ring"];
 

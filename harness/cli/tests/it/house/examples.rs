@@ -1,5 +1,5 @@
-//! The examples in `reports/examples` are what a run with a fault leaves: current to the byte, but for times and the port.
-//! `UPDATE_GENERATED=1 cargo test --locked -p xs2aspec --test it house::examples` writes them.
+//! The examples in `reports/examples` are what a run with a fault leaves: current to the byte, but for times
+//! and the port. `UPDATE_GENERATED=1 cargo test --locked -p xs2aspec --test it house::examples` writes them.
 
 use std::{
     fs,

@@ -29,8 +29,8 @@ impl Drop for Bank {
     }
 }
 
-/// The machine's clock goes two days forward, or back, while a run is under way: it reads that clock once and goes on by the one that
-/// does not jump, so that no date in a request and no duration is wrong.
+/// The machine's clock goes two days forward, or back, while a run is under way: it reads that clock once and
+/// goes on by the one that does not jump, so that no date in a request and no duration is wrong.
 #[test]
 #[ignore = "needs libfaketime: --include-ignored where it is installed"]
 fn a_clock_that_jumps_in_the_middle_of_a_run() {

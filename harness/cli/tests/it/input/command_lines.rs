@@ -1,5 +1,5 @@
-//! Forty command lines that somebody may type by mistake: each destroyed, misled or said what is not so in an earlier version. Each has
-//! its exit code and the sentence that it says now.
+//! Forty command lines that somebody may type by mistake: each destroyed, misled or said what is not so in an
+//! earlier version. Each has its exit code and the sentence that it says now.
 
 use std::{fs, process::Output};
 

@@ -114,7 +114,8 @@ fn precious() -> TempDir {
     folder
 }
 
-/// No command destroys what it reads, a key, or a run of which nobody knows what it paid: each of these lines leaves every byte as it was.
+/// No command destroys what it reads, a key, or a run of which nobody knows what it paid: each of these lines
+/// leaves every byte as it was.
 #[test]
 fn nothing_is_written_over_that_cannot_be_made_again() {
     let folder = precious();
@@ -229,7 +230,8 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_is_sent() {
     }
 }
 
-/// The output folder goes while the run is under way: what stands open can still be written, and what cannot is told.
+/// The output folder goes while the run is under way: what stands open can still be written, and what cannot
+/// is told.
 #[test]
 fn a_folder_that_goes_in_the_middle_of_a_run() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! A bundle holds as it was made; with any byte or line changed, dropped, doubled or in another place it does not, and the place is
-//! named.
+//! A bundle holds as it was made; with any byte or line changed, dropped, doubled or in another place it does
+//! not, and the place is named.
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
-//! The rules of judgement, shown on servers that break them: nothing passes that should not, and the exit code says so.
+//! The rules of judgement, shown on servers that break them: nothing passes that should not, and the exit
+//! code says so.
 
 use std::{
     collections::BTreeSet,

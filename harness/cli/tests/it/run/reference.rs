@@ -1,4 +1,5 @@
-//! The main job on the built-in bank: everything passes, each fault is caught by its own family, and all outputs agree.
+//! The main job on the built-in bank: everything passes, each fault is caught by its own family, and all
+//! outputs agree.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -42,7 +43,8 @@ fn read(out: &Path, exit: Option<i32>, stdout: String) -> Ran {
     Ran { exit, verdicts: verdicts.collect(), finished, junit, stdout }
 }
 
-/// Verdict of each `<testcase>` by name, as JUnit tells it: what it holds, or the verdict among its properties.
+/// Verdict of each `<testcase>` by name, as JUnit tells it: what it holds, or the verdict among its
+/// properties.
 fn testcases(junit: &str) -> BTreeMap<String, (&'static str, String)> {
     let mut reader = Reader::from_str(junit);
     let mut cases = BTreeMap::new();
@@ -192,7 +194,8 @@ fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
         ran.stdout
     );
     assert!(ran.stdout.contains("clauses: [transaction] account-id = "), "{}", ran.stdout);
-    // Without a profile there is no transaction to read, no corporate PSU and no quota to use up; each says what to add.
+    // Without a profile there is no transaction to read, no corporate PSU and no quota to use up; each says
+    // what to add.
     let left: Vec<_> =
         ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::NotApplicable).collect();
     assert!(left.iter().any(|verdict| verdict.operation == "transaction"));

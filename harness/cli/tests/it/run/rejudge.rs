@@ -1,4 +1,5 @@
-//! A record is judged again from its exchanges alone: with the same cases to the same verdicts, with others to those of the others.
+//! A record is judged again from its exchanges alone: with the same cases to the same verdicts, with others
+//! to those of the others.
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
-//! Equal seed, clock and target give equal records, whatever ends first; and equal reports from records whose times are equal.
+//! Equal seed, clock and target give equal records, whatever ends first; and equal reports from records whose
+//! times are equal.
 
 use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, process::Command};
 
@@ -150,7 +151,8 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (Value, Value)> {
         .collect()
 }
 
-/// The lines `again` and `next` of each failing case of each kind do what they say: the same case fails in the same way, and is explained.
+/// The lines `again` and `next` of each failing case of each kind do what they say: the same case fails in
+/// the same way, and is explained.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! A run that is killed, or that loses its target, goes on where it was: with the verdicts of an undisturbed run, none lost, none
-//! twice.
+//! A run that is killed, or that loses its target, goes on where it was: with the verdicts of an undisturbed
+//! run, none lost, none twice.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,5 @@
-//! Signatures by the thousand: what the caller signs the reference bank accepts, and what one bit was changed in it refuses. The two sides
-//! share neither code nor cryptography.
+//! Signatures by the thousand: what the caller signs the reference bank accepts, and what one bit was changed
+//! in it refuses. The two sides share neither code nor cryptography.
 //!
 //! `cargo test --release -p xs2aspec --test it drawn_signatures -- --ignored` does it with a million of each.
 
@@ -120,7 +120,8 @@ impl Signed {
     fn changed(mut self, drawn: &Drawn) -> (&'static str, Self) {
         let turned = |bytes: &mut [u8], lowest: usize| {
             let at = drawn.bit % bytes.len();
-            // The lowest bits of a letter or digit give another visible one; those above may give none at all.
+            // The lowest bits of a letter or digit give another visible one; those above may give none at
+            // all.
             bytes[at] ^= 1 << ((drawn.bit / 7) % lowest);
         };
         let part = match drawn.part % if drawn.is_payment { 5 } else { 3 } {

@@ -1,4 +1,5 @@
-//! Names of issuers, in all the ways in which others write them: the bank accepts what `sign --verify` finds right, and no more.
+//! Names of issuers, in all the ways in which others write them: the bank accepts what `sign --verify` finds
+//! right, and no more.
 
 use std::{collections::BTreeMap, fs};
 
@@ -87,7 +88,8 @@ fn what_is_signed_in_the_name_of_any_issuer_is_accepted_and_verified() {
     }
 }
 
-/// A writing of keyId, the keyId, and whether it names the certificate of `whole.pem`; then what the diagnosis says of it.
+/// A writing of keyId, the keyId, and whether it names the certificate of `whole.pem`; then what the
+/// diagnosis says of it.
 type Form = (&'static str, String, bool, &'static str);
 
 /// Forms of keyId that were seen, of a name with all that names have.

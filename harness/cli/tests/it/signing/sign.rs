@@ -1,5 +1,5 @@
-//! The commands for somebody who debugs signatures: what they print is a signed request that the bank accepts, and what is wrong with one
-//! is named.
+//! The commands for somebody who debugs signatures: what they print is a signed request that the bank
+//! accepts, and what is wrong with one is named.
 
 use std::fs;
 

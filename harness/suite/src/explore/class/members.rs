@@ -374,8 +374,8 @@ impl Collector<'_> {
     }
 }
 
-/// Whether a value of another type breaks the rule of a member under every reading: a number may be taken for its digits, and a truth
-/// value for its word.
+/// Whether a value of another type breaks the rule of a member under every reading: a number may be taken for
+/// its digits, and a truth value for its word.
 fn type_aim(member: &Member, value: &Value) -> Aim {
     let is_word = matches!(value, Value::Number(_) | Value::Bool(_));
     let is_strict = match value {

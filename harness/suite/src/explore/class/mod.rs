@@ -1,5 +1,6 @@
-//! Classes of what can be done to a valid request: for each member, header, parameter and way of signing the values that keep the
-//! rules, those that break one, and those of which the document says nothing. A class draws a value of its own each time.
+//! Classes of what can be done to a valid request: for each member, header, parameter and way of signing the
+//! values that keep the rules, those that break one, and those of which the document says nothing. A class
+//! draws a value of its own each time.
 
 mod headers;
 mod members;
@@ -48,7 +49,8 @@ pub struct Class {
     pub clause: String,
     /// What it is made for.
     pub aim: Aim,
-    /// Rules of the document that it touches ([`blend::rule`]): two classes that share one are not in one request.
+    /// Rules of the document that it touches ([`blend::rule`]): two classes that share one are not in one
+    /// request.
     pub rules: Vec<String>,
     draw: Draw,
 }

@@ -36,7 +36,8 @@ impl Collector<'_> {
             });
             for more in 1..=6usize.saturating_sub(digits) {
                 let (currency, front) = (code.clone(), whole.clone());
-                // Every currency with one digit more and with six digits; those between where the digits are others than usual.
+                // Every currency with one digit more and with six digits; those between where the digits are
+                // others than usual.
                 if more > 1 && digits + more < 6 && digits == 2 && !["NOK", "EUR"].contains(&code.as_str()) {
                     continue;
                 }

@@ -10,7 +10,8 @@ use crate::{
     request::BodySpec,
 };
 
-/// Parameters that the draft does not list, and those that stand there twice, of which the last one counts (section 2.2).
+/// Parameters that the draft does not list, and those that stand there twice, of which the last one counts
+/// (section 2.2).
 const PARAMETERS: [(&str, &str, Aim, &str); 6] = [
     ("unknown first", UNKNOWN, Aim::Valid, "origin=\"synthetic\",${signature}"),
     ("unknown last", UNKNOWN, Aim::Valid, "${signature},origin=\"synthetic\""),

@@ -157,7 +157,8 @@ fn amount(model: &Model, request: &RequestSpec, member: &Member, value: &Value, 
     let currency = parts.get("currency").and_then(Value::as_str).unwrap_or_default();
     let Some(digits) = model.digits.get(currency) else { return found.open("digits of this currency") };
     if fraction.len() > *digits {
-        // L20. A domestic payment in other money may be taken or not, and what breaks a rule is refused all the same.
+        // L20. A domestic payment in other money may be taken or not, and what breaks a rule is refused all
+        // the same.
         return found.broken("amount.digits");
     }
     if fraction.len() < *digits {

@@ -1,5 +1,5 @@
-//! What must become of a request: a pure function of the request, the model and how it is signed. It looks at the whole request and
-//! knows nothing of how it was made.
+//! What must become of a request: a pure function of the request, the model and how it is signed. It looks at
+//! the whole request and knows nothing of how it was made.
 
 mod members;
 
@@ -63,7 +63,8 @@ impl Found {
     }
 }
 
-/// What is made before a request: how many payments of each operation, by the name under which the request speaks of them.
+/// What is made before a request: how many payments of each operation, by the name under which the request
+/// speaks of them.
 pub type Prepared = BTreeMap<String, (String, usize)>;
 
 /// Judges a request of an operation. `plain` is its baseline.
@@ -237,7 +238,8 @@ fn value_of(request: &RequestSpec, field: &Header, value: &str, format: String, 
             }
         }
         "Signature" => {
-            // Section 2.2 of the draft: what it does not know is ignored, and of what is there twice the last counts.
+            // Section 2.2 of the draft: what it does not know is ignored, and of what is there twice the last
+            // counts.
             let (before, after) = value.split_once("${signature}").unwrap_or((value, "no signature"));
             let is_unknown = |text: &str| text.starts_with("origin=");
             let ends_right = after.is_empty() || after == ",${signature}";
