@@ -1,18 +1,31 @@
 //! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools.
 //! Masked, as the record is.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    ops::Range,
+    path::Path,
+};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::{Value, json};
 use xs2aspec_record::{Body, Exchange, Header, RunStarted};
 
-use crate::{reporter::Reporter, summary::RunSummary};
+use crate::{format::parts::Parts, reporter::Reporter, summary::RunSummary};
 
-/// The archive of a run. Each exchange begins as long after the clock of the run as the record says.
-#[derive(Debug, Default)]
+/// The archive of a run, its oldest exchange first (HAR 1.2 prefers that). Each begins as long after the clock
+/// of the run as the record says.
 pub struct Archive {
-    has_entries: bool,
+    entries: Parts,
+    /// When each exchange began, and where its entry is.
+    order: Vec<(u64, Range<u64>)>,
+}
+
+impl Archive {
+    /// No exchanges yet. Many of them are kept in this folder until the end, or else in memory.
+    pub fn new(folder: Option<&Path>) -> Self {
+        Self { entries: Parts::new(folder), order: Vec::new() }
+    }
 }
 
 impl Reporter for Archive {
@@ -27,18 +40,23 @@ impl Reporter for Archive {
         &mut self,
         summary: &RunSummary,
         exchanges: &[Exchange],
-        out: &mut dyn Write,
+        _: &mut dyn Write,
     ) -> io::Result<()> {
         for exchange in exchanges {
-            if std::mem::replace(&mut self.has_entries, true) {
-                out.write_all(b",")?;
-            }
-            serde_json::to_writer(&mut *out, &entry(summary.start(), exchange))?;
+            let part = self.entries.add(&serde_json::to_vec(&entry(summary.start(), exchange))?);
+            self.order.push((exchange.at, part));
         }
         Ok(())
     }
 
     fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        self.order.sort_by_key(|(began, _)| *began);
+        for (number, (_, part)) in self.order.iter().enumerate() {
+            if number > 0 {
+                out.write_all(b",")?;
+            }
+            self.entries.copy(part.clone(), out)?;
+        }
         out.write_all(b"]}}")
     }
 }

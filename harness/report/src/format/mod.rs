@@ -53,7 +53,7 @@ impl Report {
             Self::Markdown => Box::new(Summary::default()),
             Self::Html => Box::new(Page::default()),
             Self::Ctrf => Box::new(Ctrf::default()),
-            Self::Har => Box::new(Archive::default()),
+            Self::Har => Box::new(Archive::new(folder)),
         }
     }
 }

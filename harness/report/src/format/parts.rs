@@ -49,7 +49,8 @@ impl Parts {
         let file = self.file.get_mut();
         file.seek(SeekFrom::Start(range.start))?;
         let length = range.end - range.start;
-        let copied = io::copy(&mut BufReader::with_capacity(1 << 16, file).take(length), out)?;
+        let capacity = usize::try_from(length).map_or(1 << 16, |length| length.min(1 << 16));
+        let copied = io::copy(&mut BufReader::with_capacity(capacity, file).take(length), out)?;
         if copied == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }

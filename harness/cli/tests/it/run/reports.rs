@@ -63,6 +63,7 @@ fn every_format_counts_alike_and_is_drawn_again() {
     let har: Value = serde_json::from_str(&text("exchanges.har")).unwrap();
     let entries = har["log"]["entries"].as_array().unwrap();
     assert_eq!((har["log"]["version"].as_str(), entries.len()), (Some("1.2"), of("exchange").len()));
+    assert!(entries.is_sorted_by_key(|entry| entry["startedDateTime"].as_str()), "the oldest comes first");
     for entry in entries {
         for member in ["startedDateTime", "time", "request", "response", "cache", "timings"] {
             assert!(!entry[member].is_null(), "{member}");
