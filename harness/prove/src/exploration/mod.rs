@@ -128,7 +128,7 @@ pub async fn explore<S: FnMut(Step<'_>)>(
             let explorer = Explorer::new(suite, session.seed(), &accepted);
             exploration.explorer = explorer.map_err(ProveError::Model)?;
         }
-        exploration.until_the_end(options, begun).await
+        Box::pin(exploration.until_the_end(options, begun)).await
     };
     Ok(exploration.finish(end, begun.elapsed()))
 }
