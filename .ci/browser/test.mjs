@@ -24,6 +24,8 @@ const sized = (name, wanted, keep) => {
   const events = readFileSync(join(clean, "record.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
   const verdicts = events.filter((event) => event.event === "verdict" && keep(event));
   const made = Array.from({ length: wanted }, (_, at) => ({ ...verdicts[at % verdicts.length], case: `${verdicts[at % verdicts.length].case}/${at}` }));
+  // Cases stand in the order of their ids.
+  made.sort((one, other) => (one.case < other.case ? -1 : 1));
   const [start, finish] = [events[0], events.at(-1)];
   start.cases = wanted;
   for (const word of Object.keys(finish.counts)) finish.counts[word] = made.filter((one) => one.verdict === word).length;
