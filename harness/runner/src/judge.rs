@@ -211,8 +211,9 @@ pub fn judge(
 
 /// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.
 pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
-    let document = serde_json::from_slice(&answer.body).ok();
-    let says = |code| Codes::anywhere(document.as_ref(), &answer.body).have(code);
+    // Every answer is looked at: a body is read only where its status allows it.
+    let document = || serde_json::from_slice(&answer.body).ok();
+    let says = |code| Codes::anywhere(document().as_ref(), &answer.body).have(code);
     (400..500).contains(&answer.status) && rules.quota_code().is_some_and(says)
 }
 
