@@ -188,13 +188,13 @@ fn present_iff(body: &Value, path: &str, condition: &Condition, clause: &str, no
     let word = other.map_or_else(|| "absent".to_owned(), Value::to_string);
     let beside = condition.at.rsplit('/').next().unwrap_or_default();
     notes.checked();
-    let at = format!("{}/{path}", At::Body);
+    let at = || format!("{}/{path}", At::Body);
     match (other == Some(&condition.is), found) {
         (true, None) => {
-            notes.finding(clause, at, format!("the member, since {beside} is {word}"), "absent");
+            notes.finding(clause, at(), format!("the member, since {beside} is {word}"), "absent");
         }
         (false, Some(found)) => {
-            notes.finding(clause, at, format!("absent, since {beside} is {word}"), show::value(found));
+            notes.finding(clause, at(), format!("absent, since {beside} is {word}"), show::value(found));
         }
         (true, Some(_)) | (false, None) => {}
     }
