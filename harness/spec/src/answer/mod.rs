@@ -26,13 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use self::{
-    currency::Currencies,
-    definition::{File, Operation},
-    notes::Notes,
-    rules::Rule,
-    schema::Schema,
-};
+use self::{currency::Currencies, definition::File, notes::Notes, rules::Rule, schema::Schema};
 use crate::{
     problem::{Problem, Problems},
     tree::Tree,
@@ -45,7 +39,6 @@ pub const FILE: &str = "fixtures/spec/answers.yaml";
 /// Every rule for answers, compiled once and shared by all cases.
 #[derive(Debug)]
 pub struct AnswerRules {
-    operations: BTreeMap<String, Operation>,
     shapes: BTreeMap<String, Shape>,
     /// Shapes of refusals, by name.
     refusals: BTreeMap<String, Schema>,
@@ -147,18 +140,17 @@ impl AnswerRules {
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
-        let operations = file.operations.clone();
-        Ok(Self { operations, shapes, refusals, everywhere, currencies, file })
+        Ok(Self { shapes, refusals, everywhere, currencies, file })
     }
 
     /// Names of the operations whose answers have a shape.
     pub fn operations(&self) -> impl Iterator<Item = &str> {
-        self.operations.keys().map(String::as_str)
+        self.file.operations.keys().map(String::as_str)
     }
 
     /// Whether the answers of an operation have a shape; the document only mentions the others.
     pub fn has(&self, operation: &str) -> bool {
-        self.operations.contains_key(operation)
+        self.file.operations.contains_key(operation)
     }
 
     /// The ids of all clauses that a finding or an observation can name, sorted. Each has to be in the
@@ -211,12 +203,12 @@ impl AnswerRules {
 
     /// The clause of the exact status of acceptance, which is also the key of the choice.
     pub fn success_status(&self, operation: &str) -> Option<&str> {
-        self.operations.get(operation)?.success_status.as_deref()
+        self.file.operations.get(operation)?.success_status.as_deref()
     }
 
     /// Every clause of an exact status.
     pub fn success_statuses(&self) -> impl Iterator<Item = &str> {
-        self.operations.values().filter_map(|operation| operation.success_status.as_deref())
+        self.file.operations.values().filter_map(|operation| operation.success_status.as_deref())
     }
 
     /// The clause that a server never fails on a request.
@@ -314,11 +306,11 @@ impl AnswerRules {
     }
 
     fn shape(&self, operation: &str) -> Option<&Shape> {
-        self.shapes.get(&self.operations.get(operation)?.shape)
+        self.shapes.get(&self.file.operations.get(operation)?.shape)
     }
 
     fn refusal(&self, operation: &str) -> Option<&Schema> {
-        self.refusals.get(self.operations.get(operation)?.refusal.as_ref()?)
+        self.refusals.get(self.file.operations.get(operation)?.refusal.as_ref()?)
     }
 
     fn rules<'a>(&'a self, shape: &'a Shape) -> impl Iterator<Item = &'a Rule> {
