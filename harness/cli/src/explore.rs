@@ -42,7 +42,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let mut recording = Recording::create(&args.out, &profile.into_iter().collect::<Vec<_>>())?;
     let mut unkept = Vec::new();
     let step = |step: Step<'_>| match step {
-        Step::Begin { classes } => say!("seed {seed}, {classes} classes of requests"),
+        Step::Begin { partitions } => say!("seed {seed}, {partitions} partitions of requests"),
         Step::Event(event) => recording.write(event),
         Step::Progress(progress) => eprintln!("{}", says(progress)),
         Step::Found(violation) => {
@@ -52,7 +52,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
     };
     let options = options(args, target.arguments, seed);
-    let explored = Box::pin(exploration::explore(&suite, session, &options, step)).await?;
+    let explored = Box::pin(exploration::explore(&suite, session, &options, step)).await;
     say_end(&explored, seed);
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;
@@ -85,9 +85,9 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
 }
 
 fn says(progress: Progress) -> String {
-    let Progress { requests, reached, classes, pairs, violations } = progress;
+    let Progress { requests, reached, partitions, pairs, violations } = progress;
     format!(
-        "{}, {reached} of {classes} classes and {pairs} pairs reached, {}",
+        "{}, {reached} of {partitions} partitions and {pairs} pairs reached, {}",
         self::requests(requests),
         text::count(violations, "violation")
     )
@@ -117,9 +117,6 @@ fn say_end(explored: &Explored, seed: u64) {
     if !explored.unreached.is_empty() {
         say!("not reached: {}", explored.unreached.join(", "));
     }
-    for (seen, times) in &explored.observed {
-        say!("observed {}: {seen}", text::count(*times, "time"));
-    }
     for (why, times) in &explored.reasons {
         say!("{}: {}", text::count(*times, "time"), text::short(why));
     }
@@ -134,7 +131,6 @@ fn say_end(explored: &Explored, seed: u64) {
 
 fn say_violation(violation: &Violation) {
     say!("\nBROKEN  {}", violation.clause);
-    let mut findings = violation.findings.as_slice();
     match &violation.shown {
         Shown::Plain(case) => {
             say!("   | {}", case.request.operation);
@@ -149,14 +145,8 @@ fn say_violation(violation: &Violation) {
                 say!("   | the plain request");
             }
         }
-        Shown::Sequence(sequence) => {
-            for (at, command) in sequence.commands.iter().enumerate() {
-                say!("   | {}. {}", at + 1, command.says());
-            }
-            findings = &findings[..findings.len().min(1)];
-        }
     }
-    for finding in findings {
+    for finding in &violation.findings {
         say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));
     }
 }

@@ -9,12 +9,10 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::task::JoinSet;
+use xs2aspec_generate::Explorer;
 use xs2aspec_record::{Finding, Verdict};
 use xs2aspec_runner::{Profile, Session, session::Requests};
-use xs2aspec_suite::{
-    Case, Suite,
-    explore::{Explorer, sequence::Command},
-};
+use xs2aspec_suite::{Case, Suite};
 
 use crate::{
     Kind, ProveError,
@@ -23,9 +21,6 @@ use crate::{
 
 /// Requests that are drawn and signed at once, and then sent to every bank.
 const BATCH: usize = 5_000;
-
-/// Single requests between two sequences.
-const BETWEEN: usize = 20;
 
 /// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under
 /// way, or that of somebody else.
@@ -60,7 +55,7 @@ pub struct Searched {
     pub bank: BankVariant,
     /// Requests that were sent.
     pub sent: u64,
-    /// The request or sequence that showed a violation first, in words, and what it showed.
+    /// The request that showed a violation first, in words, and what it showed.
     pub found: Option<(String, Vec<Finding>)>,
 }
 
@@ -113,7 +108,7 @@ impl FaultSearch {
         banks: Vec<BankVariant>,
         options: &SearchOptions,
     ) -> Result<Self, ProveError> {
-        let mut explorer = Explorer::new(suite, options.seed, &[]).map_err(ProveError::Model)?;
+        let mut explorer = Explorer::new(suite, options.seed, &[]);
         let nowhere = Profile::reference(NOWHERE)?;
         let session =
             Arc::new(Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?);
@@ -224,25 +219,21 @@ impl FaultSearch {
 /// Requests that are drawn once and sent to every bank, signed once for all of them.
 struct Batch {
     cases: Vec<Case>,
-    sequences: Vec<Vec<Command>>,
     requests: Arc<Requests>,
 }
 
 impl Batch {
     fn draw(explorer: &mut Explorer, suite: &Suite, drawn: &mut usize) -> Self {
-        let (mut cases, mut sequences) = (Vec::with_capacity(BATCH), Vec::new());
+        let mut cases = Vec::with_capacity(BATCH);
         while cases.len() < BATCH {
             let (draft, _) = explorer.draw(suite);
-            let Some((mut case, _)) = draft.case(suite, explorer.model()) else { continue };
+            let Some((mut case, _)) = draft.case(suite) else { continue };
             *drawn += 1;
             case.about = Some(case.id);
             case.id = format!("explore/{drawn}");
-            if (*drawn).is_multiple_of(BETWEEN) {
-                sequences.push(explorer.draw_sequence());
-            }
             cases.push(case);
         }
-        Self { cases, sequences, requests: Arc::default() }
+        Self { cases, requests: Arc::default() }
     }
 
     /// Sends them to one bank, until one shows a violation or the budget is used up.
@@ -264,17 +255,10 @@ impl Batch {
         let session = session.beside(profile, &self.requests, inside)?;
         let before = one.sent;
         session.limit_exchanges(options.budget - before);
-        for (at, case) in self.cases.iter().enumerate() {
-            let sequence = self.sequences.get(at / BETWEEN).filter(|_| at % BETWEEN == 0);
-            one.found = match sequence {
-                Some(commands) => run_sequence(&session, at / BETWEEN, commands).await,
-                None => None,
-            };
-            if one.found.is_none() {
-                let done = session.run(case).await;
-                one.found = (done.verdict.verdict == Verdict::Fail)
-                    .then(|| (case.about.clone().unwrap_or_default(), done.verdict.findings.clone()));
-            }
+        for case in &self.cases {
+            let done = session.run(case).await;
+            one.found = (done.verdict.verdict == Verdict::Fail)
+                .then(|| (case.about.clone().unwrap_or_default(), done.verdict.findings.clone()));
             one.sent = before + session.exchanges();
             if one.found.is_some() || one.sent >= options.budget {
                 break;
@@ -285,16 +269,4 @@ impl Batch {
         }
         Ok(one)
     }
-}
-
-/// Carries out a sequence: its requests in words and what is broken first, if anything is.
-async fn run_sequence(
-    session: &Session,
-    number: usize,
-    commands: &[Command],
-) -> Option<(String, Vec<Finding>)> {
-    let told = session.sequence(number, commands).await;
-    let finding = told.findings.first()?.clone();
-    let steps: Vec<String> = commands.iter().take(told.done + 1).map(Command::says).collect();
-    Some((steps.join(", "), vec![finding]))
 }

@@ -1,14 +1,8 @@
-//! The smallest request, or the shortest sequence, that still shows what a larger one showed.
+//! The smallest request that still shows what a larger one showed.
 
 use xs2aspec_record::{Finding, Verdict as Word};
-use xs2aspec_runner::{Done, Session, session::Told};
-use xs2aspec_suite::{
-    Case, Expectation, Suite,
-    explore::{
-        Explorer,
-        sequence::{self, Command},
-    },
-};
+use xs2aspec_runner::{Done, Session};
+use xs2aspec_suite::{Case, Expectation, Suite};
 
 use crate::violation::DrawnRequest;
 
@@ -37,7 +31,6 @@ impl<'a> Wrong<'a> {
 pub(crate) async fn shrink(
     suite: &Suite,
     session: &Session,
-    explorer: &Explorer,
     first: DrawnRequest,
 ) -> Option<(DrawnRequest, Done)> {
     let plain = first.case.control.as_deref().and_then(|id| suite.case(id));
@@ -56,7 +49,7 @@ pub(crate) async fn shrink(
     while is_smaller && session.exchanges_left() > 0 {
         is_smaller = false;
         for draft in best.draft.smaller() {
-            let Some(request) = DrawnRequest::new(draft, suite, explorer.model(), plain) else { continue };
+            let Some(request) = DrawnRequest::new(draft, suite, plain) else { continue };
             let (request, done) = ask(request).await;
             let findings = &done.verdict.findings;
             let is_same = findings.iter().any(|one| before.contains(&Wrong::new(&request.case, one)));
@@ -70,29 +63,4 @@ pub(crate) async fn shrink(
         }
     }
     Some((best, shown))
-}
-
-/// The shortest sequence that still breaks this clause, and what it showed. `number` counts the sequences
-/// that were sent.
-pub(crate) async fn shorten(
-    session: &Session,
-    number: &mut usize,
-    mut commands: Vec<Command>,
-    mut told: Told,
-    clause: &str,
-) -> (Vec<Command>, Told) {
-    commands.truncate(told.done + 1);
-    let mut is_shorter = true;
-    while is_shorter && session.exchanges_left() > 0 {
-        is_shorter = false;
-        for shorter in sequence::shorter(&commands) {
-            *number += 1;
-            let again = session.sequence(*number, &shorter).await;
-            if again.findings.iter().any(|finding| finding.clause == clause) {
-                (commands, told, is_shorter) = (shorter, again, true);
-                break;
-            }
-        }
-    }
-    (commands, told)
 }

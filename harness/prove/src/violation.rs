@@ -1,14 +1,10 @@
-//! What drawn requests show: a violation, by the smallest request or sequence that shows it.
+//! What drawn requests show: a violation, by the smallest request that shows it.
 
 use std::collections::BTreeSet;
 
+use xs2aspec_generate::{Draft, Due, Edit, Move, keep};
 use xs2aspec_record::Finding;
-use xs2aspec_runner::session::Told;
-use xs2aspec_suite::{
-    Case, Suite,
-    explore::{Draft, Edit, Model, Move, Verdict, keep, sequence::Command},
-    request::describe,
-};
+use xs2aspec_suite::{Case, Suite, request::describe};
 
 /// The area of drawn cases, below `cases/`.
 pub const AREA: &str = "explored";
@@ -33,8 +29,6 @@ pub enum Shown {
     Plain(Box<Case>),
     /// A drawn request.
     Request(Box<DrawnRequest>),
-    /// A sequence of requests.
-    Sequence(Sequence),
 }
 
 /// A drawn request, and what must become of it.
@@ -44,14 +38,14 @@ pub struct DrawnRequest {
     said: Vec<String>,
     pub(crate) draft: Draft,
     pub(crate) case: Case,
-    pub(crate) verdict: Verdict,
+    pub(crate) due: Due,
 }
 
 impl DrawnRequest {
     /// A request with what must become of it. It leans on the plain request of its operation, and what is of
     /// no clause of the ledger is of that of the plain request. `None` if its moves do not go together.
-    pub(crate) fn new(draft: Draft, suite: &Suite, model: &Model, plain: Option<&Case>) -> Option<Self> {
-        let (mut case, verdict) = draft.case(suite, model)?;
+    pub(crate) fn new(draft: Draft, suite: &Suite, plain: Option<&Case>) -> Option<Self> {
+        let (mut case, due) = draft.case(suite)?;
         case.control = plain.map(|plain| plain.id.clone());
         if let Some(plain) = plain.filter(|_| !suite.clauses().contains_key(&case.clause)) {
             case.clause.clone_from(&plain.clause);
@@ -60,7 +54,7 @@ impl DrawnRequest {
         let changes = draft.changes(&suite.baselines().get(&draft.operation)?.request)?;
         let written = changes.iter().map(describe).chain(case.request.signing.describe()).collect();
         let said = std::mem::replace(&mut case.changes, written);
-        Some(Self { said, draft, case, verdict })
+        Some(Self { said, draft, case, due })
     }
 
     /// Gives it the id and the file that it has as a case of the suite.
@@ -83,26 +77,13 @@ impl DrawnRequest {
     }
 }
 
-/// A sequence of requests.
-#[derive(Debug)]
-pub struct Sequence {
-    /// Its requests.
-    pub commands: Vec<Command>,
-    /// What they showed.
-    pub(crate) told: Told,
-}
-
 impl Violation {
     /// The text of a case file that shows it again. `None` where it takes more than a case file can say, or
     /// where the suite has the case.
     pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {
         match &self.shown {
             Shown::Plain(_) => None,
-            Shown::Request(drawn) => keep::file(suite, &drawn.draft, &drawn.case, &drawn.verdict, name),
-            Shown::Sequence(sequence) => {
-                let Told { sent, expect, .. } = &sequence.told;
-                keep::sequence(suite, sent, &self.clause, expect.as_ref()?, name)
-            }
+            Shown::Request(drawn) => keep::file(suite, &drawn.draft, &drawn.case, &drawn.due, name),
         }
     }
 }
@@ -112,8 +93,6 @@ impl Violation {
 pub(crate) enum Key {
     /// A plain request, by its case.
     Plain(String),
-    /// The clause that a sequence breaks.
-    Sequence(String),
     /// The operation, the clauses that are broken, and what the request does that takes part in it.
     Request { operation: String, broken: BTreeSet<String>, moves: BTreeSet<Touched> },
 }
@@ -129,8 +108,8 @@ impl Touched {
     fn new(one: &Move) -> Self {
         let places = one.edits.iter().map(|edit| match edit {
             Edit::Set(at, _) | Edit::Remove(at) => at.clone(),
-            Edit::Rename(header, _) | Edit::Last(header) => format!("header/{header}"),
-            Edit::Raw(_) | Edit::Order(_) => "body".to_owned(),
+            Edit::HeaderLast(_) | Edit::HeaderNameInAnotherCase(_) => "header".to_owned(),
+            Edit::Raw(_) | Edit::MembersInAnotherOrder(_) => "body".to_owned(),
         });
         Self { clause: one.clause.clone(), places: places.collect() }
     }
@@ -152,12 +131,14 @@ mod tests {
 
     fn set(clause: &str, at: &str, to: i32) -> Move {
         Move {
-            class: format!("{at} = {to}"),
+            form: format!("{at} = {to}"),
+            place: at.to_owned(),
             clause: clause.to_owned(),
-            rules: vec![],
+            touches: BTreeSet::new(),
             edits: vec![Edit::Set(at.to_owned(), to.into())],
             signing: None,
-            payments: None,
+            before: vec![],
+            needs: vec![],
         }
     }
 

@@ -5,9 +5,11 @@
 
 pub mod answer;
 pub mod clause;
+mod date;
 pub mod document;
 pub mod problem;
 pub mod profile;
+pub mod request;
 pub mod spec;
 pub mod tree;
 pub mod yaml;
@@ -17,6 +19,7 @@ pub use clause::{Clause, Strength};
 pub use document::Document;
 pub use problem::{Problem, Problems};
 pub use profile::{CapabilitySpec, ProfileSpec, ValueSpec};
+pub use request::RequestRules;
 pub use spec::Spec;
 pub use tree::Tree;
 pub use yaml::At;

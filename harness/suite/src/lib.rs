@@ -5,13 +5,11 @@
 
 mod axis;
 pub mod baseline;
-pub mod blend;
 pub mod case;
 mod control;
 pub mod coverage;
 pub mod definition;
 pub mod expectation;
-pub mod explore;
 pub mod lint;
 pub mod location;
 pub mod plan;
@@ -19,7 +17,6 @@ pub mod request;
 pub mod suite;
 pub mod template;
 
-pub use blend::Ingredient;
 pub use case::{Case, Preparation};
 pub use coverage::Coverage;
 pub use definition::{Depth, IfControlRefused, Party, SignatureParameter, Signing, StepExpect, Wrap};

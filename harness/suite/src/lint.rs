@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use xs2aspec_spec::{Clause, Problem, Strength};
+use xs2aspec_spec::{Clause, Problem, Strength, request};
 
 use crate::{
     case::Case,
@@ -21,6 +21,17 @@ use crate::{
     suite::Suite,
     template,
 };
+
+/// Clauses that a rule or a form of `fixtures/spec/requests.yaml` names, and the ledger does not have.
+fn unknown_clauses(suite: &Suite) -> Vec<Problem> {
+    let unknown: BTreeSet<&str> =
+        suite.requests().clauses().filter(|clause| !suite.clauses().contains_key(*clause)).collect();
+    let problem = |clause: &str| {
+        let problem = Problem::of_file(request::FILE, format!("there is no clause `{clause}`"));
+        problem.nearest(clause, suite.clauses().keys().map(String::as_str))
+    };
+    unknown.into_iter().map(problem).collect()
+}
 
 /// Every breach of the authoring rules, sorted by place.
 pub fn lint(suite: &Suite) -> Vec<Problem> {
@@ -33,6 +44,7 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
         }
     }
     problems.extend(bounds(suite));
+    problems.extend(unknown_clauses(suite));
     let coverage = Coverage::of(suite);
     for statement in coverage.to_do() {
         if let Some(clause) = suite.clauses().get(&statement.clause) {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use xs2aspec_spec::request::{Payload, View};
 
 use crate::{
     definition::{Change, Signing},
@@ -130,6 +131,22 @@ impl RequestSpec {
         }
         names.extend(self.signing.differing().values().flat_map(template::names));
         names
+    }
+
+    /// The request as the rules of the spec look at it. `signing` is what [`Signing::differing`] says.
+    pub fn view<'a>(&'a self, signing: &'a Map<String, Value>) -> View<'a> {
+        View {
+            operation: &self.operation,
+            path: &self.path,
+            query: &self.query,
+            headers: &self.headers,
+            payload: match &self.body {
+                BodySpec::None => Payload::None,
+                BodySpec::Json(value, repeats) => Payload::Json(value, !repeats.is_empty()),
+                BodySpec::Raw(_) => Payload::Raw,
+            },
+            signing,
+        }
     }
 
     /// The members of a body that is a JSON object.

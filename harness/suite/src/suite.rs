@@ -7,13 +7,18 @@ use std::{
     thread,
 };
 
-use xs2aspec_spec::{AnswerRules, Clause, Problem, Problems, Spec, Tree, yaml};
+use xs2aspec_spec::{
+    AnswerRules, Clause, Problem, Problems, RequestRules, Spec, Tree,
+    request::{Due, Prepared},
+    yaml,
+};
 
 use crate::{
     baseline::{self, Baseline},
     case::{self, Case, Parts},
     control,
     definition::CaseFile,
+    request::RequestSpec,
 };
 
 /// Clauses, baselines and cases, free of mistakes.
@@ -21,6 +26,7 @@ use crate::{
 pub struct Suite {
     parts: Parts,
     answers: AnswerRules,
+    requests: RequestRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
 }
@@ -43,12 +49,14 @@ impl Suite {
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
-        let (answers, mut cases) = thread::scope(|scope| {
-            let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
+        let (answers, requests, mut cases) = thread::scope(|scope| {
+            let rules = scope.spawn(|| (AnswerRules::load(&parts.tree), requests(&parts)));
             let cases = expanded(&files, &parts, &mut problems);
-            (answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), cases)
+            let (answers, requests) = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (answers, requests, cases)
         });
         let answers = answers.map_err(|found| problems.extend(found.0)).ok();
+        let requests = requests.map_err(|found| problems.push(found)).ok();
         control::give(&mut cases, &mut problems);
         if files.is_empty() {
             problems.push(
@@ -61,8 +69,8 @@ impl Suite {
             // Only where every case could be read does a missing control mean anything.
             control::check(&cases, &by_id, &mut problems);
         }
-        if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, answers, cases, by_id });
+        if let (Some(answers), Some(requests), true) = (answers, requests, problems.is_empty()) {
+            return Ok(Self { parts, answers, requests, cases, by_id });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -92,6 +100,18 @@ impl Suite {
         &self.answers
     }
 
+    /// What the document says of requests.
+    pub fn requests(&self) -> &RequestRules {
+        &self.requests
+    }
+
+    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
+    /// before it.
+    pub fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
+        let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
+        self.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+    }
+
     /// The document as a value.
     pub fn spec(&self) -> &Spec {
         &self.parts.spec
@@ -106,6 +126,13 @@ impl Suite {
     pub fn tree(&self) -> &Tree {
         &self.parts.tree
     }
+}
+
+/// The rules for requests. Each operation has a plain request of its name.
+fn requests(parts: &Parts) -> Result<RequestRules, Problem> {
+    let signing = serde_json::Map::new();
+    let plain = parts.baselines.iter().map(|(name, plain)| (name.clone(), plain.request.view(&signing)));
+    RequestRules::load(&parts.tree, &plain.collect())
 }
 
 /// The cases of these files in their order. The files are shared out among the processors: the whole suite is

@@ -2,7 +2,6 @@
 //! does. What shows a violation is made as small as it gets. The events are those of a run.
 
 mod outcome;
-mod sequences;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,16 +10,13 @@ use std::{
 };
 
 use tokio::task::JoinSet;
+use xs2aspec_generate::{Draft, Explorer, keep};
 use xs2aspec_record::{Exit, Finding, Verdict as Word};
 use xs2aspec_runner::{Done, DrawnRun, Session};
-use xs2aspec_suite::{
-    Case, Suite,
-    explore::{Draft, Explorer, keep},
-};
+use xs2aspec_suite::{Case, Suite};
 
 pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};
 use crate::{
-    ProveError,
     shrink::shrink,
     violation::{DrawnRequest, Key, Shown, Violation},
 };
@@ -71,10 +67,8 @@ struct Exploration<'a, S> {
     /// Violations that are known, each with how often it showed.
     found: BTreeMap<Key, usize>,
     drawn: usize,
-    sequences: usize,
     counts: BTreeMap<&'static str, usize>,
     reasons: BTreeMap<String, usize>,
-    observed: BTreeMap<&'static str, usize>,
     record: DrawnRun<'a>,
     step: S,
 }
@@ -85,14 +79,14 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     session: Session,
     options: &ExploreOptions,
     mut step: S,
-) -> Result<Explored, ProveError> {
-    let explorer = Explorer::new(suite, session.seed(), &options.only).map_err(ProveError::Model)?;
-    step(Step::Begin { classes: explorer.coverage().1 });
+) -> Explored {
+    let explorer = Explorer::new(suite, session.seed(), &options.only);
+    step(Step::Begin { partitions: explorer.coverage().1 });
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
     session.limit_exchanges(budget.drawing);
     let session = Arc::new(session);
-    let operations: BTreeSet<&str> = explorer.model().operations().collect();
+    let operations: BTreeSet<&str> = suite.requests().operations().collect();
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     let plain: Vec<&Case> = suite
         .cases()
@@ -109,10 +103,8 @@ pub async fn explore<S: FnMut(Step<'_>)>(
         plain: BTreeMap::new(),
         found: BTreeMap::new(),
         drawn: 0,
-        sequences: 0,
         counts: BTreeMap::new(),
         reasons: BTreeMap::new(),
-        observed: BTreeMap::new(),
         record,
         step,
     };
@@ -125,12 +117,11 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     } else {
         if accepted.len() < plain.len() && !accepted.is_empty() {
             // Of an operation whose plain request is not accepted nothing else can be told.
-            let explorer = Explorer::new(suite, session.seed(), &accepted);
-            exploration.explorer = explorer.map_err(ProveError::Model)?;
+            exploration.explorer = Explorer::new(suite, session.seed(), &accepted);
         }
         Box::pin(exploration.until_the_end(options, begun)).await
     };
-    Ok(exploration.finish(end, begun.elapsed()))
+    exploration.finish(end, begun.elapsed())
 }
 
 impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
@@ -163,11 +154,6 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
             for (number, drawn, done) in self.send(drafts).await {
                 self.judge(number, drawn, done).await;
             }
-            // What a bank remembers shows in several requests only.
-            if options.only.is_empty() {
-                let commands = self.explorer.draw_sequence();
-                self.run_sequence(commands).await;
-            }
             if said.elapsed() > PROGRESS {
                 said = Instant::now();
                 let progress = self.progress();
@@ -177,9 +163,9 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
     }
 
     fn progress(&self) -> Progress {
-        let (reached, classes, pairs) = self.explorer.coverage();
+        let (reached, partitions, pairs) = self.explorer.coverage();
         let (requests, violations) = (self.session.exchanges(), self.found.len());
-        Progress { requests, reached, classes, pairs, violations }
+        Progress { requests, reached, partitions, pairs, violations }
     }
 
     fn finish(mut self, end: End, took: Duration) -> Explored {
@@ -192,7 +178,6 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
             unreached,
             counts: self.counts,
             reasons: self.reasons,
-            observed: self.observed,
             end,
             took,
             exit: exit.unwrap_or(Exit::NothingRan),
@@ -220,7 +205,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
         let mut flying = JoinSet::new();
         for draft in drafts {
             let plain = self.plain.get(&draft.operation).and_then(|id| self.suite.case(id));
-            let drawn = DrawnRequest::new(draft, &self.suite, self.explorer.model(), plain);
+            let drawn = DrawnRequest::new(draft, &self.suite, plain);
             let Some(mut drawn) = drawn else { continue };
             self.drawn += 1;
             drawn.name(&name_of(self.drawn));
@@ -253,7 +238,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
     /// Tells of the smallest request that shows what this one shows, and records it as well.
     async fn shrink(&mut self, drawn: DrawnRequest, name: &str, findings: Vec<Finding>) {
         self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
-        let smallest = shrink(&self.suite, &self.session, &self.explorer, drawn.clone()).await;
+        let smallest = shrink(&self.suite, &self.session, drawn.clone()).await;
         self.session.limit_exchanges(self.budget.drawing);
         // What does not show again is told as it was.
         let (mut smallest, done) =
@@ -270,7 +255,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
     }
 
     fn record_request(&mut self, drawn: &DrawnRequest, name: &str, done: &Done) {
-        let source = keep::alone(&self.suite, &drawn.draft, &drawn.case, &drawn.verdict, name);
+        let source = keep::alone(&self.suite, &drawn.draft, &drawn.case, &drawn.due, name);
         self.record.case(&drawn.case, source, done, |event| (self.step)(Step::Event(event)));
     }
 

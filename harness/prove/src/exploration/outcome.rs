@@ -27,10 +27,10 @@ pub struct ExploreOptions {
 /// What happens in an exploration.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// It begins, with so many classes of requests.
+    /// It begins, with so many partitions of requests.
     Begin {
         /// How many.
-        classes: usize,
+        partitions: usize,
     },
     /// The next event of its record.
     Event(&'a Event),
@@ -45,11 +45,11 @@ pub enum Step<'a> {
 pub struct Progress {
     /// Requests that were sent.
     pub requests: u64,
-    /// Classes that were reached.
+    /// Partitions that were reached.
     pub reached: usize,
-    /// Classes that there are.
-    pub classes: usize,
-    /// Pairs of classes that were in one request.
+    /// Partitions that there are.
+    pub partitions: usize,
+    /// Pairs of partitions that were in one request.
     pub pairs: usize,
     /// Violations that were found.
     pub violations: usize,
@@ -80,14 +80,12 @@ pub enum End {
 pub struct Explored {
     /// How far it came.
     pub progress: Progress,
-    /// Classes that were not reached, if every class was to be.
+    /// Partitions that were not reached, if every one was to be.
     pub unreached: Vec<String>,
     /// How many drawn requests had each verdict.
     pub counts: BTreeMap<&'static str, usize>,
     /// Why verdicts are neither pass nor fail, and how often.
     pub reasons: BTreeMap<String, usize>,
-    /// What was seen where the document says nothing, and how often.
-    pub observed: BTreeMap<&'static str, usize>,
     /// Why it ended.
     pub end: End,
     /// How long it took.

@@ -9,7 +9,6 @@ mod control;
 mod gate;
 mod offer;
 mod recorded;
-mod sequence;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -31,10 +30,7 @@ use xs2aspec_suite::{Case, Location, StepExpect, Strength, Suite};
 
 pub(crate) use self::again::Again;
 pub(crate) use self::ask::micros;
-pub use self::{
-    ask::{NotReady, Requests},
-    sequence::Told,
-};
+pub use self::ask::{NotReady, Requests};
 use self::{
     gate::{Gate, Held},
     recorded::Recorded,

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::date;
+use crate::date;
 
 /// The schema nodes on a path, outermost first.
 #[derive(Debug)]

@@ -13,7 +13,6 @@ mod amount;
 mod annotation;
 mod body;
 mod currency;
-mod date;
 mod definition;
 mod exercise;
 mod notes;

@@ -13,8 +13,8 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{annotation::Path, date, definition::File, exercise, notes::Notes, pointer, show};
-use crate::{problem::Problem, tree::Tree};
+use super::{annotation::Path, definition::File, exercise, notes::Notes, pointer, show};
+use crate::{date, problem::Problem, tree::Tree};
 
 /// The folder of the schemas in a tree.
 const FOLDER: &str = "fixtures/schemas";

@@ -68,18 +68,18 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
 #[test]
 fn what_takes_several_requests_is_found_and_told_step_by_step() {
     for (fault, clause, step) in [
+        ("basket.status.worst/received", "basket.status.worst", "${target.rejected-payment.id}"),
+        ("error.pdng/deleted", "error.pdng", "${target.pending-payment.id}"),
         (
-            "basket.status.worst/received",
-            "basket.status.worst",
-            "a payment from an account without funds is sent",
+            "basket.payment-status.shown-to/anyone",
+            "basket.payment-status.shown-to",
+            "${target.psu.corporate.id}",
         ),
-        ("error.pdng/deleted", "error.pdng", "a payment under way is deleted"),
-        ("basket.payment-status.shown-to/anyone", "basket.payment-status.shown-to", "the status of another"),
-        ("limit.without-psu-ip/five", "limit.without-psu-ip", "read five times without PSU-IP-Address"),
+        ("limit.without-psu-ip/five", "limit.without-psu-ip", "transaction-quota is sent 4 times before"),
         (
             "error.funds.no-server-error/fails",
             "http.no-server-error",
-            "a payment from an account without funds is sent",
+            "${target.accounts.without-funds.iban}",
         ),
     ] {
         let folder = TempDir::new().unwrap();

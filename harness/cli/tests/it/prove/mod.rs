@@ -1,6 +1,5 @@
 //! The suite, proven: against banks with a fault, and by requests that nobody wrote.
 
-mod blends;
 mod explore;
 mod kill_matrix;
 mod record_of_drawn;

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 /// Whether a text is a date in the extended format, `2024-02-29`.
-pub(super) fn is_calendar_date(text: &str) -> bool {
+pub(crate) fn is_calendar_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 10
         && bytes[4] == b'-'
@@ -13,7 +13,7 @@ pub(super) fn is_calendar_date(text: &str) -> bool {
 
 /// Whether a text is a date in the basic format, `20240229`, which ISO 8601 allows and the document does not
 /// exclude.
-pub(super) fn is_basic_date(text: &str) -> bool {
+pub(crate) fn is_basic_date(text: &str) -> bool {
     text.len() == 8 && exists(text.get(..4), text.get(4..6), text.get(6..))
 }
 

@@ -1,10 +1,10 @@
-//! Which classes are in one request: first each once, then each in company that it did not have.
+//! Which partitions are in one request: first each once, then each in company that it did not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    COMPANY, PACKED,
-    class::{Aim, Class},
+use crate::{
+    explorer::{COMPANY, PACKED},
+    partition::{Aim, Partition},
 };
 
 /// Values of one place that are each company of their own.
@@ -13,21 +13,21 @@ const FEW: usize = 10;
 /// Requests that break the same clause, in a round after the first.
 const OF_ONE_CLAUSE: usize = 6;
 
-/// Classes of requests, by their numbers, each with whether more company is drawn.
-pub(super) type Planned = Vec<(Vec<usize>, bool)>;
+/// Partitions of requests, by their numbers, each with whether more company is drawn.
+pub(crate) type Planned = Vec<(Vec<usize>, bool)>;
 
-/// One request for each class that breaks a rule or is open, and as few as can be for all those that keep
+/// One request for each partition that breaks a rule or is open, and as few as can be for all those that keep
 /// them.
-pub(super) fn every_class_once(classes: &[Class], order: &[usize]) -> Planned {
+pub(crate) fn every_partition_once(all: &[Partition], order: &[usize]) -> Planned {
     let mut plans = Vec::new();
     let mut packed: Vec<(Vec<usize>, BTreeSet<&str>)> = Vec::new();
     for at in order {
-        let class = &classes[*at];
+        let class = &all[*at];
         if class.aim != Aim::Valid {
             plans.push((vec![*at], true));
             continue;
         }
-        let rules: BTreeSet<&str> = class.rules.iter().map(String::as_str).collect();
+        let rules: BTreeSet<&str> = class.touches.iter().map(String::as_str).collect();
         match packed.iter_mut().find(|(pack, taken)| pack.len() < PACKED && taken.is_disjoint(&rules)) {
             Some((pack, taken)) => {
                 pack.push(*at);
@@ -47,36 +47,36 @@ pub(super) fn every_class_once(classes: &[Class], order: &[usize]) -> Planned {
 /// each class by itself, of the others all of one clause together, since there are many ways to break one
 /// rule.
 #[derive(Debug, Default)]
-pub(super) struct Met(BTreeSet<(String, String)>);
+pub(crate) struct Met(BTreeSet<(String, String)>);
 
 impl Met {
     /// Requests in which classes meet places that they have not met; each class that keeps the rules once at
     /// least.
-    pub(super) fn in_new_company(&mut self, classes: &[Class], order: &[usize]) -> Planned {
+    pub(crate) fn in_new_company(&mut self, all: &[Partition], order: &[usize]) -> Planned {
         let mut plans = Vec::new();
         let mut broken = BTreeMap::new();
         let mut values: BTreeMap<&str, usize> = BTreeMap::new();
-        for class in classes.iter().filter(|class| class.aim == Aim::Valid) {
-            *values.entry(place(&class.name)).or_default() += 1;
+        for class in all.iter().filter(|class| class.aim == Aim::Valid) {
+            *values.entry(class.place()).or_default() += 1;
         }
         let mut company: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for at in order {
-            let class = &classes[*at];
+            let class = &all[*at];
             if class.aim == Aim::Valid {
                 // Of few values each is company of its own.
-                let place = place(&class.name);
-                let own = if values[place] <= FEW { class.name.as_str() } else { place };
+                let place = class.place();
+                let own = if values[place] <= FEW { class.form.name.as_str() } else { place };
                 company.entry(own).or_default().push(*at);
             } else {
                 let is_open = class.aim == Aim::Open;
-                broken.entry((class.clause.as_str(), is_open)).or_insert_with(Vec::new).push(*at);
+                broken.entry((class.form.clause.as_str(), is_open)).or_insert_with(Vec::new).push(*at);
             }
         }
         for ((clause, is_open), members) in &broken {
             let who = if *is_open { format!("{clause} open") } else { (*clause).to_owned() };
             for turn in 0..OF_ONE_CLAUSE {
                 let first = members[turn % members.len()];
-                let pack = self.pack(classes, &company, first, &who, COMPANY + 1, turn);
+                let pack = self.pack(all, &company, first, &who, COMPANY + 1, turn);
                 if pack.len() == 1 {
                     break;
                 }
@@ -88,10 +88,10 @@ impl Met {
         if left == 0 {
             self.0.retain(|(who, _)| !broken.keys().any(|(clause, _)| who.starts_with(clause)));
         }
-        let valid: Vec<usize> = order.iter().copied().filter(|at| classes[*at].aim == Aim::Valid).collect();
+        let valid: Vec<usize> = order.iter().copied().filter(|at| all[*at].aim == Aim::Valid).collect();
         for (turn, first) in valid.into_iter().enumerate() {
-            let name = classes[first].name.as_str();
-            let pack = self.pack(classes, &company, first, name, PACKED, turn);
+            let name = all[first].form.name.as_str();
+            let pack = self.pack(all, &company, first, name, PACKED, turn);
             if pack.len() > 1 {
                 plans.push((pack, false));
             }
@@ -105,7 +105,7 @@ impl Met {
     /// A class with others of places that it has not met.
     fn pack(
         &mut self,
-        classes: &[Class],
+        all: &[Partition],
         company: &BTreeMap<&str, Vec<usize>>,
         first: usize,
         who: &str,
@@ -113,7 +113,7 @@ impl Met {
         turn: usize,
     ) -> Vec<usize> {
         let mut pack = vec![first];
-        let mut taken: BTreeSet<&str> = classes[first].rules.iter().map(String::as_str).collect();
+        let mut taken: BTreeSet<&str> = all[first].touches.iter().map(String::as_str).collect();
         let places: Vec<(&&str, &Vec<usize>)> = company.iter().collect();
         for step in 0..places.len() {
             if pack.len() == most {
@@ -126,7 +126,7 @@ impl Met {
                 continue;
             }
             let other = there[(turn + step) % there.len()];
-            let rules = classes[other].rules.iter().map(String::as_str);
+            let rules = all[other].touches.iter().map(String::as_str);
             if rules.clone().any(|rule| taken.contains(rule)) {
                 continue;
             }
@@ -135,29 +135,16 @@ impl Met {
             pack.push(other);
         }
         // Those that keep the rules meet each other as well.
-        let kept: Vec<usize> = pack.iter().copied().filter(|at| classes[*at].aim == Aim::Valid).collect();
-        if classes[first].aim == Aim::Valid {
+        let kept: Vec<usize> = pack.iter().copied().filter(|at| all[*at].aim == Aim::Valid).collect();
+        if all[first].aim == Aim::Valid {
             for one in &kept {
                 for other in kept.iter().filter(|other| *other != one) {
-                    let name = classes[*other].name.as_str();
-                    let met = if company.contains_key(name) { name } else { place(name) };
-                    self.0.insert((classes[*one].name.clone(), met.to_owned()));
+                    let name = all[*other].form.name.as_str();
+                    let met = if company.contains_key(name) { name } else { all[*other].place() };
+                    self.0.insert((all[*one].form.name.clone(), met.to_owned()));
                 }
             }
         }
         pack
-    }
-}
-
-/// The place that a class is about: what stands before the first blank of its name, and the operation before
-/// it.
-pub(super) fn place(name: &str) -> &str {
-    let own = name.split_once(' ').filter(|(first, _)| !first.contains('/') && name.matches(' ').count() > 1);
-    match own {
-        Some((operation, rest)) => {
-            let end = rest.find(' ').unwrap_or(rest.len());
-            &name[..operation.len() + 1 + end]
-        }
-        None => name.split(' ').next().unwrap_or(name),
     }
 }

@@ -1,0 +1,314 @@
+//! A request as it is drawn: a valid one, and what is done to it, move by move.
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+use serde_json::{Map, Value, json};
+use xs2aspec_spec::request::{self, Before, Due, Edit, Form, Prepared};
+use xs2aspec_suite::{
+    Case, Expectation, Preparation, RequestSpec, Signing, StepExpect, Suite, baseline::Baseline,
+    definition::Change, request::describe, template,
+};
+
+/// What one form does to a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Move {
+    /// Name of the form.
+    pub form: String,
+    /// The place that it is about.
+    pub place: String,
+    /// The clause that it is about.
+    pub clause: String,
+    /// Parts of the request that it touches.
+    pub touches: BTreeSet<String>,
+    /// What it changes.
+    pub edits: Vec<Edit>,
+    /// How the request is signed.
+    pub signing: Option<Signing>,
+    /// What is sent before it.
+    pub before: Vec<Before>,
+    /// Capabilities of the target without which it cannot be sent.
+    pub needs: Vec<String>,
+}
+
+impl Move {
+    /// What a form does this time.
+    pub(crate) fn draw(form: &Form, touches: &BTreeSet<String>, rng: &mut Rng) -> Self {
+        let signing = form.signing.clone().map(|signing| serde_json::from_value(Value::Object(signing)));
+        let before = form.before.iter().map(|step| Before { edits: drawn(&step.edits, rng), ..step.clone() });
+        Self {
+            before: before.collect(),
+            form: form.name.clone(),
+            place: form.place.clone(),
+            clause: form.clause.clone(),
+            touches: touches.clone(),
+            edits: drawn(&form.edits, rng),
+            // What signs otherwise is checked when the spec is linted.
+            signing: signing.and_then(Result::ok),
+            needs: form.needs.clone(),
+        }
+    }
+}
+
+fn drawn(edits: &[Edit], rng: &mut Rng) -> Vec<Edit> {
+    let mut value = |value: &Value| {
+        let value = request::draw(value, &mut |below| rng.u64(..below));
+        // A function that cannot be computed stays, and is seen.
+        template::compute(value.clone()).unwrap_or(value)
+    };
+    let mut numbers = Vec::new();
+    let mut edits: Vec<Edit> = edits
+        .iter()
+        .map(|edit| match edit {
+            Edit::Set(at, to) => Edit::Set(at.clone(), value(to)),
+            Edit::Raw(to) => Edit::Raw(value(to)),
+            other => other.clone(),
+        })
+        .collect();
+    for edit in &mut edits {
+        if let Edit::MembersInAnotherOrder(number)
+        | Edit::HeaderLast(number)
+        | Edit::HeaderNameInAnotherCase(number) = edit
+        {
+            numbers.push(rng.u64(..));
+            *number = numbers[numbers.len() - 1];
+        }
+    }
+    edits
+}
+
+/// A request as it is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The operation.
+    pub operation: String,
+    /// What is done to its plain request.
+    pub moves: Vec<Move>,
+}
+
+impl Draft {
+    /// The plain request of an operation.
+    pub fn plain(operation: &str) -> Self {
+        Self { operation: operation.to_owned(), moves: Vec::new() }
+    }
+
+    /// Adds a move, if it touches nothing that another one touches. What replaces the body leaves nothing of
+    /// what was done to its members.
+    pub fn add(&mut self, one: Move) -> bool {
+        let is_whole = |one: &Move| one.touches.contains("body");
+        let in_body = |one: &Move| {
+            one.touches.iter().any(|part| part.starts_with("body/") || part == "order of members")
+        };
+        let fits = self.moves.iter().all(|other| {
+            other.touches.is_disjoint(&one.touches)
+                && !(is_whole(other) && in_body(&one) || is_whole(&one) && in_body(other))
+        });
+        if fits {
+            self.moves.push(one);
+        }
+        fits
+    }
+
+    /// The request with what must become of it, as a case that can be run. `None` if its moves do not go
+    /// together.
+    pub fn case(&self, suite: &Suite) -> Option<(Case, Due)> {
+        let baseline = suite.baselines().get(&self.operation)?;
+        let mut request = applied(&baseline.request, &self.changes(&baseline.request)?)?;
+        if let Some(signing) = self.moves.iter().find_map(|one| one.signing.clone()) {
+            request.signing = signing;
+        }
+        let (before, prepared) = self.before(suite, baseline)?;
+        let due = suite.due(&request, &baseline.request, &prepared);
+        let case = self.as_case(suite, request, before, baseline, &due)?;
+        Some((case, due))
+    }
+
+    fn as_case(
+        &self,
+        suite: &Suite,
+        request: RequestSpec,
+        before: Vec<Preparation>,
+        baseline: &Baseline,
+        due: &Due,
+    ) -> Option<Case> {
+        // What must be refused names the clause that it breaks, and what must be accepted the one that the
+        // last move is about.
+        let last = || self.moves.last().map(|one| one.clause.as_str());
+        let clause = match due {
+            Due::Refused { clauses, .. } => clauses.first().map(String::as_str),
+            Due::Choice { clause, .. } => Some(clause.as_str()),
+            _ => last(),
+        };
+        let clause = clause.or_else(|| suite.requests().plain_clause(&self.operation))?.to_owned();
+        let mut needs = baseline.needs.clone();
+        for need in self.moves.iter().flat_map(|one| &one.needs) {
+            if !needs.contains(need) {
+                needs.push(need.clone());
+            }
+        }
+        Some(Case {
+            changes: self.says(&baseline.request),
+            before,
+            expect: Expectation::parse(&expected(due)).ok()?,
+            needs,
+            ..Case::unwritten(self.name(), clause, &self.operation, request)
+        })
+    }
+
+    /// The forms of its moves: what tells it from others.
+    pub fn name(&self) -> String {
+        let forms: Vec<&str> = self.moves.iter().map(|one| one.form.as_str()).collect();
+        let forms = if forms.is_empty() { "plain".to_owned() } else { forms.join(" + ") };
+        format!("{}: {forms}", self.operation)
+    }
+
+    /// What is different from the plain request, a line for each change.
+    pub fn says(&self, plain: &RequestSpec) -> Vec<String> {
+        let changes = self.changes(plain).unwrap_or_default();
+        let mut said: Vec<String> = changes.iter().map(describe).collect();
+        said.extend(self.moves.iter().filter_map(|one| one.signing.as_ref()).flat_map(Signing::describe));
+        said.extend(self.moves.iter().flat_map(|one| &one.before).map(|step| {
+            let times = if step.times == 1 { "once".to_owned() } else { format!("{} times", step.times) };
+            format!("{} is sent {times} before", step.baseline)
+        }));
+        said
+    }
+
+    /// Its moves as changes of a case file. `None` if they cannot be made.
+    pub fn changes(&self, plain: &RequestSpec) -> Option<Vec<Change>> {
+        let edits: Vec<&Edit> = self.moves.iter().flat_map(|one| &one.edits).collect();
+        changes(&edits, plain)
+    }
+
+    /// What is sent before it: by the plain request, or by a move that names the same step, after what the
+    /// other moves say.
+    fn before(&self, suite: &Suite, baseline: &Baseline) -> Option<(Vec<Preparation>, Prepared)> {
+        let mut steps: Vec<Before> = self.moves.iter().flat_map(|one| one.before.clone()).collect();
+        for own in &baseline.before {
+            if steps.iter().all(|step| step.name != own.name) {
+                steps.push(Before {
+                    name: own.name.clone(),
+                    baseline: own.baseline.clone(),
+                    edits: vec![],
+                    times: 1,
+                    keep: own.keep.clone(),
+                    any: false,
+                });
+            }
+        }
+        let mut prepared = Prepared::new();
+        let mut before = Vec::new();
+        for step in steps {
+            let plain = &suite.baselines().get(&step.baseline)?.request;
+            let request = applied(plain, &changes(&step.edits.iter().collect::<Vec<_>>(), plain)?)?;
+            prepared.insert(step.name.clone(), (request.operation.clone(), step.times));
+            let keep = step.keep.iter().map(|(key, at)| Some((key.clone(), at.parse().ok()?)));
+            before.push(Preparation {
+                keep: keep.collect::<Option<_>>()?,
+                name: step.name,
+                baseline: step.baseline,
+                request,
+                times: (step.times > 1).then_some(step.times),
+                expect: if step.any { StepExpect::Any } else { StepExpect::Accepted },
+            });
+        }
+        Some((before, prepared))
+    }
+}
+
+/// What must come back, as a case file says it.
+pub(crate) fn expected(due: &Due) -> Value {
+    match due {
+        Due::Accepted => json!("accepted"),
+        Due::Refused { conditions, .. } if conditions.is_empty() => json!("refused"),
+        Due::Refused { conditions, .. } => json!({"refused": conditions}),
+        Due::Choice { values, .. } => json!({"choice": values}),
+        Due::Open(_) => json!("observed"),
+    }
+}
+
+fn applied(plain: &RequestSpec, changes: &[Change]) -> Option<RequestSpec> {
+    let mut request = plain.clone();
+    changes.iter().try_for_each(|change| request.apply(change)).ok()?;
+    Some(request)
+}
+
+/// Edits as changes of a case file. `None` if they cannot be made.
+pub(crate) fn changes(edits: &[&Edit], plain: &RequestSpec) -> Option<Vec<Change>> {
+    let set = |at: &str, to: Value| Change { set: Some(at.to_owned()), to: Some(to), ..Change::default() };
+    let remove = |at: &str| Change { remove: Some(at.to_owned()), ..Change::default() };
+    let mut request = plain.clone();
+    let mut changes = Vec::new();
+    // What is done to the whole request is done to what the other edits leave of it, and names come last.
+    let mut late: Vec<&Edit> = Vec::new();
+    for edit in edits {
+        let change = match edit {
+            Edit::Set(at, to) => set(at, to.clone()),
+            Edit::Remove(at) => remove(at),
+            Edit::Raw(text) => {
+                Change { raw: Some("body".to_owned()), to: Some(text.clone()), ..Change::default() }
+            }
+            whole => {
+                late.push(whole);
+                continue;
+            }
+        };
+        request.apply(&change).ok()?;
+        changes.push(change);
+    }
+    late.sort_by_key(|edit| matches!(edit, Edit::HeaderNameInAnotherCase(_)));
+    for edit in late {
+        let header = |number: &u64| {
+            let at = usize::try_from(*number % request.headers.len().max(1) as u64).unwrap_or(0);
+            request.headers.get(at).cloned()
+        };
+        let made = match edit {
+            Edit::HeaderLast(number) => {
+                let (name, value) = header(number)?;
+                let place = format!("header/{name}");
+                vec![remove(&place), set(&place, value)]
+            }
+            Edit::HeaderNameInAnotherCase(number) => {
+                let (name, _) = header(number)?;
+                let to = Some(json!(in_another_case(&name, *number)));
+                vec![Change { rename: Some(format!("header/{name}")), to, ..Change::default() }]
+            }
+            Edit::MembersInAnotherOrder(number) => match request.members() {
+                Some(members) => vec![set("body", Value::Object(turned(members, *number)))],
+                None => continue,
+            },
+            _ => continue,
+        };
+        for change in made {
+            // The same order is no change.
+            if request.apply(&change).is_ok() {
+                changes.push(change);
+            }
+        }
+    }
+    Some(changes)
+}
+
+fn in_another_case(name: &str, number: u64) -> String {
+    let mixed = |(at, letter): (usize, char)| {
+        if at.is_multiple_of(2) { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
+    };
+    match number.rotate_left(32) % 3 {
+        0 => name.to_lowercase(),
+        1 => name.to_uppercase(),
+        _ => name.chars().enumerate().map(mixed).collect(),
+    }
+}
+
+/// The same members in another order.
+fn turned(members: &Map<String, Value>, mut number: u64) -> Map<String, Value> {
+    let mut rest: Vec<(&String, &Value)> = members.iter().collect();
+    let mut turned = Map::new();
+    while !rest.is_empty() {
+        let count = rest.len() as u64;
+        let (name, value) = rest.remove(usize::try_from(number % count).unwrap_or(0));
+        number = (number / count) ^ number.rotate_left(17);
+        turned.insert(name.clone(), value.clone());
+    }
+    turned
+}

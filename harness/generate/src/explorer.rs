@@ -1,0 +1,201 @@
+//! Draws requests: each partition first once, then in company that it did not have.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use fastrand::Rng;
+use xs2aspec_spec::request::Due;
+use xs2aspec_suite::Suite;
+
+use crate::{
+    company::{Met, every_partition_once},
+    draft::Draft,
+    pairs,
+    partition::{Aim, Partition},
+};
+
+/// Moves of one request besides the one that it is made for, at most.
+pub(crate) const COMPANY: usize = 6;
+
+/// Valid moves of a request that must be accepted, at most.
+pub(crate) const PACKED: usize = 8;
+
+/// Draws requests, the same ones for the same seed.
+pub struct Explorer {
+    partitions: BTreeMap<String, Vec<Partition>>,
+    rng: Rng,
+    /// What is drawn next: requests whose partitions are fixed, and then one for each partition in turn.
+    waiting: VecDeque<Plan>,
+    /// How often the partitions were gone through.
+    round: usize,
+    /// Which partitions have met, by operation.
+    met: BTreeMap<String, Met>,
+    reached: BTreeSet<String>,
+    /// Pairs of partitions that were in one request, as numbers.
+    pairs: HashSet<u64>,
+}
+
+impl std::fmt::Debug for Explorer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Explorer in round {} with {} partitions reached", self.round, self.reached.len())
+    }
+}
+
+/// Which partitions a request is made of, by their numbers; with company that is drawn.
+#[derive(Debug, Clone)]
+struct Plan {
+    operation: String,
+    partitions: Vec<usize>,
+    company: bool,
+}
+
+impl Explorer {
+    /// An explorer of this suite's operations, or of some of them.
+    pub fn new(suite: &Suite, seed: u64, only: &[String]) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let wanted = suite
+            .requests()
+            .operations()
+            .filter(|name| only.is_empty() || only.iter().any(|only| only == name));
+        let partitions: BTreeMap<String, Vec<Partition>> =
+            wanted.map(|name| (name.to_owned(), Partition::all(suite, name, &mut rng))).collect();
+        let mut waiting = VecDeque::new();
+        for (operation, partitions) in &partitions {
+            let requests = pairs::pairwise(partitions).into_iter();
+            waiting.extend(requests.map(|partitions| Plan {
+                operation: operation.clone(),
+                partitions,
+                company: false,
+            }));
+        }
+        Self {
+            partitions,
+            rng,
+            waiting,
+            round: 0,
+            met: BTreeMap::new(),
+            reached: BTreeSet::new(),
+            pairs: HashSet::new(),
+        }
+    }
+
+    /// Every partition.
+    pub fn partitions(&self) -> impl Iterator<Item = &Partition> {
+        self.partitions.values().flatten()
+    }
+
+    /// How many partitions were reached, how many there are, and how many pairs of them were in one request.
+    pub fn coverage(&self) -> (usize, usize, usize) {
+        (self.reached.len(), self.partitions.values().map(Vec::len).sum(), self.pairs.len())
+    }
+
+    /// Partitions that were not reached, with their operations.
+    pub fn unreached(&self) -> Vec<String> {
+        let all = self
+            .partitions
+            .iter()
+            .flat_map(|(operation, all)| all.iter().map(move |one| format!("{operation} {}", one.form.name)));
+        all.filter(|name| !self.reached.contains(name)).collect()
+    }
+
+    /// How often every partition has been drawn.
+    pub fn rounds(&self) -> usize {
+        self.round
+    }
+
+    /// The next request. Says whether a partition, or a pair of them, is in it that was never drawn before.
+    pub fn draw(&mut self, suite: &Suite) -> (Draft, bool) {
+        let plan = loop {
+            match self.waiting.pop_front() {
+                Some(plan) => break plan,
+                None => self.refill(),
+            }
+        };
+        let all = self.partitions.get(&plan.operation).map_or(&[][..], Vec::as_slice);
+        let mut draft = Draft::plain(&plan.operation);
+        let is_valid = plan.partitions.iter().all(|at| all[*at].aim == Aim::Valid);
+        let mut alone = Vec::new();
+        for at in &plan.partitions {
+            // Two things that keep the rules can leave open what must become of both.
+            let is_checked = is_valid && plan.partitions.len() > 1;
+            if !added(&mut draft, &all[*at], &mut self.rng, suite, is_checked) {
+                alone.push(Plan { partitions: vec![*at], company: false, ..plan.clone() });
+            }
+        }
+        if plan.company {
+            let aim = plan.partitions.first().map_or(Aim::Valid, |at| all[*at].aim);
+            let company: Vec<&Partition> = all.iter().filter(|one| one.aim == Aim::Valid).collect();
+            // Members and headers are as likely each, however many values they have.
+            let places: BTreeSet<&str> = company.iter().map(|one| one.place()).collect();
+            let places: Vec<&str> = places.into_iter().collect();
+            let most = if aim == Aim::Valid { PACKED } else { COMPANY };
+            for _ in 0..self.rng.usize(..=most).min(places.len()) {
+                let place = places[self.rng.usize(..places.len())];
+                let there: Vec<&&Partition> = company.iter().filter(|one| one.place() == place).collect();
+                let one = there[self.rng.usize(..there.len())];
+                added(&mut draft, one, &mut self.rng, suite, is_valid);
+            }
+            // Sometimes a second rule is broken, once each was broken alone.
+            let broken: Vec<&Partition> = all.iter().filter(|one| one.aim == Aim::Broken).collect();
+            if self.round > 1 && aim == Aim::Broken && !broken.is_empty() && self.rng.u8(..8) == 0 {
+                draft.add(broken[self.rng.usize(..broken.len())].draw(&mut self.rng));
+            }
+        }
+        // What was left out comes by itself, if it is not one of many that come again anyway.
+        if self.round <= 1 {
+            self.waiting.extend(alone);
+        }
+        let is_new = self.note(&draft);
+        (draft, is_new)
+    }
+
+    /// Notes what a request reaches.
+    fn note(&mut self, draft: &Draft) -> bool {
+        let mut is_new = false;
+        let names: Vec<String> =
+            draft.moves.iter().map(|one| format!("{} {}", draft.operation, one.form)).collect();
+        for (at, one) in names.iter().enumerate() {
+            is_new |= self.reached.insert(one.clone());
+            for other in &names[at + 1..] {
+                let mut hash = DefaultHasher::new();
+                (one.min(other), one.max(other)).hash(&mut hash);
+                is_new |= self.pairs.insert(hash.finish());
+            }
+        }
+        is_new
+    }
+
+    /// What is drawn next: first every partition once, then each in company that it did not have.
+    fn refill(&mut self) {
+        let mut plans = Vec::new();
+        for (operation, all) in &self.partitions {
+            let mut order: Vec<usize> = (0..all.len()).collect();
+            self.rng.shuffle(&mut order);
+            let made = if self.round == 0 {
+                every_partition_once(all, &order)
+            } else {
+                self.met.entry(operation.clone()).or_default().in_new_company(all, &order)
+            };
+            let plan = |(partitions, company)| Plan { operation: operation.clone(), partitions, company };
+            plans.extend(made.into_iter().map(plan));
+        }
+        self.rng.shuffle(&mut plans);
+        self.round += 1;
+        self.waiting.extend(plans);
+    }
+}
+
+/// Adds what a partition draws. If it is checked the request must be accepted with it.
+fn added(draft: &mut Draft, one: &Partition, rng: &mut Rng, suite: &Suite, is_checked: bool) -> bool {
+    if !draft.add(one.draw(rng)) {
+        return false;
+    }
+    let is_accepted = || draft.case(suite).is_some_and(|(_, due)| due == Due::Accepted);
+    if is_checked && !is_accepted() {
+        draft.moves.pop();
+        return false;
+    }
+    true
+}

@@ -1,0 +1,119 @@
+//! A request that shows a violation, as a case file.
+
+use serde_json::{Map, Value, json};
+use xs2aspec_spec::request::Due;
+use xs2aspec_suite::{Case, StepExpect, Suite, definition::Change};
+
+use crate::draft::{Draft, changes, expected};
+
+/// The line of the case in a file that has it alone.
+pub const ALONE: u32 = 4;
+
+/// The text of a case file with this request alone. Its control is the plain request of the suite.
+pub fn alone(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<String> {
+    text(suite, draft, &[written_case(suite, draft, case, due, name)?])
+}
+
+/// The text of a case file with this request and its control, the plain request. `name` is the name of the
+/// case.
+pub fn file(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<String> {
+    let clause = suite.requests().plain_clause(&draft.operation)?;
+    let (control, plain) = (format!("control-of-{name}"), draft.operation.as_str());
+    let control_case = json!({"clause": clause, "name": control, "baseline": plain, "expect": "accepted"});
+    let mut case = written_case(suite, draft, case, due, name)?;
+    case["control"] = json!(format!("{clause}/{control}"));
+    text(suite, draft, &[control_case, case])
+}
+
+/// A comment, the title, and the cases.
+fn text(suite: &Suite, draft: &Draft, cases: &[Value]) -> Option<String> {
+    let says = draft.says(&suite.baselines().get(&draft.operation)?.request).join("; ").replace('\n', " ");
+    let clause = cases.last()?["clause"].as_str()?;
+    let title = json!(format!("Found by explore: {clause}"));
+    let head = format!("# Found by `xs2aspec explore`: {says}\ntitle: {title}\ncases:\n");
+    Some(cases.iter().filter_map(Value::as_object).fold(head, |text, case| text + &block(case)))
+}
+
+/// A case, a line for each of its fields and of their items. Flow style of YAML is JSON.
+fn block(case: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    for (name, value) in case {
+        let begin = if text.is_empty() { "  - " } else { "    " };
+        match value.as_array().filter(|items| items.iter().all(Value::is_object)) {
+            Some(items) => {
+                let items = items.iter().map(|item| format!("      - {item}\n"));
+                text += &format!("{begin}{name}:\n{}", items.collect::<String>());
+            }
+            None => text += &format!("{begin}{name}: {value}\n"),
+        }
+    }
+    text
+}
+
+/// The case as a case file says it.
+fn written_case(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<Value> {
+    let baseline = suite.baselines().get(&draft.operation)?;
+    let changes: Vec<Value> = draft.changes(&baseline.request)?.iter().map(written).collect();
+    let signing = case.request.signing.differing();
+    let is_own = draft.moves.iter().all(|one| one.before.is_empty());
+    let before: Vec<Value> = if is_own { vec![] } else { written_steps(suite, draft, case) };
+    let mut file = Map::new();
+    let mut put = |name: &str, value: Value| _ = file.insert(name.to_owned(), value);
+    put("clause", json!(case.clause));
+    put("name", json!(name));
+    put("baseline", json!(draft.operation));
+    let lists = [("needs", json!(case.needs)), ("before", json!(before)), ("change", json!(changes))];
+    for (name, list) in lists.into_iter().filter(|(_, list)| *list != json!([])) {
+        put(name, list);
+    }
+    if !signing.is_empty() {
+        put("signing", Value::Object(signing));
+    }
+    put("expect", expected(due));
+    Some(Value::Object(file))
+}
+
+/// What is sent before, as a case file says it.
+fn written_steps(suite: &Suite, draft: &Draft, case: &Case) -> Vec<Value> {
+    let steps = case.before.iter().map(|step| {
+        let mut file = json!({"name": step.name, "baseline": step.baseline});
+        let keep: Map<String, Value> =
+            step.keep.iter().map(|(key, at)| (key.clone(), json!(at.to_string()))).collect();
+        let own = draft.moves.iter().flat_map(|one| &one.before).find(|own| own.name == step.name);
+        let plain = suite.baselines().get(&step.baseline).map(|baseline| &baseline.request);
+        let changes = own.zip(plain).and_then(|(own, plain)| {
+            let changes = changes(&own.edits.iter().collect::<Vec<_>>(), plain)?;
+            Some(changes.iter().map(written).collect::<Vec<_>>())
+        });
+        let changes = changes.unwrap_or_default();
+        for (name, value) in [("keep", json!(keep)), ("change", json!(changes))] {
+            if value != json!({}) && value != json!([]) {
+                file[name] = value;
+            }
+        }
+        if let Some(times) = step.times {
+            file["times"] = json!(times);
+        }
+        if step.expect == StepExpect::Any {
+            file["expect"] = json!("any");
+        }
+        file
+    });
+    steps.collect()
+}
+
+/// A change as a case file says it.
+fn written(change: &Change) -> Value {
+    let mut written = Map::new();
+    let verbs =
+        [("set", &change.set), ("remove", &change.remove), ("rename", &change.rename), ("raw", &change.raw)];
+    for (verb, at) in verbs {
+        if let Some(at) = at {
+            written.insert(verb.to_owned(), json!(at));
+        }
+    }
+    if let Some(to) = &change.to {
+        written.insert("to".to_owned(), to.clone());
+    }
+    Value::Object(written)
+}

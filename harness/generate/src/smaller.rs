@@ -1,0 +1,78 @@
+//! Smaller requests that may show the same.
+
+use serde_json::{Value, json};
+
+use crate::{
+    Edit,
+    draft::{Draft, Move},
+};
+
+impl Draft {
+    /// Smaller drafts that may show the same, the smallest first: without half of the moves, without one, and
+    /// with shorter texts.
+    pub fn smaller(&self) -> Vec<Self> {
+        let count = self.moves.len();
+        let with = |keep: &dyn Fn(usize) -> bool| {
+            let kept = self.moves.iter().enumerate().filter(|(at, _)| keep(*at));
+            Self { operation: self.operation.clone(), moves: kept.map(|(_, one)| one.clone()).collect() }
+        };
+        let mut smaller = Vec::new();
+        if count > 3 {
+            smaller.push(with(&|at| at >= count / 2));
+            smaller.push(with(&|at| at < count / 2));
+        }
+        smaller.extend((0..count).map(|gone| with(&|at| at != gone)));
+        for (at, one) in self.moves.iter().enumerate() {
+            for (edit, value) in simpler_edits(one) {
+                let mut draft = self.clone();
+                draft.moves[at].edits[edit] = value;
+                smaller.push(draft);
+            }
+            for (step, before) in one.before.iter().enumerate().filter(|(_, before)| before.times > 1) {
+                let mut draft = self.clone();
+                draft.moves[at].before[step].times = before.times / 2;
+                smaller.push(draft);
+            }
+        }
+        smaller
+    }
+}
+
+fn simpler_edits(one: &Move) -> Vec<(usize, Edit)> {
+    let mut edits = Vec::new();
+    for (at, edit) in one.edits.iter().enumerate() {
+        if let Edit::Set(place, value) = edit {
+            edits.extend(simpler(value).into_iter().map(|value| (at, Edit::Set(place.clone(), value))));
+        }
+    }
+    edits
+}
+
+/// Simpler values than this one: shorter, of one letter, with fewer items or members.
+fn simpler(value: &Value) -> Vec<Value> {
+    match value {
+        Value::String(text) if !text.contains("${") && text.chars().count() > 1 => {
+            let length = text.chars().count();
+            let plain = "A".repeat(length);
+            let shorter = |count: usize| json!(text.chars().take(count).collect::<String>());
+            let mut values = vec![shorter(length / 2), shorter(length - 1)];
+            if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) && *text != plain && length > 3 {
+                values.push(json!(plain));
+            }
+            values
+        }
+        Value::Array(items) if items.len() > 1 => (0..items.len())
+            .map(|gone| {
+                items.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, item)| item.clone()).collect()
+            })
+            .collect(),
+        Value::Object(members) if members.len() > 1 => members
+            .keys()
+            .map(|gone| {
+                let kept = members.iter().filter(|(name, _)| *name != gone);
+                Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+            })
+            .collect(),
+        _ => vec![],
+    }
+}

@@ -1,0 +1,72 @@
+//! What is drawn from the embedded spec.
+
+use std::collections::BTreeMap;
+
+use xs2aspec_generate::{Aim, Draft, Due, Explorer};
+use xs2aspec_spec::Tree;
+use xs2aspec_suite::Suite;
+
+fn suite() -> Suite {
+    Suite::load(Tree::embedded()).unwrap()
+}
+
+#[test]
+fn every_plain_request_is_to_be_accepted() {
+    let suite = suite();
+    let mut operations = 0;
+    for operation in suite.requests().operations() {
+        let (_, due) = Draft::plain(operation).case(&suite).unwrap();
+        // Whether a payment can be deleted is the bank's to say.
+        let is_open = operation == "deletion";
+        assert_eq!(is_open, due != Due::Accepted, "{operation}: {due:?}");
+        operations += 1;
+    }
+    assert_eq!(operations, 7);
+}
+
+#[test]
+fn every_clause_that_the_rules_name_is_in_the_ledger() {
+    let suite = suite();
+    let mut clauses = 0;
+    for clause in suite.requests().clauses() {
+        assert!(suite.clauses().contains_key(clause), "{clause}");
+        clauses += 1;
+    }
+    assert!(clauses > 1_000, "{clauses}");
+}
+
+#[test]
+fn the_same_seed_draws_the_same_requests_and_another_one_others() {
+    let suite = suite();
+    let drawn = |seed| {
+        let mut explorer = Explorer::new(&suite, seed, &[]);
+        (0..300).map(|_| explorer.draw(&suite).0).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+}
+
+/// A form says in its name, or by its clause, what it tries: what the rules make of it is the same.
+#[test]
+fn forms_come_to_what_their_names_say() {
+    let suite = suite();
+    let explorer = Explorer::new(&suite, 1, &[]);
+    let mut counts: BTreeMap<Aim, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for one in explorer.partitions() {
+        *counts.entry(one.aim()).or_default() += 1;
+        let name = one.name();
+        let said = [
+            (" wrong:", Aim::Broken),
+            (" absent", Aim::Broken),
+            (" more", Aim::Broken),
+            (" free:", Aim::Open),
+        ];
+        let said = said.iter().find(|(word, _)| name.contains(word));
+        if let Some((_, aim)) = said.filter(|(_, aim)| *aim != one.aim()) {
+            wrong.push(format!("{name}: {:?} and not {aim:?}", one.aim()));
+        }
+    }
+    assert!(counts[&Aim::Valid] > 700 && counts[&Aim::Broken] > 1_200, "{counts:?}");
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
+}

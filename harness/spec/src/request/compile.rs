@@ -1,0 +1,392 @@
+//! From the file to places: each row with the rules and forms of its own, of its kind and of every place like
+//! it, in which its parameters are filled.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::{
+    FILE, Operation, Place, RequestRules,
+    condition::{Cells, Words},
+    definition::{File, Header, List},
+    form::{self, Form},
+    parameters::Parameters,
+    rule::Rule,
+    shown,
+    signing::Signing,
+    view::{Payload, View},
+};
+use crate::{document::Document, problem::Problem, tree::Tree, yaml, yaml::At};
+
+/// The table of header fields.
+const HEADERS: &str = "fixtures/tables/headers.csv";
+
+/// The plain request of an operation, and its body where it has one.
+pub type Plain<'a> = View<'a>;
+
+/// Keys of a place or kind that are no parameters.
+const STRUCTURE: [&str; 8] = ["at", "kind", "first", "rules", "forms", "members", "with", "unsent"];
+
+type Block = Map<String, Value>;
+
+/// Everything that compiling a place looks at.
+struct Compiler<'a> {
+    tree: &'a Tree,
+    file: &'a File,
+    document: Document,
+    lists: RefCell<BTreeMap<String, Vec<String>>>,
+    /// Regular expressions that were read, since many places share one.
+    patterns: RefCell<BTreeMap<String, Regex>>,
+    /// Parameters that some rule or form asks for.
+    asked: RefCell<BTreeSet<String>>,
+}
+
+/// A place that is to be compiled.
+struct Spot<'a> {
+    at: String,
+    /// Where its row is written.
+    row: &'a At<Block>,
+    own: &'a Block,
+    /// What every place like it has.
+    every: &'a Block,
+    /// Parameters of what holds it.
+    inherited: Block,
+}
+
+/// What is compiled so far.
+#[derive(Default)]
+struct Made {
+    places: Vec<Place>,
+    forms: Vec<Form>,
+}
+
+pub(super) fn compile(
+    tree: &Tree,
+    text: &str,
+    plain: &BTreeMap<String, Plain<'_>>,
+) -> Result<RequestRules, Problem> {
+    let file: File = yaml::read(FILE, text)?;
+    let headers: Vec<Header> = match tree.text(HEADERS) {
+        None => vec![],
+        Some(text) => {
+            let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
+            rows.map_err(|error| Problem::of_file(HEADERS, format!("is no table: {error}")))?
+        }
+    };
+    let signing = Signing::new(file.signing.clone());
+    let compiler = Compiler {
+        tree,
+        file: &file,
+        document: Document::load(tree),
+        lists: RefCell::default(),
+        patterns: RefCell::default(),
+        asked: RefCell::default(),
+    };
+    let mut operations = BTreeMap::new();
+    for name in file.operations.keys() {
+        let Some(plain) = plain.get(name) else {
+            let problem = Problem::of_file(FILE, format!("operation `{name}` has no plain request"));
+            return Err(problem.nearest(name, plain.keys().map(String::as_str)));
+        };
+        let rows = headers.iter().filter(|header| header.operation == *name);
+        operations.insert(name.clone(), compiler.operation(name, plain, rows, &signing)?);
+    }
+    compiler.every_parameter_is_asked()?;
+    Ok(RequestRules { operations, nothing_created: file.nothing_created.clone(), signing })
+}
+
+impl Compiler<'_> {
+    fn operation<'a>(
+        &self,
+        name: &str,
+        plain: &Plain<'_>,
+        headers: impl Iterator<Item = &'a Header>,
+        signing: &Signing,
+    ) -> Result<Operation, Problem> {
+        let file = &self.file.operations[name];
+        let mut common = file.with.clone();
+        common.insert("operation".to_owned(), name.into());
+        common.insert("plain".to_owned(), file.plain.clone().into());
+        common.insert("signed".to_owned(), signing.signed(plain).into());
+        let mut made = Made::default();
+        for header in headers {
+            let own = self.file.headers.get(&header.header).unwrap_or(&self.file.other_headers);
+            let mut parameters = common.clone();
+            for (name, value) in [
+                ("header", &header.header),
+                ("name", &header.name),
+                ("presence", &header.presence),
+                ("group", &header.group),
+                ("sample", &header.sample),
+            ] {
+                parameters.insert(name.to_owned(), value.as_str().into());
+            }
+            let at = format!("header/{}", header.header);
+            let every = &self.file.every_header.value;
+            self.place(
+                Spot { at, row: own, own: &own.value, every, inherited: parameters },
+                plain,
+                &mut made,
+            )?;
+        }
+        let places = [
+            ("query", &file.queries, &self.file.every_query.value),
+            ("body", &file.members, &self.file.every_member.value),
+        ];
+        for (part, rows, every) in places {
+            for row in rows {
+                let at = format!("{part}/{}", name_of(row, &row.value)?);
+                let mut inherited = common.clone();
+                inherited.insert("nested".to_owned(), false.into());
+                self.place(Spot { at, row, own: &row.value, every, inherited }, plain, &mut made)?;
+            }
+        }
+        let mut parameters = Parameters::new(common);
+        let mut rules = Vec::new();
+        let every = &self.file.every_request;
+        for (row, rule) in file.rules.iter().map(|rule| (rule, Value::Object(rule.value.clone()))) {
+            rules.extend(self.rule(row, &rule, &parameters)?);
+        }
+        for rule in list(&every.value, "rules") {
+            rules.extend(self.rule(every, rule, &parameters)?);
+        }
+        for form in &file.forms {
+            made.forms.extend(self.form(form, &Value::Object(form.value.clone()), "", &mut parameters)?);
+        }
+        for form in list(&every.value, "forms") {
+            made.forms.extend(self.form(every, form, "", &mut parameters)?);
+        }
+        self.note(&parameters);
+        if file.signed {
+            made.forms.extend(signing.forms(plain));
+        }
+        form::name_apart(&mut made.forms);
+        Ok(Operation {
+            plain: file.plain.clone(),
+            is_signed: file.signed,
+            places: made.places,
+            rules,
+            forms: made.forms,
+        })
+    }
+
+    /// Adds a place and what stands below it.
+    fn place(&self, spot: Spot<'_>, plain: &Plain<'_>, made: &mut Made) -> Result<(), Problem> {
+        let Spot { at, row, own, every, inherited } = spot;
+        let sent = is_sent(plain, &at);
+        let nothing = Block::new();
+        let kind = match own.get("kind").and_then(Value::as_str) {
+            None => &nothing,
+            Some(kind) => self.kind(kind, &at, row)?,
+        };
+        let mut parameters = Parameters::new(inherited);
+        parameters.set("at", at.as_str().into());
+        parameters.set("parent", at.rsplit_once('/').map_or("", |(parent, _)| parent).into());
+        parameters.set("sent", sent.into());
+        for (name, value) in own.iter().filter(|(name, _)| !STRUCTURE.contains(&name.as_str())) {
+            let filled = parameters.fill(value).map_err(|message| row.problem(FILE, message))?;
+            parameters.set(name, filled);
+        }
+        // The words of a list that are tried by name.
+        if let Some(words) = parameters.get("list") {
+            let words = self.list(&shown(&words)).map_err(|message| row.problem(FILE, message))?;
+            parameters.set_default("first", words.first().map(String::as_str).into());
+            parameters.set_default("last", words.last().map(String::as_str).into());
+        }
+        let mut defaults = Block::new();
+        for block in [kind.get("with"), kind.get("unsent").filter(|_| !sent)].into_iter().flatten() {
+            defaults.extend(
+                block.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())),
+            );
+        }
+        for (name, value) in defaults {
+            let filled = parameters.fill(&value).map_err(|message| row.problem(FILE, message))?;
+            parameters.set_default(&name, filled);
+        }
+        let mut rules = Vec::new();
+        let own_rules = |name: &'static str| list(own, name).chain(list(kind, name));
+        for rule in own_rules("first").chain(list(every, "rules")).chain(own_rules("rules")) {
+            rules.extend(self.rule(row, rule, &parameters)?);
+        }
+        made.places.push(Place { at: at.clone(), rules });
+        for form in list(every, "forms").chain(own_rules("forms")) {
+            made.forms.extend(self.form(row, form, &at, &mut parameters)?);
+        }
+        for member in own_rules("members") {
+            let Some(below) = member.as_object() else {
+                return Err(row.problem(FILE, format!("`{member}` is no member: a mapping")));
+            };
+            let at = format!("{at}/{}", name_of(row, below)?);
+            let mut inherited = parameters.values().clone();
+            inherited.insert("nested".to_owned(), true.into());
+            inherited.insert("required".to_owned(), false.into());
+            self.place(Spot { at, row, own: below, every, inherited }, plain, made)?;
+        }
+        self.note(&parameters);
+        Ok(())
+    }
+
+    fn kind(&self, name: &str, at: &str, row: &At<Block>) -> Result<&Block, Problem> {
+        let known = self.file.kinds.get(name).map(|kind| &kind.value);
+        known.ok_or_else(|| {
+            let problem = row.problem(FILE, format!("`{at}` is of kind `{name}`, which does not exist"));
+            problem.nearest(name, self.file.kinds.keys().map(String::as_str))
+        })
+    }
+
+    fn rule(&self, row: &At<Block>, rule: &Value, of: &Parameters) -> Result<Option<Rule>, Problem> {
+        let list = |name: &str| self.list(name);
+        let cells = |table: &str, column: &str| self.cells(table, column);
+        let words = Words { list: &list, cells: &cells, patterns: &self.patterns };
+        Rule::read(rule, of, &words).map_err(|message| row.problem(FILE, message))
+    }
+
+    fn form(
+        &self,
+        row: &At<Block>,
+        form: &Value,
+        at: &str,
+        of: &mut Parameters,
+    ) -> Result<Vec<Form>, Problem> {
+        let lists = |value: Value| self.with_lists(value);
+        let items = |each: &Value| self.items(each);
+        Form::read(form, at, of, &items, &lists).map_err(|message| row.problem(FILE, message))
+    }
+
+    /// The items of an `each`.
+    fn items(&self, each: &Value) -> Result<Vec<Value>, String> {
+        let of = |name: &str| each.get(name).and_then(Value::as_str);
+        if let Some(name) = of("list") {
+            return Ok(self.list(name)?.into_iter().map(Value::from).collect());
+        }
+        let Some(table) = of("table") else {
+            return form::counted(each)
+                .ok_or_else(|| format!("`each: {each}` is no list, `list`, `table`, or `from` and `to`"));
+        };
+        let wanted = each.get("where").and_then(Value::as_object).cloned().unwrap_or_default();
+        let rows = self.rows(table)?.into_iter().filter(|row| is_wanted(row, &wanted));
+        Ok(rows.map(|row| row.into_iter().map(|(name, cell)| (name, Value::from(cell))).collect()).collect())
+    }
+
+    /// A value in which each `{ list: NAME }` is the words of that list.
+    fn with_lists(&self, value: Value) -> Result<Value, String> {
+        Ok(match value {
+            Value::Object(members) if members.len() == 1 && members.contains_key("list") => {
+                let name = members.get("list").map(shown).unwrap_or_default();
+                self.list(&name)?.into_iter().map(Value::from).collect()
+            }
+            Value::Object(members) => {
+                let members = members.into_iter().map(|(name, member)| Ok((name, self.with_lists(member)?)));
+                Value::Object(members.collect::<Result<_, String>>()?)
+            }
+            Value::Array(items) => {
+                items.into_iter().map(|item| self.with_lists(item)).collect::<Result<_, _>>()?
+            }
+            other => other,
+        })
+    }
+
+    /// The words of a list.
+    fn list(&self, name: &str) -> Result<Vec<String>, String> {
+        if let Some(known) = self.lists.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let Some(list) = self.file.lists.get(name) else {
+            return Err(format!("there is no list `{name}`"));
+        };
+        let List { words, after, table, column, r#where } = &list.value;
+        let words = match (after, table, column) {
+            (Some(line), None, None) => {
+                self.document.list_after(line).into_iter().map(str::to_owned).collect()
+            }
+            (None, Some(table), Some(column)) => {
+                let rows = self.rows(table)?.into_iter().filter(|row| is_wanted(row, r#where));
+                rows.filter_map(|mut row| row.remove(column)).collect()
+            }
+            _ => words.clone(),
+        };
+        if words.is_empty() {
+            return Err(format!("list `{name}` has no words"));
+        }
+        self.lists.borrow_mut().insert(name.to_owned(), words.clone());
+        Ok(words)
+    }
+
+    /// A column of a table by its first one.
+    fn cells(&self, table: &str, column: &str) -> Result<Cells, String> {
+        let rows = self.rows(table)?;
+        if rows.iter().any(|row| !row.contains_key(column)) {
+            return Err(format!("table `{table}` has no column `{column}`"));
+        }
+        let first = self.columns(table)?.into_iter().next().unwrap_or_default();
+        Ok(rows.into_iter().filter_map(|mut row| Some((row.remove(&first)?, row.remove(column)?))).collect())
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<String>, String> {
+        let mut reader = csv::Reader::from_reader(self.table(table)?.as_bytes());
+        let columns = reader.headers().map_err(|error| format!("table `{table}` is no table: {error}"))?;
+        Ok(columns.iter().map(str::to_owned).collect())
+    }
+
+    fn rows(&self, table: &str) -> Result<Vec<BTreeMap<String, String>>, String> {
+        let rows = csv::Reader::from_reader(self.table(table)?.as_bytes()).into_deserialize();
+        rows.collect::<Result<_, _>>()
+            .map_err(|error: csv::Error| format!("table `{table}` is no table: {error}"))
+    }
+
+    fn table(&self, name: &str) -> Result<&str, String> {
+        let text = self.tree.text(&format!("fixtures/tables/{name}.csv"));
+        text.ok_or_else(|| format!("there is no table `{name}` in fixtures/tables"))
+    }
+
+    fn note(&self, parameters: &Parameters) {
+        self.asked.borrow_mut().extend(parameters.asked());
+    }
+
+    /// A parameter that nothing asks for is a slip of the pen.
+    fn every_parameter_is_asked(&self) -> Result<(), Problem> {
+        let asked = self.asked.borrow();
+        let rows = self.file.operations.values().flat_map(|operation| &operation.members);
+        for row in rows.chain(self.file.headers.values()).chain(self.file.kinds.values()) {
+            let mut own = row.value.keys().filter(|name| !STRUCTURE.contains(&name.as_str()));
+            if let Some(name) = own.find(|name| !asked.contains(*name)) {
+                let problem = row.problem(FILE, format!("no rule and no form asks for `{name}`"));
+                return Err(problem.nearest(name, asked.iter().map(String::as_str)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn list<'a>(block: &'a Block, name: &str) -> impl Iterator<Item = &'a Value> {
+    block.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn name_of<'a>(row: &At<Block>, block: &'a Block) -> Result<&'a str, Problem> {
+    let name = block.get("at").and_then(Value::as_str);
+    name.ok_or_else(|| row.problem(FILE, "a member or parameter has its name in `at`"))
+}
+
+/// Whether the plain request has something at a place.
+fn is_sent(plain: &Plain<'_>, at: &str) -> bool {
+    match (at.split_once('/'), plain.payload) {
+        (Some(("header", name)), _) => plain.header(name).is_some(),
+        (Some(("body", path)), Payload::Json(body, _)) => body.pointer(&format!("/{path}")).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether a row of a table has these cells; a list holds one of its items.
+fn is_wanted(row: &BTreeMap<String, String>, wanted: &Block) -> bool {
+    wanted.iter().all(|(column, wanted)| {
+        let cell = row.get(column).map_or("", String::as_str);
+        match wanted {
+            Value::Array(any) => any.iter().any(|one| shown(one) == cell),
+            one => shown(one) == cell,
+        }
+    })
+}

@@ -1,0 +1,410 @@
+//! What is asked of the value of a place.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use indexmap::IndexMap;
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    scope::{Scope, made_as, with_digits},
+    view::Payload,
+};
+use crate::date;
+
+/// The words of a list.
+pub(super) type WordList = Arc<BTreeSet<String>>;
+
+/// A column of a table by its first one.
+pub(super) type Cells = BTreeMap<String, String>;
+
+/// The lists and tables of the file.
+pub(super) struct Words<'a> {
+    pub(super) list: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
+    /// A column of a table by its first one.
+    pub(super) cells: &'a dyn Fn(&str, &str) -> Result<Cells, String>,
+    /// Regular expressions that were read, since many places share one.
+    pub(super) patterns: &'a RefCell<BTreeMap<String, Regex>>,
+}
+
+/// Conditions as they are written. All of them must hold.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the file")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct ConditionFile {
+    /// Nothing is there; `false`: something is.
+    absent: Option<bool>,
+    /// Something is there, and be it null.
+    present: bool,
+    /// Nothing is there, or null.
+    missing: bool,
+    /// JSON types; `integer` is a number without a fraction.
+    r#type: Option<OneOrMany<String>>,
+    /// It equals this value, or one of this list.
+    is: Option<Value>,
+    /// It has the value that the plain request has there.
+    plain: bool,
+    matches: Option<String>,
+    unmatched: Option<String>,
+    /// A word of a list; in another letter case; a number whose digits are one.
+    r#in: Option<String>,
+    in_any_case: Option<String>,
+    digits_in: Option<String>,
+    /// More characters; more bytes.
+    longer: Option<usize>,
+    more_bytes: Option<usize>,
+    ascii: Option<bool>,
+    /// A number, or a text of one, above or below.
+    over: Option<f64>,
+    under: Option<f64>,
+    /// A decimal with more or fewer digits after its point than a cell of a table says, or with more before it
+    /// than a cell has.
+    fraction_over: Option<CellFile>,
+    fraction_under: Option<CellFile>,
+    whole_over: Option<CellFile>,
+    /// A date that is so many workdays ahead.
+    workdays_over: Option<u32>,
+    workdays_under: Option<u32>,
+    date: Option<DateForm>,
+    /// A value that only the profile or the signing knows: in the text, or the whole of it.
+    placeholder: Option<Placeholder>,
+    items_over: Option<usize>,
+    /// An item is there twice.
+    repeated: bool,
+    some_item: Option<Box<ConditionFile>>,
+    /// The id of what a request of this operation made, or of what nobody did.
+    made_by: Option<String>,
+    /// A request of this name is sent so often before.
+    sent_before: Option<SentBefore>,
+    /// A header field is sent more often.
+    times_over: Option<usize>,
+    /// A member of the body is sent a second time.
+    member_twice: bool,
+    /// Something is there that the operation does not list.
+    unlisted: Option<Unlisted>,
+    not: Option<Box<ConditionFile>>,
+    /// Conditions of other places.
+    r#where: IndexMap<String, ConditionFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SentBefore {
+    name: String,
+    times: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CellFile {
+    table: String,
+    /// The place that holds the row's first cell.
+    key: String,
+    column: String,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum DateForm {
+    Extended,
+    Basic,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Unlisted {
+    Member,
+    Header,
+    Query,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Placeholder {
+    /// Somewhere in a text.
+    Within,
+    /// The whole text.
+    Alone,
+}
+
+/// Conditions, ready to be asked.
+#[derive(Debug)]
+pub(super) struct Condition {
+    asked: Vec<Asked>,
+    elsewhere: Vec<(String, Condition)>,
+}
+
+/// One question about a value.
+#[derive(Debug)]
+enum Asked {
+    Absent(bool),
+    Missing,
+    Type(Vec<String>),
+    Is(Vec<Value>),
+    Plain,
+    Matches(Regex, bool),
+    In(WordList),
+    InAnyCase(BTreeSet<String>),
+    DigitsIn(WordList),
+    Longer(usize),
+    MoreBytes(usize),
+    Ascii(bool),
+    Over(f64),
+    Under(f64),
+    FractionOver(Cell),
+    FractionUnder(Cell),
+    WholeOver(Cell),
+    WorkdaysOver(u32),
+    WorkdaysUnder(u32),
+    Date(DateForm),
+    Placeholder(Placeholder),
+    ItemsOver(usize),
+    Repeated,
+    SomeItem(Box<Condition>),
+    MadeBy(String),
+    SentBefore(SentBefore),
+    TimesOver(usize),
+    MemberTwice,
+    Unlisted(Unlisted),
+    Not(Box<Condition>),
+}
+
+#[derive(Debug)]
+struct Cell {
+    key: String,
+    cells: Cells,
+}
+
+impl Condition {
+    pub(super) fn new(file: ConditionFile, words: &Words<'_>) -> Result<Self, String> {
+        let list = |name: &str| (words.list)(name);
+        let set = |name: &str| Ok::<_, String>(Arc::new(list(name)?.into_iter().collect::<BTreeSet<_>>()));
+        let pattern = |text: String| {
+            let mut patterns = words.patterns.borrow_mut();
+            if let Some(known) = patterns.get(&text) {
+                return Ok(known.clone());
+            }
+            let pattern = Regex::new(&text)
+                .map_err(|_| format!("`{text}` is no regular expression that can be read"))?;
+            patterns.insert(text, pattern.clone());
+            Ok::<_, String>(pattern)
+        };
+        let cell = |cell: CellFile| {
+            Ok::<_, String>(Cell { cells: (words.cells)(&cell.table, &cell.column)?, key: cell.key })
+        };
+        let mut asked = Vec::new();
+        asked.extend(file.absent.map(Asked::Absent));
+        asked.extend(file.present.then_some(Asked::Absent(false)));
+        asked.extend(file.missing.then_some(Asked::Missing));
+        asked.extend(file.r#type.map(|kinds| match kinds {
+            OneOrMany::One(kind) => Asked::Type(vec![kind]),
+            OneOrMany::Many(kinds) => Asked::Type(kinds),
+        }));
+        asked.extend(file.is.map(|is| match is {
+            Value::Array(any) => Asked::Is(any),
+            one => Asked::Is(vec![one]),
+        }));
+        asked.extend(file.plain.then_some(Asked::Plain));
+        if let Some(text) = file.matches {
+            asked.push(Asked::Matches(pattern(text)?, true));
+        }
+        if let Some(text) = file.unmatched {
+            asked.push(Asked::Matches(pattern(text)?, false));
+        }
+        if let Some(name) = file.r#in {
+            asked.push(Asked::In(set(&name)?));
+        }
+        if let Some(name) = file.in_any_case {
+            asked.push(Asked::InAnyCase(list(&name)?.into_iter().map(|word| word.to_lowercase()).collect()));
+        }
+        if let Some(name) = file.digits_in {
+            asked.push(Asked::DigitsIn(set(&name)?));
+        }
+        asked.extend(file.longer.map(Asked::Longer));
+        asked.extend(file.more_bytes.map(Asked::MoreBytes));
+        asked.extend(file.ascii.map(Asked::Ascii));
+        asked.extend(file.over.map(Asked::Over));
+        asked.extend(file.under.map(Asked::Under));
+        for (file, kind) in [
+            (file.fraction_over, Asked::FractionOver as fn(Cell) -> Asked),
+            (file.fraction_under, Asked::FractionUnder),
+            (file.whole_over, Asked::WholeOver),
+        ] {
+            if let Some(file) = file {
+                asked.push(kind(cell(file)?));
+            }
+        }
+        asked.extend(file.workdays_over.map(Asked::WorkdaysOver));
+        asked.extend(file.workdays_under.map(Asked::WorkdaysUnder));
+        asked.extend(file.date.map(Asked::Date));
+        asked.extend(file.placeholder.map(Asked::Placeholder));
+        asked.extend(file.items_over.map(Asked::ItemsOver));
+        asked.extend(file.repeated.then_some(Asked::Repeated));
+        if let Some(item) = file.some_item {
+            asked.push(Asked::SomeItem(Box::new(Self::new(*item, words)?)));
+        }
+        asked.extend(file.made_by.map(Asked::MadeBy));
+        asked.extend(file.sent_before.map(Asked::SentBefore));
+        asked.extend(file.times_over.map(Asked::TimesOver));
+        asked.extend(file.member_twice.then_some(Asked::MemberTwice));
+        asked.extend(file.unlisted.map(Asked::Unlisted));
+        if let Some(not) = file.not {
+            asked.push(Asked::Not(Box::new(Self::new(*not, words)?)));
+        }
+        let elsewhere = file.r#where.into_iter();
+        let elsewhere = elsewhere
+            .map(|(at, condition)| Ok((at, Self::new(condition, words)?)))
+            .collect::<Result<_, String>>()?;
+        Ok(Self { asked, elsewhere })
+    }
+
+    /// Whether all of it holds at a place.
+    pub(super) fn holds(&self, scope: &Scope<'_>, at: &str) -> bool {
+        let holds_here = self.asked.is_empty() || {
+            let value = scope.value(at);
+            self.asked.iter().all(|asked| asked.holds(scope, at, value.as_deref()))
+        };
+        holds_here && self.elsewhere.iter().all(|(other, test)| test.holds(scope, other))
+    }
+
+    fn holds_of(&self, scope: &Scope<'_>, at: &str, value: &Value) -> bool {
+        self.asked.iter().all(|asked| asked.holds(scope, at, Some(value)))
+    }
+}
+
+impl Asked {
+    fn holds(&self, scope: &Scope<'_>, at: &str, value: Option<&Value>) -> bool {
+        match (self, value) {
+            (Self::Absent(absent), value) => value.is_none() == *absent,
+            (Self::Missing, value) => value.is_none_or(Value::is_null),
+            (Self::Not(test), value) => !test.asked.iter().all(|asked| asked.holds(scope, at, value)),
+            (Self::Unlisted(Unlisted::Header), _) => {
+                let is_listed = |name: &str| {
+                    scope.operation.below("header").any(|known| known.eq_ignore_ascii_case(name))
+                        || scope.plain.header(name).is_some()
+                };
+                scope.request.headers.iter().any(|(name, _)| !is_listed(name))
+            }
+            (Self::Unlisted(Unlisted::Query), _) => scope
+                .request
+                .query
+                .iter()
+                .any(|(name, _)| !scope.operation.below("query").any(|known| known == name)),
+            (Self::MemberTwice, _) => matches!(scope.request.payload, Payload::Json(_, true)),
+            (Self::SentBefore(SentBefore { name, times: least }), _) => {
+                scope.prepared.get(name).is_some_and(|(_, times)| times >= least)
+            }
+            (_, None) => false,
+            (Self::Unlisted(Unlisted::Member), Some(value)) => value.as_object().is_some_and(|members| {
+                members.keys().any(|name| !scope.operation.below(at).any(|known| known == name))
+            }),
+            (Self::Plain, Some(value)) => scope.plain_value(at) == Some(value),
+            (Self::TimesOver(most), _) => {
+                let name = at.trim_start_matches("header/");
+                let times = scope
+                    .request
+                    .headers
+                    .iter()
+                    .filter(|(known, _)| known.eq_ignore_ascii_case(name))
+                    .count();
+                times > *most
+            }
+            (Self::FractionOver(cell), Some(value)) => {
+                compared(scope, cell, value, |text, digits| Some(fraction(text) > digits.parse().ok()?))
+            }
+            (Self::FractionUnder(cell), Some(value)) => {
+                compared(scope, cell, value, |text, digits| Some(fraction(text) < digits.parse().ok()?))
+            }
+            (Self::WholeOver(cell), Some(value)) => compared(scope, cell, value, |text, known| {
+                let whole = text.split('.').next().unwrap_or(text);
+                Some(whole.len() > with_digits(known).len())
+            }),
+            (Self::SomeItem(test), Some(value)) => {
+                value.as_array().is_some_and(|items| items.iter().any(|item| test.holds_of(scope, at, item)))
+            }
+            (Self::MadeBy(whom), Some(value)) => {
+                let known = value.as_str().and_then(|text| scope.prepared.get(made_as(text)?));
+                if whom == "nobody" {
+                    known.is_none()
+                } else {
+                    known.is_some_and(|(operation, _)| operation == whom)
+                }
+            }
+            (asked, Some(value)) => asked.holds_alone(value),
+        }
+    }
+
+    /// What the value alone can tell.
+    fn holds_alone(&self, value: &Value) -> bool {
+        let text = value.as_str();
+        match self {
+            Self::Type(kinds) => kinds.iter().any(|kind| is_of_type(value, kind)),
+            Self::Is(any) => any.contains(value),
+            Self::Matches(pattern, wanted) => text.is_some_and(|text| pattern.is_match(text) == *wanted),
+            Self::In(words) => text.is_some_and(|text| words.contains(text)),
+            Self::InAnyCase(words) => text.is_some_and(|text| words.contains(&text.to_lowercase())),
+            Self::DigitsIn(words) => value.is_number() && words.contains(&value.to_string()),
+            Self::Longer(most) => text.is_some_and(|text| text.chars().count() > *most),
+            Self::MoreBytes(most) => text.is_some_and(|text| text.len() > *most),
+            Self::Ascii(wanted) => text.is_some_and(|text| text.is_ascii() == *wanted),
+            Self::Over(limit) => number(value).is_some_and(|number| number > *limit),
+            Self::Under(limit) => number(value).is_some_and(|number| number < *limit),
+            Self::WorkdaysOver(limit) => workdays(value).is_some_and(|days| days > *limit),
+            Self::WorkdaysUnder(limit) => workdays(value).is_some_and(|days| days < *limit),
+            Self::Date(DateForm::Extended) => text.is_some_and(date::is_calendar_date),
+            Self::Date(DateForm::Basic) => text.is_some_and(date::is_basic_date),
+            Self::Placeholder(Placeholder::Within) => text.is_some_and(|text| text.contains("${")),
+            Self::Placeholder(Placeholder::Alone) => {
+                text.is_some_and(|text| text.starts_with("${") && text.find('}') == Some(text.len() - 1))
+            }
+            Self::ItemsOver(most) => value.as_array().is_some_and(|items| items.len() > *most),
+            Self::Repeated => value
+                .as_array()
+                .is_some_and(|items| items.iter().enumerate().any(|(at, item)| items[..at].contains(item))),
+            _ => false,
+        }
+    }
+}
+
+fn is_of_type(value: &Value, kind: &str) -> bool {
+    match kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn workdays(value: &Value) -> Option<u32> {
+    value.as_str()?.strip_prefix("${workday+")?.strip_suffix('}')?.parse().ok()
+}
+
+fn fraction(text: &str) -> usize {
+    text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+fn compared(scope: &Scope<'_>, cell: &Cell, value: &Value, test: fn(&str, &str) -> Option<bool>) -> bool {
+    let key = scope.value(&cell.key);
+    let known = key.as_ref().and_then(|key| cell.cells.get(key.as_str()?));
+    known.zip(value.as_str()).and_then(|(known, text)| test(text, known)).unwrap_or(false)
+}

@@ -1,0 +1,106 @@
+//! The file of requests as it is written: `fixtures/spec/requests.yaml`.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::yaml::At;
+
+/// Everything that the file says. Places and kinds are mappings whose other keys are parameters, so that they
+/// are read as values.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct File {
+    pub(super) nothing_created: Vec<String>,
+    pub(super) lists: IndexMap<String, At<List>>,
+    pub(super) every_member: At<Map<String, Value>>,
+    pub(super) every_header: At<Map<String, Value>>,
+    pub(super) every_query: At<Map<String, Value>>,
+    pub(super) every_request: At<Map<String, Value>>,
+    pub(super) kinds: IndexMap<String, At<Map<String, Value>>>,
+    pub(super) headers: IndexMap<String, At<Map<String, Value>>>,
+    pub(super) other_headers: At<Map<String, Value>>,
+    pub(super) operations: IndexMap<String, Operation>,
+    pub(super) signing: Signing,
+}
+
+/// A list of words: of the file, of the document, or a column of a table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct List {
+    #[serde(default)]
+    pub(super) words: Vec<String>,
+    /// The words of the block of the document after the line that begins so.
+    pub(super) after: Option<String>,
+    pub(super) table: Option<String>,
+    pub(super) column: Option<String>,
+    #[serde(default)]
+    pub(super) r#where: Map<String, Value>,
+}
+
+/// The requests of one operation.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Operation {
+    pub(super) plain: String,
+    /// Whether the document says how its requests are signed.
+    #[serde(default = "usual")]
+    pub(super) signed: bool,
+    #[serde(default)]
+    pub(super) with: Map<String, Value>,
+    #[serde(default)]
+    pub(super) members: Vec<At<Map<String, Value>>>,
+    #[serde(default)]
+    pub(super) queries: Vec<At<Map<String, Value>>>,
+    #[serde(default)]
+    pub(super) rules: Vec<At<Map<String, Value>>>,
+    #[serde(default)]
+    pub(super) forms: Vec<At<Map<String, Value>>>,
+}
+
+fn usual() -> bool {
+    true
+}
+
+/// What the document says of signing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Signing {
+    /// Header fields that are signed where they are sent, in small letters and in this order.
+    pub(super) signed: Vec<String>,
+    /// The clause of a list that leaves one of them out.
+    pub(super) missing: String,
+    /// The clause of a list that names a field that is not sent.
+    pub(super) not_sent: String,
+    /// The clause of a list that names more than was signed.
+    pub(super) unsigned: String,
+    /// The clause of a field that is another than was signed.
+    pub(super) altered: String,
+    /// What is signed instead of a field's value.
+    pub(super) instead: IndexMap<String, String>,
+    pub(super) ways: Vec<Way>,
+}
+
+/// A way of signing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Way {
+    pub(super) name: String,
+    pub(super) clause: String,
+    #[serde(default)]
+    pub(super) accepted: bool,
+    /// What differs from signing as the document says, as a case file writes it.
+    pub(super) signing: Map<String, Value>,
+}
+
+/// A header field as the table has it.
+#[expect(clippy::struct_field_names, reason = "columns of the table")]
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Header {
+    pub(super) operation: String,
+    pub(super) header: String,
+    pub(super) name: String,
+    pub(super) presence: String,
+    pub(super) group: String,
+    pub(super) sample: String,
+}

@@ -1,0 +1,128 @@
+//! Functions in the values of forms that are drawn anew each time.
+
+use serde_json::{Map, Value, json};
+
+/// A value in which every drawing function is computed. `number` gives a random number below its argument,
+/// which is not zero.
+///
+/// `$letters`, `$digits`: so many, or from one number to another. `$words`: so many words. `$number`: from one
+/// number to another. `$fraction`: a decimal point and so many digits, the last of them not zero. `$one-of`,
+/// `$some-of`, `$shuffled`: of a list. `$with-again`: a list with one of its items twice. `$with-last`: a list
+/// with one more. `$one-letter-else`: a word of a list, one letter of which is another. `$without-first`: a
+/// text without its first letter. `$text`: as text. `$concat`: texts one after the other. `$merge`, beside
+/// other members: with those of another mapping.
+pub fn draw(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(|item| draw(item, number)).collect(),
+        Value::Object(members) => {
+            let mut drawn: Map<String, Value> =
+                members.iter().map(|(name, member)| (name.clone(), draw(member, number))).collect();
+            if let Some(Value::Object(more)) = drawn.shift_remove("$merge") {
+                drawn.extend(more);
+            }
+            let call = drawn.iter().next().filter(|_| drawn.len() == 1);
+            call.and_then(|(name, argument)| computed(name, argument, number)).unwrap_or(Value::Object(drawn))
+        }
+        other => other.clone(),
+    }
+}
+
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// What a function comes to; `None` if it is none that is drawn.
+fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
+    Some(match name {
+        "$letters" => json!(letters(LETTERS, count(argument, number)?, number)),
+        // Digits that no account number begins with.
+        "$digits" => json!(letters("1279", count(argument, number)?, number)),
+        "$words" => {
+            let words = (0..count(argument, number)?).map(|_| {
+                let length = 1 + number(9);
+                letters(LETTERS, length, number)
+            });
+            json!(words.collect::<Vec<_>>().join(" "))
+        }
+        "$number" => json!(count(argument, number)?),
+        "$fraction" => match whole(argument)? {
+            0 => json!(""),
+            digits => {
+                let front = letters("0159", digits - 1, number);
+                json!(format!(".{front}{}", 1 + number(9)))
+            }
+        },
+        "$one-of" => pick(argument.as_array()?, number)?.clone(),
+        "$some-of" => {
+            let items = argument.as_array()?;
+            let kept = number(items.len() as u64);
+            let is_kept = |at: usize, number: &mut dyn FnMut(u64) -> u64| at as u64 == kept || number(2) == 0;
+            let some: Vec<Value> = items
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| is_kept(*at, number))
+                .map(|(_, item)| item.clone())
+                .collect();
+            json!(some)
+        }
+        "$shuffled" => {
+            let mut rest = argument.as_array()?.clone();
+            let mut shuffled = Vec::new();
+            while !rest.is_empty() {
+                shuffled.push(rest.remove(below(rest.len(), number)));
+            }
+            json!(shuffled)
+        }
+        "$with-again" => {
+            let mut items = argument.get("of")?.as_array()?.clone();
+            let (again, place) = match argument.get("which")?.as_str()? {
+                "first" => (0, items.len()),
+                "last" => (items.len() - 1, items.len()),
+                _ => (below(items.len(), number), below(items.len() + 1, number)),
+            };
+            items.insert(place, items.get(again)?.clone());
+            json!(items)
+        }
+        "$with-last" => {
+            let mut items = argument.get("of")?.as_array()?.clone();
+            items.push(argument.get("item")?.clone());
+            json!(items)
+        }
+        "$one-letter-else" => {
+            let mut word: Vec<char> = pick(argument.as_array()?, number)?.as_str()?.chars().collect();
+            let at = below(word.len(), number);
+            word[at] = if word[at] == 'X' { 'Y' } else { 'X' };
+            json!(word.into_iter().collect::<String>())
+        }
+        "$without-first" => json!(argument.as_str()?.chars().skip(1).collect::<String>()),
+        "$concat" => json!(argument.as_array()?.iter().map(super::shown).collect::<String>()),
+        "$text" => json!(super::shown(argument)),
+        _ => return None,
+    })
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// A number, or one between two.
+fn count(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
+    match value.as_array().map(Vec::as_slice) {
+        Some([least, most]) => {
+            let least = whole(least)?;
+            Some(least + number(whole(most)?.checked_sub(least)? + 1))
+        }
+        Some(_) => None,
+        None => whole(value),
+    }
+}
+
+fn letters(of: &str, count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
+    (0..count).map(|_| char::from(of.as_bytes()[below(of.len(), number)])).collect()
+}
+
+fn below(length: usize, number: &mut dyn FnMut(u64) -> u64) -> usize {
+    usize::try_from(number(length as u64)).unwrap_or(0)
+}
+
+fn pick<'a>(items: &'a [Value], number: &mut dyn FnMut(u64) -> u64) -> Option<&'a Value> {
+    if items.is_empty() { None } else { items.get(below(items.len(), number)) }
+}

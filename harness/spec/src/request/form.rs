@@ -1,0 +1,250 @@
+//! Forms: what is tried at a place, lawful values and mistakes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{parameters::Parameters, rule::is_for, shown};
+
+/// Something that is tried in a request. What must become of it is said by the rules.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// Name, unique within its operation.
+    pub name: String,
+    /// The place at which it stands.
+    pub place: String,
+    /// The clause that it is about.
+    pub clause: String,
+    /// What it changes. Values hold functions that [`super::draw`] computes.
+    pub edits: Vec<Edit>,
+    /// How the request is signed, as a case file writes it.
+    pub signing: Option<Map<String, Value>>,
+    /// What is made before it.
+    pub before: Vec<Before>,
+    /// Capabilities of the target without which it cannot be sent.
+    pub needs: Vec<String>,
+}
+
+/// One change of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edit {
+    /// Sets a place to a value.
+    Set(String, Value),
+    /// Removes a place.
+    Remove(String),
+    /// Sends this text as the body.
+    Raw(Value),
+    /// Sends the members of the body in another order, by this number.
+    MembersInAnotherOrder(u64),
+    /// Sends one of the header fields last, by this number.
+    HeaderLast(u64),
+    /// Writes the name of one of the header fields in another letter case, by this number.
+    HeaderNameInAnotherCase(u64),
+}
+
+/// A request that is sent before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Before {
+    /// Name under which the form speaks of what it made.
+    pub name: String,
+    /// Its baseline.
+    pub baseline: String,
+    /// What is different from its baseline.
+    pub edits: Vec<Edit>,
+    /// How often it is sent.
+    pub times: usize,
+    /// Values that are kept from its answer: key and place.
+    pub keep: IndexMap<String, String>,
+    /// Whether a refusal is as good as acceptance.
+    pub any: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeforeFile {
+    name: String,
+    baseline: String,
+    #[serde(default)]
+    change: Vec<ChangeFile>,
+    #[serde(default = "once")]
+    times: usize,
+    #[serde(default)]
+    keep: IndexMap<String, String>,
+    #[serde(default)]
+    any: bool,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// What is made before a request: the operation and how often, by the name under which the request speaks of it.
+pub type Prepared = BTreeMap<String, (String, usize)>;
+
+/// A form as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormFile {
+    /// A text, or an item of `each` that stands for one.
+    name: Value,
+    clause: String,
+    #[serde(default)]
+    absent: bool,
+    #[serde(default, deserialize_with = "there")]
+    value: Option<Value>,
+    #[serde(default)]
+    change: Vec<ChangeFile>,
+    edit: Option<Whole>,
+    signing: Option<Map<String, Value>>,
+    #[serde(default)]
+    before: Vec<BeforeFile>,
+    #[serde(default)]
+    needs: Vec<String>,
+}
+
+/// A value, which may be null.
+fn there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeFile {
+    set: Option<String>,
+    remove: Option<String>,
+    raw: Option<String>,
+    #[serde(default, deserialize_with = "there")]
+    to: Option<Value>,
+}
+
+/// What is done to the whole of a request.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Whole {
+    MembersInAnotherOrder,
+    AHeaderLast,
+    AHeaderNameInAnotherCase,
+}
+
+impl Edit {
+    fn new(change: ChangeFile) -> Result<Self, &'static str> {
+        match change {
+            ChangeFile { set: Some(at), remove: None, raw: None, to: Some(to) } => Ok(Self::Set(at, to)),
+            ChangeFile { set: None, remove: Some(at), raw: None, to: None } => Ok(Self::Remove(at)),
+            ChangeFile { set: None, remove: None, raw: Some(_), to: Some(to) } => Ok(Self::Raw(to)),
+            _ => Err("has a change that is none of `set` with `to`, `remove`, and `raw` with `to`"),
+        }
+    }
+}
+
+impl Form {
+    /// Reads a form for a place: one for each item of its `each`. None if its `only` says that it is for others.
+    /// `items` writes out what `each` says, and `lists` each list that a value names.
+    pub(super) fn read(
+        form: &Value,
+        at: &str,
+        of: &mut Parameters,
+        items: &dyn Fn(&Value) -> Result<Vec<Value>, String>,
+        lists: &dyn Fn(Value) -> Result<Value, String>,
+    ) -> Result<Vec<Self>, String> {
+        let Value::Object(members) = form else { return Err(format!("`{form}` is no form: a mapping")) };
+        let mut members = members.clone();
+        if !is_for(members.shift_remove("only"), of)? {
+            return Ok(vec![]);
+        }
+        let each = match members.shift_remove("each") {
+            None => vec![Value::Null],
+            Some(each) => items(&of.fill(&each)?)?,
+        };
+        let members = Value::Object(members);
+        let mut forms = Vec::new();
+        for item in each {
+            of.set("item", item);
+            let filled = lists(of.fill(&members)?)?;
+            let read: FormFile =
+                serde_json::from_value(filled).map_err(|error| format!("`{form}`: {error}"))?;
+            forms.push(Self::new(read, at).map_err(|what| format!("`{form}` {what}"))?);
+        }
+        Ok(forms)
+    }
+
+    fn new(file: FormFile, at: &str) -> Result<Self, &'static str> {
+        let mut edits = Vec::new();
+        if file.absent {
+            edits.push(Edit::Remove(at.to_owned()));
+        }
+        edits.extend(file.value.map(|value| Edit::Set(at.to_owned(), value)));
+        edits.extend(file.change.into_iter().map(Edit::new).collect::<Result<Vec<_>, _>>()?);
+        edits.extend(file.edit.map(|whole| match whole {
+            Whole::MembersInAnotherOrder => Edit::MembersInAnotherOrder(0),
+            Whole::AHeaderLast => Edit::HeaderLast(0),
+            Whole::AHeaderNameInAnotherCase => Edit::HeaderNameInAnotherCase(0),
+        }));
+        let before = file.before.into_iter().map(|step| {
+            let BeforeFile { name, baseline, change, times, keep, any } = step;
+            let edits = change.into_iter().map(Edit::new).collect::<Result<_, _>>()?;
+            Ok(Before { name, baseline, edits, times, keep, any })
+        });
+        let before = before.collect::<Result<Vec<_>, &str>>()?;
+        if edits.is_empty() && file.signing.is_none() && before.is_empty() {
+            return Err("changes nothing");
+        }
+        let name = shown(&file.name);
+        let name = if at.is_empty() { name } else { format!("{at} {name}") };
+        Ok(Self {
+            // A name is one line, and need not be the whole of a long value.
+            name: name.chars().take(80).collect(),
+            place: at.to_owned(),
+            clause: file.clause,
+            edits,
+            signing: file.signing,
+            before,
+            needs: file.needs,
+        })
+    }
+
+    /// The parts of a request that it touches: members of the body, header fields in small letters, `signing`,
+    /// `before/NAME`. Two forms that touch the same part are not in one request.
+    pub fn touches(&self) -> BTreeSet<String> {
+        let of_edit = |edit: &Edit| match edit {
+            Edit::Set(at, _) | Edit::Remove(at) => match at.split('/').collect::<Vec<_>>().as_slice() {
+                ["body", member, ..] => format!("body/{member}"),
+                ["header", name] => format!("header/{}", name.to_lowercase()),
+                _ => at.clone(),
+            },
+            Edit::Raw(_) => "body".to_owned(),
+            Edit::MembersInAnotherOrder(_) => "order of members".to_owned(),
+            Edit::HeaderLast(_) => "order of header fields".to_owned(),
+            Edit::HeaderNameInAnotherCase(_) => "names of header fields".to_owned(),
+        };
+        let mut touched: BTreeSet<String> = self.edits.iter().map(of_edit).collect();
+        touched.extend(self.signing.as_ref().map(|_| "signing".to_owned()));
+        touched.extend(self.before.iter().map(|step| format!("before/{}", step.name)));
+        touched
+    }
+}
+
+/// Forms whose names are the same as those of others get a number.
+pub(super) fn name_apart(forms: &mut [Form]) {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for form in forms {
+        let count = times.entry(form.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            form.name = format!("{} ({count})", form.name);
+        }
+    }
+}
+
+/// The items of `each` that are written out, or counted.
+pub(super) fn counted(each: &Value) -> Option<Vec<Value>> {
+    match each {
+        Value::Array(items) => Some(items.clone()),
+        counts => {
+            let number = |name: &str| counts.get(name)?.as_i64();
+            Some((number("from")?..=number("to")?).map(Value::from).collect())
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `<name>` in rules and forms: what the row of a place says of itself.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::shown;
+
+/// Parameters of a place, and which of them were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    values: Map<String, Value>,
+    asked: RefCell<BTreeSet<String>>,
+}
+
+impl Parameters {
+    pub(super) fn new(values: Map<String, Value>) -> Self {
+        Self { values, asked: RefCell::default() }
+    }
+
+    pub(super) fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// Names that were asked for.
+    pub(super) fn asked(&self) -> BTreeSet<String> {
+        self.asked.borrow().clone()
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        self.values.insert(name.to_owned(), value);
+    }
+
+    /// Sets what is not there.
+    pub(super) fn set_default(&mut self, name: &str, value: Value) {
+        self.values.entry(name).or_insert(value);
+    }
+
+    /// A parameter; `most+1` adds to one that is a number, `most*4` multiplies it, and `item.code` is a member.
+    pub(super) fn get(&self, name: &str) -> Option<Value> {
+        if let Some(value) = self.plain(name) {
+            return Some(value);
+        }
+        let at = name.rfind(['+', '-', '*'])?;
+        let (name, sign, by) = (&name[..at], &name[at..=at], name[at + 1..].parse::<i64>().ok()?);
+        let value = self.plain(name)?;
+        let number = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
+        Some(Value::from(match sign {
+            "+" => number + by,
+            "-" => number - by,
+            _ => number * by,
+        }))
+    }
+
+    fn plain(&self, name: &str) -> Option<Value> {
+        let (first, member) = name.split_once('.').map_or((name, None), |(first, rest)| (first, Some(rest)));
+        let value = self.values.get(first)?;
+        self.asked.borrow_mut().insert(first.to_owned());
+        match member {
+            None => Some(value.clone()),
+            Some(member) => value.get(member).cloned(),
+        }
+    }
+
+    /// Fills every parameter in a value. The message says which one is not there.
+    pub(super) fn fill(&self, value: &Value) -> Result<Value, String> {
+        match value {
+            Value::String(text) => self.fill_text(text),
+            Value::Array(items) => items.iter().map(|item| self.fill(item)).collect(),
+            Value::Object(members) => {
+                let mut filled = Map::new();
+                for (name, member) in members {
+                    filled.insert(shown(&self.fill_text(name)?), self.fill(member)?);
+                }
+                Ok(Value::Object(filled))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn fill_text(&self, text: &str) -> Result<Value, String> {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, name, after)) = next(rest) {
+            let value = self.get(name).ok_or_else(|| format!("`<{name}>` in `{text}` is said nowhere"))?;
+            if before.is_empty() && after.is_empty() && out.is_empty() {
+                return Ok(value);
+            }
+            out.push_str(before);
+            out.push_str(&shown(&value));
+            rest = after;
+        }
+        out.push_str(rest);
+        Ok(Value::String(out))
+    }
+}
+
+/// The first `<name>` of a text, with what stands before and after it.
+fn next(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    loop {
+        let open = from + text[from..].find('<')?;
+        let end = open + text[open..].find('>')?;
+        let name = &text[open + 1..end];
+        let is_name = name.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && name.chars().all(|letter| {
+                letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.+*".contains(letter)
+            });
+        if is_name {
+            return Some((&text[..open], name, &text[end + 1..]));
+        }
+        from = open + 1;
+    }
+}

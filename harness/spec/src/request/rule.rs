@@ -1,0 +1,99 @@
+//! One rule of a place: tests, and what it decides where all of them hold.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{
+    Outcome,
+    condition::{Condition, ConditionFile, Words},
+    parameters::Parameters,
+    scope::Scope,
+};
+
+/// A rule, ready to be applied.
+#[derive(Debug)]
+pub(super) struct Rule {
+    condition: Condition,
+    outcome: Outcome,
+}
+
+/// What a rule decides, as it is written beside its tests.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Decision {
+    keeps: bool,
+    breaks: Option<String>,
+    choice: Option<String>,
+    open: Option<String>,
+    /// What the refusal must be, as a case file says it.
+    refused: Map<String, Value>,
+    /// What is expected by what the profile says of a choice.
+    values: Option<Map<String, Value>>,
+}
+
+/// The keys of a decision; every other key of a rule is a test.
+const DECISION: [&str; 6] = ["keeps", "breaks", "choice", "open", "refused", "values"];
+
+impl Rule {
+    /// Reads a rule for a place. `None` if its `only` says that it is for others.
+    pub(super) fn read(rule: &Value, of: &Parameters, words: &Words<'_>) -> Result<Option<Self>, String> {
+        let Value::Object(members) = rule else { return Err(format!("`{rule}` is no rule: a mapping")) };
+        let mut members = members.clone();
+        if !is_for(members.shift_remove("only"), of)? {
+            return Ok(None);
+        }
+        let Value::Object(filled) = of.fill(&Value::Object(members))? else { return Ok(None) };
+        let (decision, tests): (Map<_, _>, Map<_, _>) =
+            filled.into_iter().partition(|(name, _)| DECISION.contains(&name.as_str()));
+        let wrong = |error: serde_json::Error| format!("`{rule}`: {error}");
+        let tests: ConditionFile = serde_json::from_value(Value::Object(tests)).map_err(wrong)?;
+        let Decision { keeps, breaks, choice, open, refused: conditions, values } =
+            serde_json::from_value(Value::Object(decision)).map_err(wrong)?;
+        let outcome = match (keeps, breaks, choice, open) {
+            (true, None, None, None) => Outcome::Keeps,
+            (false, Some(clause), None, None) => Outcome::Breaks { clause, conditions },
+            (false, None, Some(clause), None) => {
+                let usual = || [("accept", "accepted"), ("refuse", "refused")];
+                let usual = || usual().map(|(name, due)| (name.to_owned(), due.into())).into_iter().collect();
+                Outcome::Choice { clause, values: values.unwrap_or_else(usual) }
+            }
+            (false, None, None, Some(why)) => Outcome::Open(why),
+            _ => return Err(format!("`{rule}` has one of `keeps`, `breaks`, `choice` and `open`")),
+        };
+        let condition = Condition::new(tests, words).map_err(|message| format!("`{rule}`: {message}"))?;
+        Ok(Some(Self { condition, outcome }))
+    }
+
+    /// The clause that it names.
+    pub(super) fn clause(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Breaks { clause, .. } | Outcome::Choice { clause, .. } => Some(clause),
+            Outcome::Keeps | Outcome::Open(_) => None,
+        }
+    }
+
+    /// What it decides of a place, if its tests hold.
+    pub(super) fn applied(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
+        self.condition.holds(scope, at).then(|| self.outcome.clone())
+    }
+}
+
+/// Whether what has this `only` is for a place with these parameters. A list holds one of its items.
+pub(super) fn is_for(only: Option<Value>, of: &Parameters) -> Result<bool, String> {
+    let only = match only {
+        None => return Ok(true),
+        Some(Value::Object(only)) => only,
+        Some(other) => return Err(format!("`only: {other}` wants a mapping")),
+    };
+    for (name, wanted) in only {
+        let found = of.get(&name);
+        let is_one = match &wanted {
+            Value::Array(list) => found.as_ref().is_some_and(|found| list.contains(found)),
+            one => found.as_ref().unwrap_or(&Value::Bool(false)) == one,
+        };
+        if !is_one {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

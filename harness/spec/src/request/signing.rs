@@ -1,0 +1,106 @@
+//! Ways of signing that are not the document's, and what they break.
+
+use serde_json::{Map, Value, json};
+
+use super::{Outcome, definition, form::Form, view::View};
+
+/// What the document says of signing.
+#[derive(Debug, Default)]
+pub(super) struct Signing(definition::Signing);
+
+impl Signing {
+    pub(super) fn new(file: definition::Signing) -> Self {
+        Self(file)
+    }
+
+    /// Names of the header fields that are to be signed: those of the list that are sent.
+    pub(super) fn signed(&self, request: &View<'_>) -> Vec<String> {
+        self.0.signed.iter().filter(|name| request.header(name).is_some()).cloned().collect()
+    }
+
+    /// What the way in which a request is signed breaks, or leaves open.
+    pub(super) fn judge(&self, request: &View<'_>, is_signed: bool) -> Option<Outcome> {
+        let signing = request.signing;
+        let breaks =
+            |clause: &str| Some(Outcome::Breaks { clause: clause.to_owned(), conditions: Map::new() });
+        if signing.is_empty() {
+            return None;
+        }
+        let open = || Some(Outcome::Open("a way of signing of which the document does not speak".to_owned()));
+        if !is_signed {
+            return open();
+        }
+        if let Some(way) = self.0.ways.iter().find(|way| way.signing == *signing) {
+            return if way.accepted { None } else { breaks(&way.clause) };
+        }
+        let due = self.signed(request);
+        let list = |name: &str| -> Option<Vec<&str>> {
+            signing.get(name)?.as_array()?.iter().map(Value::as_str).collect()
+        };
+        let known = ["headers", "stated-headers", "signed-as"];
+        if signing.keys().any(|name| !known.contains(&name.as_str())) {
+            return open();
+        }
+        match (list("headers"), list("stated-headers"), signing.get("signed-as")) {
+            (Some(list), None, None)
+                if list.len() < due.len() && list.iter().all(|name| due.iter().any(|due| due == name)) =>
+            {
+                breaks(&self.0.missing)
+            }
+            (None, Some(list), None) if list.iter().any(|name| request.header(name).is_none()) => {
+                breaks(&self.0.not_sent)
+            }
+            (Some(list), Some(stated), None) if stated == due && list.len() < due.len() => {
+                breaks(&self.0.unsigned)
+            }
+            (None, None, Some(_)) => breaks(&self.0.altered),
+            _ => open(),
+        }
+    }
+
+    /// What is tried of signing, with a request whose plain form this is.
+    pub(super) fn forms(&self, plain: &View<'_>) -> Vec<Form> {
+        let form = |name: String, clause: &str, signing: Map<String, Value>| Form {
+            name: format!("signing {name}"),
+            place: "signing".to_owned(),
+            clause: clause.to_owned(),
+            edits: vec![],
+            signing: Some(signing),
+            before: vec![],
+            needs: vec![],
+        };
+        let of = |value: Value| value.as_object().cloned().unwrap_or_default();
+        let ways = self.0.ways.iter();
+        let mut forms: Vec<Form> =
+            ways.map(|way| form(way.name.clone(), &way.clause, way.signing.clone())).collect();
+        let due = self.signed(plain);
+        for name in &due {
+            let rest: Vec<&String> = due.iter().filter(|other| *other != name).collect();
+            let instead = self.0.instead.get(name).or_else(|| self.0.instead.get("other"));
+            forms.push(form(format!("without {name}"), &self.0.missing, of(json!({"headers": rest}))));
+            let unsigned = json!({"headers": rest, "stated-headers": due});
+            forms.push(form(format!("states {name} unsigned"), &self.0.unsigned, of(unsigned)));
+            forms.push(form(
+                format!("another {name}"),
+                &self.0.altered,
+                of(json!({"signed-as": {name.as_str(): instead}})),
+            ));
+        }
+        if let Some(absent) = self.0.signed.iter().find(|name| plain.header(name).is_none()) {
+            let stated: Vec<&String> = due.iter().chain([absent]).collect();
+            forms.push(form(
+                "states what is not sent".to_owned(),
+                &self.0.not_sent,
+                of(json!({"stated-headers": stated})),
+            ));
+        }
+        forms
+    }
+
+    /// Every clause that it names.
+    pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
+        let Self(file) = self;
+        let own = [&file.missing, &file.not_sent, &file.unsigned, &file.altered];
+        own.into_iter().chain(file.ways.iter().map(|way| &way.clause)).map(String::as_str)
+    }
+}
