@@ -1,6 +1,8 @@
 //! The repository itself: which crate imports which, what is generated, what a fuzzer found.
 
 mod arrows;
+mod bless;
 mod corpus;
 mod coverage;
 mod examples;
+mod names;
