@@ -30,5 +30,5 @@ pub use request::{BodySpec, RequestSpec};
 pub use suite::Suite;
 pub use xs2aspec_spec::{
     AnswerRules, At, CapabilitySpec, Clause, Document, Problem, Problems, ProfileSpec, Spec, Strength, Tree,
-    problem::nearest,
+    problem::nearest, profile::TEMPLATE,
 };
