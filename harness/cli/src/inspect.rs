@@ -11,7 +11,7 @@ use xs2aspec_signing::{
     name::Name,
     qualified::Role,
 };
-use xs2aspec_suite::ProfileSpec;
+use xs2aspec_suite::{ProfileSpec, SigningSpec, Tree};
 
 use crate::{Failure, args::InspectCert, target};
 
@@ -53,14 +53,14 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
         say!("                 not plain ASCII: a Signature header that names it is wrapped (RFC 2047)");
     }
     statements(&certificate);
-    say!(
-        "header           TPP-Signature-Certificate: {} characters of base64",
-        certificate.header_value().len()
-    );
+    let spec = SigningSpec::load(&Tree::embedded()).map_err(Failure::input)?;
+    if let Some(header) = &spec.certificate_header {
+        say!("header           {header}: {} characters of base64", certificate.header_value().len());
+    }
     let declared =
         args.target.as_deref().map(|target| target::profile(target, ProfileSpec::embedded())).transpose()?;
     if let Some(profile) = declared {
-        let forms = Forms::of(&profile.choices).map_err(Failure::input)?;
+        let forms = Forms::of(&profile.choices, &spec.choices).map_err(Failure::input)?;
         forms.fit(&certificate).map_err(Failure::input)?;
         say!("keyId            {}   [as {} declares it]", certificate.key_id(&forms.key_id), profile.name);
         return Ok(Exit::Conforms);
@@ -72,9 +72,11 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
             say!("keyId            {}{usual}", certificate.key_id(&form));
         }
     }
-    say!(
-        "                 a profile declares the form: \"key-id.serial\" and \"key-id.issuer\" of [choices]"
-    );
+    let choices = [&spec.choices.serial, &spec.choices.issuer].into_iter().flatten();
+    let keys: Vec<String> = choices.map(|choice| format!("\"{}\"", choice.key)).collect();
+    if !keys.is_empty() {
+        say!("                 a profile declares the form: {} of [choices]", keys.join(" and "));
+    }
     Ok(Exit::Conforms)
 }
 

@@ -14,10 +14,9 @@ use xs2aspec_signing::{
     Options, RequestTarget, Signer,
     diagnosis::{self, Received},
     digest::Algorithm,
-    signature_header,
-    signing_string::SIGNED_HEADERS,
+    listed_headers, signature_header,
 };
-use xs2aspec_suite::ProfileSpec;
+use xs2aspec_suite::{ProfileSpec, SigningSpec, Tree};
 
 use crate::{
     Failure,
@@ -28,21 +27,27 @@ use crate::{
 
 /// Signs, or verifies.
 pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
-    let mut request = request(args)?;
+    let spec = SigningSpec::load(&Tree::embedded()).map_err(Failure::input)?;
+    let mut request = request(args, &spec)?;
     let mut out = io::stdout().lock();
     if args.verify {
-        return verify(args, &request, &mut out).map_err(Failure::input)?;
+        return verify(args, &spec, &request, &mut out).map_err(Failure::input)?;
     }
     let profile =
         args.target.as_deref().map(|target| target::profile(target, ProfileSpec::embedded())).transpose()?;
     let signer = signer(args, profile.as_ref())?;
     let choices = profile.as_ref().map(|profile| profile.choices.clone()).unwrap_or_default();
-    let forms = Forms::of(&choices).map_err(Failure::input)?;
+    let forms = Forms::of(&choices, &spec.choices).map_err(Failure::input)?;
     forms.fit(signer.certificate()).map_err(Failure::input)?;
-    let added = complete(&mut request, args);
+    let added = complete(&mut request, args, &spec);
     let has_target = args.list.iter().any(|name| name == "(request-target)");
+    let listed = if args.list.is_empty() {
+        listed_headers(&spec.signed_headers, &request.fields)
+    } else {
+        args.list.clone()
+    };
     let options = Options {
-        listed: (!args.list.is_empty()).then(|| args.list.clone()),
+        listed,
         target: request.target.clone().filter(|_| has_target),
         key_id_form: forms.key_id.clone(),
         ..Options::default()
@@ -55,7 +60,7 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     eprintln!("keyId    {}", certificate.key_id(&forms.key_id));
     eprintln!("signed   with the ends of lines as \\n; there is none behind the last");
     eprintln!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
-    request.fields.push(("TPP-Signature-Certificate".to_owned(), certificate.header_value()));
+    request.fields.extend(spec.certificate_header.map(|name| (name, certificate.header_value())));
     request.fields.push(("Signature".to_owned(), made.value));
     show(args, &request, &mut out)?;
     Ok(Exit::Conforms)
@@ -90,13 +95,20 @@ fn show(args: &Sign, request: &Request, out: &mut impl io::Write) -> Result<(), 
 }
 
 /// Says of each part whether it holds.
-fn verify(args: &Sign, request: &Request, out: &mut impl io::Write) -> io::Result<Result<Exit, Failure>> {
+fn verify(
+    args: &Sign,
+    spec: &SigningSpec,
+    request: &Request,
+    out: &mut impl io::Write,
+) -> io::Result<Result<Exit, Failure>> {
     let signed = match args.signed.as_deref().map(bytes).transpose() {
         Ok(signed) => signed,
         Err(failure) => return Ok(Err(failure)),
     };
     let signed = signed.map(|signed| String::from_utf8_lossy(&signed).into_owned());
     let received = Received {
+        signed_headers: &spec.signed_headers,
+        certificate_header: spec.certificate_header.as_deref(),
         fields: &request.fields,
         latin_1: &request.latin_1,
         body: &request.body,
@@ -136,32 +148,31 @@ fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {
     }
 }
 
-/// Adds what a signed request has to have: Date, Digest where there is a body, X-Request-ID; for a file also
+/// Adds what a signed request has to have: Date, Digest where there is a body, an identifier; for a file also
 /// Host and the length of the body. The names of what was added.
-fn complete(request: &mut Request, args: &Sign) -> Vec<&'static str> {
+fn complete<'a>(request: &mut Request, args: &Sign, spec: &'a SigningSpec) -> Vec<&'a str> {
     let algorithm = if args.sha_512 { Algorithm::Sha512 } else { Algorithm::Sha256 };
     let digest = (!request.body.is_empty()).then(|| algorithm.header_value(&request.body));
     let in_file = args.out.is_some();
     let host = args.url.as_ref().filter(|_| in_file).and_then(|url| authority(url));
     let length = (in_file && !request.body.is_empty()).then(|| request.body.len().to_string());
+    let id = spec.request_id_header.as_deref().map(|name| (name, Some(uuid::Uuid::new_v4().to_string())));
     let due = [
         ("Host", host),
         ("Content-Length", length),
         ("Date", Some(Utc::now().format("%a, %d %b %Y %H:%M:%S GMT").to_string())),
         ("Digest", digest),
-        ("X-Request-ID", Some(uuid::Uuid::new_v4().to_string())),
     ];
     let mut added = Vec::new();
-    for (name, value) in due {
+    for (name, value) in due.into_iter().chain(id) {
         if let Some(value) = value.filter(|_| !request.has(name)) {
             request.fields.push((name.to_owned(), value));
             added.push(name);
         }
     }
     // Those that are made here are not taken from elsewhere.
-    request.fields.retain(|(name, _)| {
-        !["signature", "tpp-signature-certificate"].iter().any(|made| name.eq_ignore_ascii_case(made))
-    });
+    let made = || ["signature"].into_iter().chain(spec.certificate_header.as_deref());
+    request.fields.retain(|(name, _)| !made().any(|made| name.eq_ignore_ascii_case(made)));
     added
 }
 
@@ -173,7 +184,7 @@ fn authority(url: &str) -> Option<String> {
 }
 
 /// The request of the command line, or of a file that holds one as it goes over the wire.
-fn request(args: &Sign) -> Result<Request, Failure> {
+fn request(args: &Sign, spec: &SigningSpec) -> Result<Request, Failure> {
     let mut request = match &args.request {
         Some(path) => Request::read(&bytes(path)?, path)?,
         None => Request::default(),
@@ -200,8 +211,9 @@ fn request(args: &Sign) -> Result<Request, Failure> {
     if args.verify && request.fields.is_empty() {
         return Err(Failure::input("--verify wants the headers of a request: --header, or --request FILE"));
     }
-    let repeated = SIGNED_HEADERS
-        .into_iter()
+    let repeated = spec
+        .signed_headers
+        .iter()
         .find(|name| request.fields.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count() > 1);
     if let Some(name) = repeated {
         eprintln!("{name} is there several times: its values are joined with `, ` before they are signed");

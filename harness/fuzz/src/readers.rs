@@ -110,9 +110,11 @@ pub fn caller(bytes: &[u8]) {
         ("Date".to_owned(), parts.next().unwrap_or_default().to_owned()),
         ("TPP-Signature-Certificate".to_owned(), certificate),
     ];
-    let latin_1 = ["Date".to_owned()];
+    let latin_1 = ["date".to_owned()];
     let received = |fields: &[(String, String)]| {
         diagnosis::examine(&Received {
+            signed_headers: &latin_1,
+            certificate_header: Some("TPP-Signature-Certificate"),
             fields,
             latin_1: &latin_1,
             body: bytes,

@@ -401,7 +401,7 @@ mod tests {
             exact: false,
         };
         let filler = Filler {
-            seal: &Seal::new(profile.signer().unwrap(), Forms::default()).unwrap(),
+            seal: &Seal::new(profile.signer().unwrap(), Forms::default(), &["date".to_owned()]).unwrap(),
             profile,
             seed: 1,
             now: DateTime::UNIX_EPOCH,

@@ -78,10 +78,12 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
         let Some((names, told_apart)) = known.get(key.as_str()) else {
             return Err(Misfit::Choice { key: key.clone(), near: near(key, known.into_keys()) });
         };
-        let is_status = key.ends_with(".success-status");
+        let is_status = suite.answers().success_statuses().any(|status| status == key);
         let fits = match () {
             () if is_status => value.parse().is_ok_and(|status: u16| (200..300).contains(&status)),
-            () if *told_apart => names.contains(value.as_str()) || value == "fail" || is_form(key),
+            // Who writes the certificate knows the forms ([`crate::seal::Forms`]).
+            () if suite.spec().signing.choices.has(key) => true,
+            () if *told_apart => names.contains(value.as_str()) || value == "fail",
             () => true,
         };
         if !fits {
@@ -91,11 +93,6 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
         }
     }
     Ok(())
-}
-
-/// Choices that say how a request is written; who writes it knows the values ([`crate::seal::Forms`]).
-fn is_form(key: &str) -> bool {
-    key.starts_with("key-id.") || key == "certificate.form"
 }
 
 fn operations(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {

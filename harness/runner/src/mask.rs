@@ -8,80 +8,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{Body, Header, Request, Response};
+use xs2aspec_spec::{MaskSpec, masks::Privacy};
 
 use crate::{exchange::Answer, fill::Filled, profile::Profile};
-
-/// Header fields that are masked whole, by name in lower case.
-const WHOLE: [&str; 2] = ["signature", "tpp-signature-certificate"];
-
-/// Members of an answer that say who somebody is, what account or card is whose, or what was paid for: in
-/// small letters, without `-` and `_`.
-const PERSONAL: [&str; 48] = [
-    "accountid",
-    "accountname",
-    "accounts",
-    "agreements",
-    "bban",
-    "buildingnumber",
-    "cardaccounts",
-    "cardid",
-    "cardnumber",
-    "city",
-    "contractidentification",
-    "creditorid",
-    "creditorname",
-    "customerid",
-    "customername",
-    "customernumber",
-    "debtorname",
-    "email",
-    "endtoendid",
-    "engagements",
-    "entryreference",
-    "firstname",
-    "iban",
-    "id",
-    "identity",
-    "lastname",
-    "mandateid",
-    "maskedpan",
-    "msisdn",
-    "name",
-    "nationalid",
-    "ownername",
-    "pan",
-    "personnumber",
-    "postalcode",
-    "psuid",
-    "reference",
-    "remittanceinformationstructured",
-    "remittanceinformationstructuredarray",
-    "remittanceinformationunstructured",
-    "remittanceinformationunstructuredarray",
-    "resourceid",
-    "street",
-    "telephone",
-    "transactionid",
-    "ultimatecreditor",
-    "ultimatedebtor",
-    "username",
-];
-
-/// Members that say nothing of anybody, even inside one that does: codes, and links, whose ids are masked
-/// where they stand.
-const PLAIN: [&str; 11] = [
-    "amount",
-    "code",
-    "country",
-    "currency",
-    "href",
-    "links",
-    "referenceissuer",
-    "referencetype",
-    "status",
-    "type",
-    "verbs",
-];
 
 /// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of
 /// other words.
@@ -93,6 +22,8 @@ pub type Pairs = Vec<(String, String)>;
 /// Replaces secrets by pseudonyms.
 pub struct Masker {
     seed: u64,
+    /// What the document says of headers and members.
+    spec: MaskSpec,
     /// Finds the secrets, the longest of those that begin at one place: a BBAN stands inside its IBAN.
     finder: AhoCorasick,
     /// What stands in their places, in the order of the finder.
@@ -108,8 +39,8 @@ impl std::fmt::Debug for Masker {
 }
 
 impl Masker {
-    /// A masker for the values of this profile.
-    pub fn new(profile: &Profile, seed: u64) -> Self {
+    /// A masker for the values of this profile, and for what the document says is to be masked.
+    pub fn new(profile: &Profile, spec: MaskSpec, seed: u64) -> Self {
         let values = profile.values.iter().filter(|(name, _)| !profile.public.contains(*name));
         let values = values.map(|(name, text)| (name.rsplit('.').next().unwrap_or(name), text.as_str()));
         let prepared = profile.prepared.iter().map(|text| ("prepared", text.as_str()));
@@ -131,7 +62,7 @@ impl Masker {
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
         // Too many or too long secrets would be megabytes of them.
         let finder = finder.unwrap_or_else(|error| unreachable!("secrets of a profile: {error}"));
-        Self { seed, finder, pseudonyms, added }
+        Self { seed, spec, finder, pseudonyms, added }
     }
 
     /// The text without secrets.
@@ -151,8 +82,8 @@ impl Masker {
         let sent = String::from_utf8_lossy(&request.body);
         let mut found = Vec::new();
         match serde_json::from_slice(&answer.body) {
-            Ok(document) => members(&document, "", &mut found),
-            Err(_) => texts(&text, &mut found),
+            Ok(document) => self.members(&document, "", &mut found),
+            Err(_) => self.texts(&text, &mut found),
         }
         found.retain(|(_, text)| text.chars().count() >= SHORTEST);
         numbers(&text, &mut found);
@@ -201,7 +132,7 @@ impl Masker {
     fn headers(&self, headers: &[(String, String)]) -> Vec<Header> {
         let value = |name: &str, value: &str| {
             let name = name.to_ascii_lowercase();
-            if value.is_empty() || !(WHOLE.contains(&name.as_str()) || self.added.contains(&name)) {
+            if value.is_empty() || !(self.spec.hides_header(&name) || self.added.contains(&name)) {
                 return self.text(value);
             }
             pseudonym(self.seed, &name, value)
@@ -216,6 +147,47 @@ impl Masker {
             Body::Base64(_) => Body::of(&self.finder.replace_all_bytes(bytes, &self.pseudonyms))
                 .unwrap_or(Body::Text(String::new())),
         })
+    }
+
+    /// Texts below members that are personal by name, with that name.
+    fn members(&self, value: &Value, name: &str, found: &mut Vec<(String, String)>) {
+        match value {
+            Value::String(text) if !name.is_empty() => found.push((name.to_owned(), text.clone())),
+            Value::Number(number) if !name.is_empty() => found.push((name.to_owned(), number.to_string())),
+            Value::Array(items) => items.iter().for_each(|item| self.members(item, name, found)),
+            Value::Object(object) => {
+                for (key, value) in object {
+                    match self.spec.privacy(key) {
+                        Privacy::Plain => self.members(value, "", found),
+                        Privacy::Personal(name) => self.members(value, &name, found),
+                        Privacy::Inherited => self.members(value, name, found),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The same in what is no document, or only the beginning of one.
+    fn texts(&self, text: &str, found: &mut Vec<(String, String)>) {
+        let mut privacy = Privacy::Inherited;
+        let mut rest = text;
+        while let Some(start) = rest.find('"') {
+            rest = &rest[start + 1..];
+            let mut escaped = false;
+            let end = rest.find(|letter| {
+                let ends = letter == '"' && !escaped;
+                escaped = letter == '\\' && !escaped;
+                ends
+            });
+            let (text, after) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+            if after.trim_start().starts_with(':') {
+                privacy = self.spec.privacy(text);
+            } else if let Privacy::Personal(name) = &privacy {
+                found.push((name.clone(), text.to_owned()));
+            }
+            rest = after;
+        }
     }
 }
 
@@ -249,50 +221,6 @@ fn without(text: &str, learned: &Pairs) -> String {
 fn grouped(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
-}
-
-/// Texts below members that are personal by name, with that name.
-fn members(value: &Value, name: &str, found: &mut Vec<(String, String)>) {
-    match value {
-        Value::String(text) if !name.is_empty() => found.push((name.to_owned(), text.clone())),
-        Value::Number(number) if !name.is_empty() => found.push((name.to_owned(), number.to_string())),
-        Value::Array(items) => items.iter().for_each(|item| members(item, name, found)),
-        Value::Object(object) => {
-            for (key, value) in object {
-                let key = key.to_lowercase().replace(['-', '_'], "");
-                let name = match key.as_str() {
-                    plain if PLAIN.contains(&plain) => "",
-                    personal if PERSONAL.contains(&personal) => personal,
-                    // What stands inside a personal member is one, however it is called.
-                    _ => name,
-                };
-                members(value, name, found);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// The same in what is no document, or only the beginning of one.
-fn texts(text: &str, found: &mut Vec<(String, String)>) {
-    let mut name = String::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('"') {
-        rest = &rest[start + 1..];
-        let mut escaped = false;
-        let end = rest.find(|letter| {
-            let ends = letter == '"' && !escaped;
-            escaped = letter == '\\' && !escaped;
-            ends
-        });
-        let (text, after) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
-        if after.trim_start().starts_with(':') {
-            name = text.to_lowercase().replace(['-', '_'], "");
-        } else if PERSONAL.contains(&name.as_str()) {
-            found.push((name.clone(), text.to_owned()));
-        }
-        rest = after;
-    }
 }
 
 /// IBANs with right check digits (ISO 13616), and numbers of 11 digits, as accounts and persons have them in
@@ -358,12 +286,18 @@ fn pseudonym(seed: u64, kind: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use xs2aspec_spec::Tree;
+
     use super::*;
+
+    fn masker_of(profile: &Profile, seed: u64) -> Masker {
+        Masker::new(profile, MaskSpec::load(&Tree::embedded()).unwrap(), seed)
+    }
 
     #[test]
     fn no_secret_is_left_and_equal_values_stay_equal() {
         let profile = Profile::reference("http://127.0.0.1:1").unwrap();
-        let masker = Masker::new(&profile, 7);
+        let masker = masker_of(&profile, 7);
         let (psu, iban) = (&profile.values["psu.private.id"], &profile.values["accounts.debtor.iban"]);
         let request = Filled {
             method: "POST".into(),
@@ -379,7 +313,7 @@ mod tests {
         );
         let mark = recorded.split("iban~").nth(1).unwrap()[..8].to_owned();
         assert_eq!(recorded.matches(&mark).count(), 2);
-        assert_ne!(Masker::new(&profile, 8).text(psu), masker.text(psu));
+        assert_ne!(masker_of(&profile, 8).text(psu), masker.text(psu));
     }
 
     fn filled(body: &str) -> Filled {
@@ -389,7 +323,7 @@ mod tests {
 
     #[test]
     fn answers_tell_nothing_of_persons_but_what_was_sent() {
-        let masker = Masker::new(&Profile::reference("http://127.0.0.1:1").unwrap(), 7);
+        let masker = masker_of(&Profile::reference("http://127.0.0.1:1").unwrap(), 7);
         let body = r#"{"creditorName":"Sent By Us","debtorName":"Canary One","agreements":[{"name":"K\u00e5re \"K\" Canary"}],
             "note":"paid by 12345678911 from DE89370400440532013000","code":"DE00370400440532013000","customerNumber":4711471147}"#;
         let headers = vec![("X-Account".to_owned(), "NO9386011117947".to_owned())];
@@ -410,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_an_answer_tells_nothing_either() {
-        let masker = Masker::new(&Profile::reference("http://127.0.0.1:1").unwrap(), 7);
+        let masker = masker_of(&Profile::reference("http://127.0.0.1:1").unwrap(), 7);
         let body = r#"{"debtorName":"Canary One","other":"Shown","name":["K \"Canary", "Canary Tw"#;
         for end in 20..=body.len() {
             let answer = Answer { status: 200, headers: vec![], body: body[..end].into() };
@@ -425,7 +359,7 @@ mod tests {
     #[test]
     fn other_ways_of_writing_and_bytes_that_are_no_text_are_masked() {
         let profile = Profile::reference("http://127.0.0.1:1").unwrap();
-        let masker = Masker::new(&profile, 7);
+        let masker = masker_of(&profile, 7);
         let iban = &profile.values["accounts.debtor.iban"];
         let mark = masker.text(iban);
         for written in [iban.to_lowercase(), grouped(iban)] {

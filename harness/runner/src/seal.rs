@@ -1,6 +1,6 @@
 //! Digests and signs requests for one target, as a case wants it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_signing::{
@@ -8,11 +8,12 @@ use xs2aspec_signing::{
     certificate::{NameForm, SerialForm},
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
+    listed_headers,
     name::{Template, TemplateError},
     signature_header::{self, SignatureHeaderError},
     signer::SignerError,
 };
-use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
+use xs2aspec_suite::{CertificateChoices, FormChoice, Party, SignatureParameter, Signing, Wrap as WrapForm};
 
 /// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material,
 /// known to everybody.
@@ -32,6 +33,8 @@ pub struct Seal {
     other: Arc<Signer>,
     wrong: Arc<[Signer; 3]>,
     forms: Forms,
+    /// Headers that are signed where a request has them.
+    signed_headers: Arc<[String]>,
 }
 
 /// How certificates are named and sent where the document leaves that to the bank, and its profile declares
@@ -40,66 +43,115 @@ pub struct Seal {
 pub struct Forms {
     /// How keyId names a certificate.
     pub key_id: KeyIdForm,
-    /// Whether the header has the base64 of PEM and not of DER.
-    pub pem: bool,
+    /// How its header has it.
+    pub certificate: CertificateForm,
+    /// The key of the choice of an issuer, for messages.
+    issuer_key: String,
 }
 
+/// How a header has a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CertificateForm {
+    /// The base64 of its DER.
+    #[default]
+    Der,
+    /// The base64 of its PEM.
+    Pem,
+}
+
+impl CertificateForm {
+    const ALL: [Self; 2] = [Self::Der, Self::Pem];
+}
+
+impl fmt::Display for CertificateForm {
+    /// As a target profile says it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Der => "base64 of DER",
+            Self::Pem => "base64 of PEM",
+        })
+    }
+}
+
+/// What the choice of an issuer knows beside the forms that have names.
+const TEMPLATES: [&str; 2] =
+    ["a template such as `CN={CN}, O={O}`", "the name itself, such as `CN=Our CA, O=Our Trust AS`"];
+
 impl Forms {
-    /// The forms that the choices of a profile declare: `key-id.serial`, `key-id.issuer` and
-    /// `certificate.form`.
-    pub fn of(choices: &BTreeMap<String, String>) -> Result<Self, SealError> {
-        let mut forms = Self::default();
-        let declared = |key: &str| choices.get(key).map(String::as_str);
-        let unknown = |key: &'static str, found: &str| {
-            Err(SealError::Form { key, found: found.to_owned(), known: Self::known(key).unwrap_or_default() })
+    /// The forms that the choices of a profile declare.
+    pub fn of(said: &BTreeMap<String, String>, spec: &CertificateChoices) -> Result<Self, SealError> {
+        let issuer_key = spec.issuer.as_ref().map(|choice| choice.key.clone()).unwrap_or_default();
+        let issuer = match said.get(&issuer_key).filter(|text| Template::is_meant(text)) {
+            Some(text) => Template::read(text)
+                .map(NameForm::Template)
+                .map_err(|error| SealError::Issuer { key: issuer_key.clone(), error })?,
+            None => declared(said, spec.issuer.as_ref(), &NameForm::ALL, &TEMPLATES)?,
         };
-        forms.key_id.serial = match declared("key-id.serial") {
-            None | Some("upper" | "any" | "fail" | "upper, no leading zeros, no separators") => {
-                SerialForm::UpperHex
-            }
-            Some("lower") => SerialForm::LowerHex,
-            Some(other) => return unknown("key-id.serial", other),
-        };
-        forms.key_id.issuer = match declared("key-id.issuer") {
-            None | Some("RFC 4514" | "fail") => NameForm::Rfc4514,
-            Some("RFC 4514, spaced") => NameForm::Rfc4514Spaced,
-            Some("forward") => NameForm::Forward,
-            Some("forward, spaced") => NameForm::ForwardSpaced,
-            Some(text) if Template::is_meant(text) => {
-                NameForm::Template(Template::read(text).map_err(SealError::Issuer)?)
-            }
-            Some(other) => return unknown("key-id.issuer", other),
-        };
-        forms.pem = match declared("certificate.form") {
-            None | Some("base64 of DER" | "fail" | "base64 of DER, one line") => false,
-            Some("base64 of PEM") => true,
-            Some(other) => return unknown("certificate.form", other),
-        };
-        Ok(forms)
+        Ok(Self {
+            key_id: KeyIdForm {
+                serial: declared(said, spec.serial.as_ref(), &SerialForm::ALL, &[])?,
+                issuer,
+            },
+            certificate: declared(said, spec.certificate.as_ref(), &CertificateForm::ALL, &[])?,
+            issuer_key,
+        })
     }
 
-    /// What a choice of these knows, for messages and for the schema of profiles.
-    pub(crate) fn known(key: &str) -> Option<&'static str> {
-        match key {
-            "key-id.serial" => Some("`upper`, `lower` and `any`"),
-            "key-id.issuer" => Some(
-                "`RFC 4514`, `RFC 4514, spaced`, `forward`, `forward, spaced`, a template such as `CN={CN}, O={O}` and the name \
-                 itself, such as `CN=Our CA, O=Our Trust AS`",
-            ),
-            "certificate.form" => Some("`base64 of DER` and `base64 of PEM`"),
-            _ => None,
-        }
+    /// What a choice of these knows, for the schema of profiles.
+    pub(crate) fn known(key: &str, spec: &CertificateChoices) -> Option<String> {
+        let choices = [
+            (&spec.serial, names(&SerialForm::ALL, &[])),
+            (&spec.issuer, names(&NameForm::ALL, &TEMPLATES)),
+            (&spec.certificate, names(&CertificateForm::ALL, &[])),
+        ];
+        choices.into_iter().find_map(|(choice, names)| {
+            choice.as_ref().filter(|choice| choice.key == key).map(|choice| known(choice, names))
+        })
     }
 
     /// Whether the issuer of this certificate has all that a template wants of it.
     pub fn fit(&self, certificate: &Certificate) -> Result<(), SealError> {
         match &self.key_id.issuer {
-            NameForm::Template(template) => {
-                template.write(&certificate.issuer()).map(drop).map_err(SealError::Issuer)
-            }
+            NameForm::Template(template) => template
+                .write(&certificate.issuer())
+                .map(drop)
+                .map_err(|error| SealError::Issuer { key: self.issuer_key.clone(), error }),
             _ => Ok(()),
         }
     }
+}
+
+/// The form that a profile declares by a choice; the usual one where it says nothing, or a word for that.
+fn declared<T: Default + Clone + ToString>(
+    said: &BTreeMap<String, String>,
+    choice: Option<&FormChoice>,
+    forms: &[T],
+    others: &[&str],
+) -> Result<T, SealError> {
+    match choice.and_then(|choice| Some((choice, said.get(&choice.key)?))) {
+        Some((choice, said)) if said != "fail" && !choice.usual.contains(said) => {
+            let form = forms.iter().find(|form| form.to_string() == *said);
+            form.cloned().ok_or_else(|| SealError::Form {
+                key: choice.key.clone(),
+                found: said.clone(),
+                known: known(choice, names(forms, others)),
+            })
+        }
+        _ => Ok(T::default()),
+    }
+}
+
+/// The names of forms, with what else is known beside them.
+fn names<T: ToString>(forms: &[T], others: &[&str]) -> Vec<String> {
+    let names = forms.iter().map(|form| format!("`{}`", form.to_string()));
+    names.chain(others.iter().map(|&other| other.to_owned())).collect()
+}
+
+/// These names and the words that a choice has for the usual form.
+fn known(choice: &FormChoice, mut names: Vec<String>) -> String {
+    names.extend(choice.usual.iter().map(|word| format!("`{word}`")));
+    let last = names.pop().unwrap_or_default();
+    format!("{} and {last}", names.join(", "))
 }
 
 /// Why there is no seal.
@@ -109,17 +161,22 @@ pub enum SealError {
     #[error("`[signing]` of the target profile: {0}")]
     Signer(#[from] SignerError),
     /// A template that cannot be read, or does not fit the certificate.
-    #[error("`[choices]` of the target profile: \"key-id.issuer\": {0}")]
-    Issuer(TemplateError),
+    #[error("`[choices]` of the target profile: \"{key}\": {error}")]
+    Issuer {
+        /// The key.
+        key: String,
+        /// Why.
+        error: TemplateError,
+    },
     /// A form that is not known.
     #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
     Form {
         /// The key.
-        key: &'static str,
+        key: String,
         /// What it says.
         found: String,
         /// What it may say.
-        known: &'static str,
+        known: String,
     },
 }
 
@@ -147,14 +204,15 @@ impl SignError {
 }
 
 impl Seal {
-    /// A seal of this signer.
-    pub fn new(signer: Signer, forms: Forms) -> Result<Self, SealError> {
+    /// A seal of this signer, which signs these headers where a request has them.
+    pub fn new(signer: Signer, forms: Forms, signed_headers: &[String]) -> Result<Self, SealError> {
         forms.fit(signer.certificate())?;
         Ok(Self {
             own: Arc::new(signer),
             other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?),
             wrong: Arc::new([wrong(0)?, wrong(1)?, wrong(2)?]),
             forms,
+            signed_headers: signed_headers.into(),
         })
     }
 
@@ -166,6 +224,7 @@ impl Seal {
             other: Arc::clone(&self.other),
             wrong: Arc::clone(&self.wrong),
             forms,
+            signed_headers: Arc::clone(&self.signed_headers),
         })
     }
 
@@ -179,7 +238,7 @@ impl Seal {
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
-            "" if !self.forms.pem => Some(certificate.header_value()),
+            "" if self.forms.certificate == CertificateForm::Der => Some(certificate.header_value()),
             "" | "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
             "serial" => Some(certificate.serial(self.forms.key_id.serial)),
             "serial-decimal" => Some(certificate.serial_decimal()),
@@ -202,7 +261,7 @@ impl Seal {
     pub fn signature(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, SignError> {
         let signer = self.signer(signing.key);
         let fields = as_signed(headers, signing);
-        let mut options = self.options(signing);
+        let mut options = self.options(&fields, signing);
         let sign = |options: &Options| signature_header::sign(signer, &fields, options);
         let alone = signing.wrap == Some(WrapForm::SignatureAlone);
         if alone || signing.url_safe {
@@ -243,7 +302,7 @@ impl Seal {
         }
     }
 
-    fn options(&self, signing: &Signing) -> Options {
+    fn options(&self, fields: &[(String, String)], signing: &Signing) -> Options {
         let stated = |name: SignatureParameter, text: Option<String>| {
             if signing.without.contains(&name) {
                 return Parameter::Absent;
@@ -259,7 +318,7 @@ impl Seal {
             |key_id| key_id.as_str().map_or_else(|| key_id.to_string(), str::to_owned),
         );
         Options {
-            listed: signing.headers.clone(),
+            listed: signing.headers.clone().unwrap_or_else(|| listed_headers(&self.signed_headers, fields)),
             text: signing.signing_string.clone(),
             key_id: stated(SignatureParameter::KeyId, Some(key_id)),
             algorithm: stated(SignatureParameter::Algorithm, signing.algorithm.clone()),
@@ -321,9 +380,19 @@ mod tests {
 
     use super::*;
     use crate::profile::{TEST_CERTIFICATE, TEST_KEY};
+    use xs2aspec_suite::{SigningSpec, Tree};
+
+    fn spec() -> SigningSpec {
+        SigningSpec::load(&Tree::embedded()).unwrap()
+    }
+
+    fn sealed(forms: Forms) -> Result<Seal, SealError> {
+        let signer = Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap();
+        Seal::new(signer, forms, &spec().signed_headers)
+    }
 
     fn seal() -> Seal {
-        Seal::new(Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap(), Forms::default()).unwrap()
+        sealed(Forms::default()).unwrap()
     }
 
     fn signed(signing: Value) -> String {
@@ -407,16 +476,17 @@ mod tests {
     #[test]
     fn a_profile_declares_the_forms_and_an_unknown_one_names_those_that_are_known() {
         let forms = |choices: &[(&str, &str)]| {
-            Forms::of(&choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+            let choices = choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            Forms::of(&choices.collect(), &spec().choices)
         };
-        assert_eq!(forms(&[("payment.success-status", "201")]).unwrap(), Forms::default());
+        let usual = forms(&[("payment.success-status", "201"), ("key-id.serial", "any")]).unwrap();
+        assert_eq!(usual, forms(&[]).unwrap());
         let declared = forms(&[
             ("key-id.serial", "lower"),
             ("key-id.issuer", "forward, spaced"),
             ("certificate.form", "base64 of PEM"),
         ]);
-        let own =
-            Seal::new(Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap(), declared.unwrap()).unwrap();
+        let own = sealed(declared.unwrap()).unwrap();
         let usual = seal();
         let part = |seal: &Seal, part| seal.certificate(None, part).unwrap();
         assert_eq!(part(&own, "serial"), part(&usual, "serial").to_lowercase());
@@ -424,8 +494,7 @@ mod tests {
         assert_eq!(part(&own, ""), part(&usual, "pem"));
         let issuer = |text: &str| {
             let forms = forms(&[("key-id.issuer", text)])?;
-            Seal::new(Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap(), forms)
-                .map(|seal| part(&seal, "issuer"))
+            sealed(forms).map(|seal| part(&seal, "issuer"))
         };
         assert_eq!(issuer("CN={CN} of {O}").unwrap(), "CN=xs2aspec test CA of xs2aspec test material");
         assert_eq!(issuer("CN=Our CA, O=Ours").unwrap(), "CN=Our CA, O=Ours");

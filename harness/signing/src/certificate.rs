@@ -1,5 +1,4 @@
-//! The signing certificate: the value of `TPP-Signature-Certificate`, and the `keyId` that names it (the
-//! document, section Authentication, L274-L275).
+//! The signing certificate: the value of the header that holds it, and the `keyId` that names it.
 
 use std::{fmt::Write, time::SystemTime};
 
@@ -20,7 +19,7 @@ pub struct Certificate {
     parsed: x509_cert::Certificate,
 }
 
-/// How a certificate is named in `keyId`. The document leaves the details open (readings, rows 61 and 62).
+/// How a certificate is named in `keyId`. A bank decides the details.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct KeyIdForm {
     /// How the serial number is written.
@@ -102,8 +101,7 @@ impl Certificate {
         Ok(self.parsed.tbs_certificate.subject_public_key_info.to_der()?)
     }
 
-    /// The value of `TPP-Signature-Certificate`: base64 of the DER on one line, without PEM lines (readings,
-    /// row 76).
+    /// The value of the header that holds it: base64 of the DER on one line, without PEM lines.
     pub fn header_value(&self) -> String {
         BASE64_STANDARD.encode(&self.der)
     }
@@ -140,7 +138,7 @@ impl Certificate {
         Name::of(&self.parsed.tbs_certificate.issuer)
     }
 
-    /// The `keyId` of this certificate: `SN=<hex serial>,CA=<issuer>` (the document, L275).
+    /// The `keyId` of this certificate: `SN=<hex serial>,CA=<issuer>`.
     pub fn key_id(&self, form: &KeyIdForm) -> String {
         format!("SN={},CA={}", self.serial(form.serial), self.issuer().write(&form.issuer))
     }

@@ -1,9 +1,9 @@
-//! The value of the `Digest` header: a hash of the body (the document, L165; RFC 3230, section 4.3.2).
+//! The value of the `Digest` header: a hash of the body (RFC 3230, section 4.3.2).
 
 use aws_lc_rs::digest;
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-/// A hash that the document allows for `Digest` (L165).
+/// A hash for `Digest` (RFC 5843).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Algorithm {
     /// SHA-256 (RFC 5843, section 2.2).

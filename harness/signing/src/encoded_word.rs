@@ -1,5 +1,4 @@
-//! The RFC 2047 form of a header value: `=?<charset>?<encoding>?<encoded text>?=` (the document, section
-//! Authentication, L279).
+//! The RFC 2047 form of a header value: `=?<charset>?<encoding>?<encoded text>?=`.
 //!
 //! The whole value goes into one word. RFC 2047, section 2, allows 75 characters to a word, which a signature
 //! alone exceeds, and HTTP has no folded lines to put several words on; so the length limit is not kept.
@@ -8,7 +7,7 @@ use std::fmt::Write;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-/// The character set of an encoded word, one of the two that the document names (L279).
+/// The character set of an encoded word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Charset {
     /// `utf-8`.

@@ -1,10 +1,10 @@
 //! The caller's side of signing: what a TPP does to a request before it sends it.
 //!
-//! The document, section Authentication, asks for a `TPP-Signature-Certificate` and a `Signature` header on
-//! every request, and for a `Digest` where there is a body (NCBCT, periodic). One module for each:
+//! A request carries its certificate in a header, a `Signature`, and a `Digest` where it has a body. Which
+//! headers are signed, and which one holds the certificate, the caller says. One module for each:
 //!
 //! - [`digest`]: the value of `Digest`.
-//! - [`certificate`]: the value of `TPP-Signature-Certificate`, and the `keyId` that names the certificate.
+//! - [`certificate`]: the value of the header that holds it, and the `keyId` that names the certificate.
 //! - [`name`]: distinguished names, which `keyId` has the issuer's of.
 //! - [`signing_string`](mod@signing_string): which headers are signed, and the text that is signed.
 //! - [`material`]: keys with a passphrase, and PKCS#12.
@@ -16,7 +16,7 @@
 //! - [`keys`]: made-up keys and certificates to try all this with.
 //!
 //! ```no_run
-//! use xs2aspec_signing::{Certificate, Options, Signer, digest, signature_header};
+//! use xs2aspec_signing::{Options, Signer, digest, listed_headers, signature_header};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let signer = Signer::from_pem(std::fs::read("tpp.key.pem")?, std::fs::read("tpp.cert.pem")?)?;
@@ -24,10 +24,11 @@
 //! let mut fields = vec![
 //!     ("Date", "Sun, 05 Jan 2014 21:31:40 GMT".to_owned()),
 //!     ("Digest", digest::Algorithm::Sha256.header_value(body)),
-//!     ("X-Request-ID", "99391c7e-ad88-49ec-a2ad-99ddcb1f7721".to_owned()),
+//!     ("X-Call-Id", "99391c7e-ad88-49ec-a2ad-99ddcb1f7721".to_owned()),
 //! ];
-//! let signed = signature_header::sign(&signer, &fields, &Options::default())?;
-//! fields.push(("TPP-Signature-Certificate", signer.certificate().header_value()));
+//! let listed = listed_headers(&["date", "digest", "x-call-id"], &fields);
+//! let signed = signature_header::sign(&signer, &fields, &Options { listed, ..Options::default() })?;
+//! fields.push(("X-Certificate", signer.certificate().header_value()));
 //! fields.push(("Signature", signed.value));
 //! # Ok(())
 //! # }

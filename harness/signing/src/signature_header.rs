@@ -1,5 +1,4 @@
-//! The value of the `Signature` header (the document, section Authentication;
-//! draft-cavage-http-signatures-10, sections 2.1 and 4).
+//! The value of the `Signature` header (draft-cavage-http-signatures-10, sections 2.1 and 4).
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -7,18 +6,18 @@ use crate::{
     certificate::KeyIdForm,
     encoded_word::{Charset, EncodedWordError, Encoding, wrap},
     signer::{Signer, SignerError},
-    signing_string::{RequestTarget, SigningStringError, listed_headers, signing_string},
+    signing_string::{RequestTarget, SigningStringError, signing_string},
 };
 
-/// The name of the algorithm in the header (the document, L276).
+/// The name of the algorithm in the header (draft, appendix E.2).
 pub const ALGORITHM: &str = "rsa-sha256";
 
 /// How a request is signed. The default is the legal form; each field departs from it in one way.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The headers that are signed, and that the `headers` parameter states, in this order and letter case.
-    /// Without it, those of the document's six that the request has.
-    pub listed: Option<Vec<String>>,
+    /// The headers that are signed, and that the `headers` parameter states, in this order and letter case;
+    /// [`listed_headers`](crate::listed_headers) gives those that a request has.
+    pub listed: Vec<String>,
     /// Method and path, needed only where `listed` has `(request-target)`.
     pub target: Option<RequestTarget>,
     /// A text that is signed instead of the signing string. With it, nothing that is listed need be in the
@@ -43,7 +42,7 @@ pub struct Options {
 /// One parameter of the header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Parameter {
-    /// As the document wants it.
+    /// The legal one.
     #[default]
     Legal,
     /// This text, put between the quotation marks as it is.
@@ -52,10 +51,10 @@ pub enum Parameter {
     Absent,
 }
 
-/// When the value of the header is put into an encoded word (the document, L279; readings, rows 70 to 72).
+/// When the value of the header is put into an encoded word (RFC 2047).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// Only when it is not ASCII; then in utf-8 and B, which the document gives as its example.
+    /// Only when it is not ASCII; then in utf-8 and B.
     #[default]
     WhenNeeded,
     /// Always, so.
@@ -97,13 +96,9 @@ pub fn sign<N: AsRef<str>, V: AsRef<str>>(
     fields: &[(N, V)],
     options: &Options,
 ) -> Result<Signed, SignatureHeaderError> {
-    let listed = match &options.listed {
-        Some(listed) => listed.clone(),
-        None => listed_headers(fields).into_iter().map(str::to_owned).collect(),
-    };
     let text = match &options.text {
         Some(text) => text.clone(),
-        None => signing_string(&listed, fields, options.target.as_ref())?,
+        None => signing_string(&options.listed, fields, options.target.as_ref())?,
     };
     let mut signature = signer.sign(text.as_bytes())?;
     if options.corrupted {
@@ -112,7 +107,7 @@ pub fn sign<N: AsRef<str>, V: AsRef<str>>(
     let parameters = [
         ("keyId", &options.key_id, signer.certificate().key_id(&options.key_id_form)),
         ("algorithm", &options.algorithm, ALGORITHM.to_owned()),
-        ("headers", &options.headers, listed.join(" ")),
+        ("headers", &options.headers, options.listed.join(" ")),
         ("signature", &options.signature, signature),
     ];
     let stated: Vec<String> = parameters
@@ -165,6 +160,13 @@ mod tests {
     const FIELDS: [(&str, &str); 4] =
         [("PSU-ID", "p"), ("Date", "now"), ("X-Request-ID", "r"), ("PSU-IP-Address", "192.0.2.1")];
 
+    fn lawful() -> Options {
+        Options {
+            listed: ["date", "x-request-id", "psu-id"].map(str::to_owned).to_vec(),
+            ..Options::default()
+        }
+    }
+
     fn signed(options: &Options) -> Signed {
         sign(&Signer::from_pem(KEY, CERTIFICATE).unwrap(), &FIELDS, options).unwrap()
     }
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_default_is_the_legal_form() {
-        let signed = signed(&Options::default());
+        let signed = signed(&lawful());
         assert_eq!(signed.signing_string, "date: now\nx-request-id: r\npsu-id: p");
         let key_id = Certificate::from_pem(CERTIFICATE).unwrap().key_id(&KeyIdForm::default());
         let start = format!(
@@ -200,12 +202,12 @@ mod tests {
     fn each_parameter_can_be_wrong_alone() {
         let text = || Parameter::Text("wrong".to_owned());
         let cases = [
-            ("keyId", Options { key_id: text(), ..Options::default() }),
-            ("algorithm", Options { algorithm: text(), ..Options::default() }),
-            ("headers", Options { headers: text(), ..Options::default() }),
-            ("signature", Options { signature: text(), ..Options::default() }),
+            ("keyId", Options { key_id: text(), ..lawful() }),
+            ("algorithm", Options { algorithm: text(), ..lawful() }),
+            ("headers", Options { headers: text(), ..lawful() }),
+            ("signature", Options { signature: text(), ..lawful() }),
         ];
-        let legal = signed(&Options::default());
+        let legal = signed(&lawful());
         for (name, options) in cases {
             let wrong = signed(&options);
             assert_eq!(wrong.signing_string, legal.signing_string);
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_parameter_can_be_left_out() {
-        let options = Options { algorithm: Parameter::Absent, ..Options::default() };
+        let options = Options { algorithm: Parameter::Absent, ..lawful() };
         let value = signed(&options).value;
         assert!(value.starts_with("keyId=") && value.contains("\",headers=\""), "{value}");
         assert_eq!(parameter(&value, "algorithm"), None);
@@ -233,8 +235,8 @@ mod tests {
 
     #[test]
     fn a_corrupted_signature_is_as_long_and_does_not_verify() {
-        let legal = signed(&Options::default());
-        let corrupted = signed(&Options { corrupted: true, ..Options::default() });
+        let legal = signed(&lawful());
+        let corrupted = signed(&Options { corrupted: true, ..lawful() });
         assert_eq!(corrupted.value.len(), legal.value.len());
         assert!(verifies(&legal) && !verifies(&corrupted));
     }
@@ -243,7 +245,7 @@ mod tests {
     fn another_list_is_signed_and_stated_as_given() {
         let listed = ["(request-target)", "PSU-IP-Address", "date"].map(str::to_owned).to_vec();
         let target = RequestTarget { method: "POST".into(), path: "/v1/x".into() };
-        let signed = signed(&Options { listed: Some(listed), target: Some(target), ..Options::default() });
+        let signed = signed(&Options { listed, target: Some(target), ..lawful() });
         assert_eq!(
             signed.signing_string,
             "(request-target): post /v1/x\npsu-ip-address: 192.0.2.1\ndate: now"
@@ -255,7 +257,7 @@ mod tests {
     #[test]
     fn an_absent_header_needs_another_text() {
         let signer = Signer::from_pem(KEY, CERTIFICATE).unwrap();
-        let mut options = Options { listed: Some(vec!["digest".to_owned()]), ..Options::default() };
+        let mut options = Options { listed: vec!["digest".to_owned()], ..lawful() };
         let refused = sign(&signer, &FIELDS, &options).unwrap_err();
         assert_eq!(
             refused.to_string(),
@@ -270,14 +272,14 @@ mod tests {
 
     #[test]
     fn the_whole_value_is_wrapped() {
-        let bare = signed(&Options::default()).value;
+        let bare = signed(&lawful()).value;
         for (charset, encoding, start) in [
             (Charset::Utf8, Encoding::B, "=?utf-8?B?"),
             (Charset::Utf8, Encoding::Q, "=?utf-8?Q?"),
             (Charset::Iso8859_1, Encoding::B, "=?iso-8859-1?B?"),
             (Charset::Iso8859_1, Encoding::Q, "=?iso-8859-1?Q?"),
         ] {
-            let word = signed(&Options { wrap: Wrap::Always(charset, encoding), ..Options::default() }).value;
+            let word = signed(&Options { wrap: Wrap::Always(charset, encoding), ..lawful() }).value;
             assert!(word.starts_with(start), "{word}");
             assert_eq!(unwrap(&word), Some(bare.clone()));
         }
@@ -286,7 +288,7 @@ mod tests {
     #[test]
     fn only_a_value_beyond_ascii_is_wrapped_by_default() {
         let key_id = Parameter::Text("SN=1,CA=CN=Prøve".to_owned());
-        let mut options = Options { key_id, ..Options::default() };
+        let mut options = Options { key_id, ..lawful() };
         let wrapped = signed(&options).value;
         assert!(wrapped.starts_with("=?utf-8?B?"), "{wrapped}");
         options.wrap = Wrap::Never;
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     fn debug_shows_neither_signature_nor_psu() {
-        let shown = format!("{:?}", signed(&Options::default()));
+        let shown = format!("{:?}", signed(&lawful()));
         assert_eq!(shown, r#"Signed { value: "***", signing_string: "***" }"#);
     }
 }

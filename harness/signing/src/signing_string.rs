@@ -1,14 +1,9 @@
 //! Which headers are signed, and the text that is signed (draft-cavage-http-signatures-10, section 2.3).
 
-/// The headers that are signed, in the order in which the document lists them (section Authentication, L277).
-pub const SIGNED_HEADERS: [&str; 6] =
-    ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
-
 /// The name that stands for method and path in a list of signed headers (draft, section 2.3, item 1).
 pub const REQUEST_TARGET: &str = "(request-target)";
 
-/// Method and path of a request, for a list that has `(request-target)` in it. The document's own list has
-/// not.
+/// Method and path of a request, for a list that has `(request-target)` in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestTarget {
     /// Method in any letter case; it is signed in lower case.
@@ -31,21 +26,22 @@ pub enum SigningStringError {
     NoRequestTarget,
 }
 
-/// Those of [`SIGNED_HEADERS`] that the request has, in that order, each once (the document, L277: "each when
-/// available").
+/// Those of the `due` headers that the request has, in that order, each once: what is signed "when available".
 ///
 /// `fields` are the header fields of the request as (name, value), names in any letter case.
-pub fn listed_headers<N: AsRef<str>, V: AsRef<str>>(fields: &[(N, V)]) -> Vec<&'static str> {
+pub fn listed_headers<D: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
+    due: &[D],
+    fields: &[(N, V)],
+) -> Vec<String> {
     let present = |name: &&str| fields.iter().any(|(field, _)| field.as_ref().eq_ignore_ascii_case(name));
-    SIGNED_HEADERS.into_iter().filter(present).collect()
+    due.iter().map(AsRef::as_ref).filter(present).map(str::to_owned).collect()
 }
 
 /// The text to be signed for these `listed` headers (draft, section 2.3).
 ///
 /// One line for each listed name, in the order of the list and joined with a line feed: the name in lower
 /// case, a colon, a space, the value without blanks around it. Fields of one name are joined with a comma and
-/// a space, in their order. Any list may be given, in any order, with names outside [`SIGNED_HEADERS`];
-/// `target` is only needed for `(request-target)`.
+/// a space, in their order. Any list may be given, in any order; `target` is only needed for `(request-target)`.
 pub fn signing_string<L: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
     listed: &[L],
     fields: &[(N, V)],
@@ -82,10 +78,12 @@ mod tests {
 
     use super::*;
 
+    const DUE: [&str; 6] =
+        ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
     const NOTHING: [(&str, &str); 0] = [];
 
     #[test]
-    fn lists_what_is_present_in_the_order_of_the_document() {
+    fn lists_what_is_present_in_the_order_that_is_due() {
         let full = [
             ("TPP-Redirect-URI", "https://tpp.example/back"),
             ("PSU-CORPORATE-ID", "7"),
@@ -96,10 +94,9 @@ mod tests {
             ("Date", "now"),
             ("PSU-Context", "PRIVATE"),
         ];
-        assert_eq!(listed_headers(&full), SIGNED_HEADERS);
-        // The sandbox customer list has neither a PSU nor a redirect (readings, row 82).
-        assert_eq!(listed_headers(&[("X-Request-ID", ""), ("Date", "now")]), ["date", "x-request-id"]);
-        assert!(listed_headers(&NOTHING).is_empty());
+        assert_eq!(listed_headers(&DUE, &full), DUE);
+        assert_eq!(listed_headers(&DUE, &[("X-Request-ID", ""), ("Date", "now")]), ["date", "x-request-id"]);
+        assert!(listed_headers(&DUE, &NOTHING).is_empty());
     }
 
     #[test]
@@ -137,7 +134,7 @@ mod tests {
 
         #[test]
         fn header_names_may_have_any_letter_case(
-            present in proptest::sample::subsequence(SIGNED_HEADERS.to_vec(), 0..=6),
+            present in proptest::sample::subsequence(DUE.to_vec(), 0..=6),
             upper in proptest::collection::vec(any::<bool>(), 16),
             value in "[ -~]{0,20}",
         ) {
@@ -147,7 +144,7 @@ mod tests {
             };
             let plain: Vec<_> = present.iter().map(|name| ((*name).to_owned(), value.clone())).collect();
             let mixed: Vec<_> = present.iter().map(|name| (recased(name), value.clone())).collect();
-            prop_assert_eq!(listed_headers(&mixed), present.clone());
+            prop_assert_eq!(listed_headers(&DUE, &mixed), present.clone());
             let listed: Vec<_> = present.iter().map(|name| recased(name)).collect();
             prop_assert_eq!(
                 signing_string(&present, &plain, None).unwrap(),

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use crate::{
     clause::{self, Clause},
     document::Document,
+    masks::MaskSpec,
     problem::Problem,
     profile::ProfileSpec,
+    signing::SigningSpec,
     tree::Tree,
 };
 
@@ -19,6 +21,10 @@ pub struct Spec {
     pub clauses: BTreeMap<String, Clause>,
     /// What a target profile says of one bank.
     pub profile: ProfileSpec,
+    /// How a request is signed.
+    pub signing: SigningSpec,
+    /// What no record shows.
+    pub masks: MaskSpec,
 }
 
 impl Spec {
@@ -26,10 +32,16 @@ impl Spec {
     pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> Self {
         let document = Document::load(tree);
         let clauses = clause::load(tree, &document, problems);
-        let profile = ProfileSpec::load(tree).unwrap_or_else(|problem| {
-            problems.push(problem);
-            ProfileSpec::default()
-        });
-        Self { document, clauses, profile }
+        let profile = or_problem(ProfileSpec::load(tree), problems);
+        let signing = or_problem(SigningSpec::load(tree), problems);
+        let masks = or_problem(MaskSpec::load(tree), problems);
+        Self { document, clauses, profile, signing, masks }
     }
+}
+
+fn or_problem<T: Default>(read: Result<T, Problem>, problems: &mut Vec<Problem>) -> T {
+    read.unwrap_or_else(|problem| {
+        problems.push(problem);
+        T::default()
+    })
 }

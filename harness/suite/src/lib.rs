@@ -29,6 +29,6 @@ pub use plan::{Plan, PlanError, Shard};
 pub use request::{BodySpec, RequestSpec};
 pub use suite::Suite;
 pub use xs2aspec_spec::{
-    AnswerRules, At, CapabilitySpec, Clause, Document, Problem, Problems, ProfileSpec, Spec, Strength, Tree,
-    problem::nearest, profile::TEMPLATE,
+    AnswerRules, At, CapabilitySpec, CertificateChoices, Clause, Document, FormChoice, MaskSpec, Problem,
+    Problems, ProfileSpec, SigningSpec, Spec, Strength, Tree, problem::nearest, profile::TEMPLATE,
 };

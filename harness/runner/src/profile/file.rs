@@ -489,7 +489,8 @@ pub fn schema(suite: &Suite) -> Value {
     choices["additionalProperties"] = false.into();
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
-            let known = Forms::known(&choice.key).map(|known| format!("; knows {known}")).unwrap_or_default();
+            let known = Forms::known(&choice.key, &suite.spec().signing.choices);
+            let known = known.map(|known| format!("; knows {known}")).unwrap_or_default();
             let says = format!("{} ({}); usually `{}`{known}", clause.says, clause.id, choice.default);
             choices["properties"][&choice.key] = text(&says);
         }

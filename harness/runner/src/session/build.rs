@@ -33,7 +33,10 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let (profile, permission) = profile.into_parts();
         fit::check(&suite, &profile)?;
-        let seal = Seal::new(profile.signer().map_err(SealError::from)?, Forms::of(&profile.choices)?)?;
+        let signing = &suite.spec().signing;
+        let forms = Forms::of(&profile.choices, &signing.choices)?;
+        let signer = profile.signer().map_err(SealError::from)?;
+        let seal = Seal::new(signer, forms, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
         Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), gate))
     }
@@ -49,7 +52,7 @@ impl Session {
         inside: Option<Inside>,
     ) -> Result<Self, SessionError> {
         let (mut profile, permission) = profile.into_parts();
-        let forms = Forms::of(&profile.choices)?;
+        let forms = Forms::of(&profile.choices, &self.suite.spec().signing.choices)?;
         let (seal, requests) = if forms == *self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
         } else {
@@ -79,7 +82,7 @@ impl Session {
         Self {
             strict: fit::strict(&suite, &profile),
             pace: Pace::new(profile.limits.clone()),
-            masker: Masker::new(&profile, seed),
+            masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
             seal,
             gate,
             running: None,

@@ -24,6 +24,10 @@ use texts::{difference, habits, other_body};
 /// A request as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
+    /// Headers that have to be signed where the request has them, in small letters.
+    pub signed_headers: &'a [String],
+    /// The header with the certificate, if there is one.
+    pub certificate_header: Option<&'a str>,
     /// Header fields as (name, value).
     pub fields: &'a [(String, String)],
     /// Names of the fields whose values came as bytes that are not UTF-8, and are here as ISO-8859-1 has
@@ -41,7 +45,7 @@ pub struct Received<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What was looked at: `Digest`, `keyId` ..
-    pub part: &'static str,
+    pub part: String,
     /// Whether it is as it should be.
     pub holds: bool,
     /// What was found, and what would explain it.
@@ -116,8 +120,8 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    fn say(&mut self, part: &'static str, holds: bool, says: impl Into<String>) {
-        self.findings.push(Finding { part, holds, says: says.into() });
+    fn say(&mut self, part: &str, holds: bool, says: impl Into<String>) {
+        self.findings.push(Finding { part: part.to_owned(), holds, says: says.into() });
     }
 
     fn field(&self, name: &str) -> Option<&str> {
@@ -143,9 +147,9 @@ impl Examination<'_> {
     }
 
     fn certificate(&mut self) -> Option<Certificate> {
-        const PART: &str = "TPP-Signature-Certificate";
-        let Some(text) = self.field(PART).map(str::to_owned) else {
-            self.say(PART, false, "is not there");
+        let part = self.received.certificate_header?;
+        let Some(text) = self.field(part).map(str::to_owned) else {
+            self.say(part, false, "is not there");
             return None;
         };
         let Ok(bytes) = BASE64_STANDARD.decode(&text) else {
@@ -156,22 +160,22 @@ impl Examination<'_> {
             } else {
                 "is no base64 (RFC 4648, section 4)"
             };
-            self.say(PART, false, why);
+            self.say(part, false, why);
             return None;
         };
         let read = if bytes.starts_with(b"-----BEGIN") {
-            self.say(PART, true, "is base64 of PEM, which not every bank takes");
+            self.say(part, true, "is base64 of PEM, which not every bank takes");
             Certificate::from_pem(&bytes)
         } else {
             Certificate::from_der(bytes)
         };
         match read {
             Ok(certificate) => {
-                self.say(PART, true, format!("names {}", certificate.key_id(&KeyIdForm::default())));
+                self.say(part, true, format!("names {}", certificate.key_id(&KeyIdForm::default())));
                 Some(certificate)
             }
             Err(error) => {
-                self.say(PART, false, format!("holds no certificate: {error}"));
+                self.say(part, false, format!("holds no certificate: {error}"));
                 None
             }
         }
@@ -191,7 +195,8 @@ impl Examination<'_> {
     fn digest(&mut self) {
         let body = self.received.body;
         let Some(text) = self.field("digest").map(str::to_owned) else {
-            if !body.is_empty() {
+            let is_due = self.received.signed_headers.iter().any(|name| name == "digest");
+            if is_due && !body.is_empty() {
                 self.say("Digest", false, "is not there, and the request has a body");
             }
             return;
@@ -223,8 +228,7 @@ impl Examination<'_> {
         if !text.is_ascii() {
             let charset = if self.is_latin_1("signature") { "ISO-8859-1" } else { "UTF-8" };
             let says = format!(
-                "has letters beyond ASCII in {charset} and stands bare: it has to be wrapped as =?{}?B?..?= (the document, section \
-                 Authentication, rule 3; RFC 2047)",
+                "has letters beyond ASCII in {charset} and stands bare: it has to be wrapped as =?{}?B?..?= (RFC 2047)",
                 charset.to_ascii_lowercase()
             );
             self.say("Signature", false, says);
@@ -282,9 +286,12 @@ impl Examination<'_> {
     fn list(&mut self, parameters: &Parameters) {
         let Some(headers) = &parameters.headers else { return };
         let listed: Vec<String> = headers.split_ascii_whitespace().map(str::to_ascii_lowercase).collect();
-        let due = listed_headers(self.received.fields);
-        let left_out: Vec<&str> =
-            due.iter().copied().filter(|name| !listed.iter().any(|listed| listed == name)).collect();
+        let due = listed_headers(self.received.signed_headers, self.received.fields);
+        let left_out: Vec<&str> = due
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !listed.iter().any(|listed| listed == name))
+            .collect();
         if !left_out.is_empty() {
             self.say(
                 "headers",

@@ -97,7 +97,7 @@ pub(super) fn habits(listed: &[&str], received: &Received<'_>, ours: &str) -> Ve
     let mut backwards = lines.clone();
     backwards.reverse();
     habits.push((backwards.join("\n"), "its lines are in the contrary order of the list".to_owned()));
-    let document = listed_headers(received.fields);
+    let document = listed_headers(received.signed_headers, received.fields);
     if let Ok(text) = signing_string(&document, received.fields, received.target) {
         habits.push((text, format!("it is over {}, which is not what the list says", document.join(" "))));
     }

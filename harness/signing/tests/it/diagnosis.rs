@@ -15,6 +15,7 @@ use xs2aspec_signing::{
 const KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem");
 const CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
 const OTHER_CERTIFICATE: &str = include_str!("../../../../fixtures/keys/other.cert.pem");
+const CERTIFICATE_HEADER: &str = "TPP-Signature-Certificate";
 const BODY: &[u8] = b"{ \"a\": 1 }\n";
 
 fn signer() -> Signer {
@@ -37,6 +38,16 @@ fn fields() -> Vec<(String, String)> {
     fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
+/// The headers that are signed where a request has them.
+fn due() -> Vec<String> {
+    ["date", "digest", "x-request-id", "tpp-redirect-uri"].map(str::to_owned).to_vec()
+}
+
+/// Signs all of them.
+fn lawful() -> Options {
+    Options { listed: due(), ..Options::default() }
+}
+
 /// What is seen of a request that was signed so, and changed after.
 fn seen(
     options: &Options,
@@ -49,6 +60,8 @@ fn seen(
     fields.push(("Signature".into(), signature));
     change(&mut fields);
     diagnosis::examine(&Received {
+        signed_headers: &due(),
+        certificate_header: Some(CERTIFICATE_HEADER),
         fields: &fields,
         latin_1: &[],
         body: BODY,
@@ -79,17 +92,17 @@ fn a_right_request_holds_in_every_form() {
         Wrap::Always(Charset::Utf8, Encoding::B),
         Wrap::Always(Charset::Iso8859_1, Encoding::Q),
     ] {
-        let findings = seen(&Options { wrap, ..Options::default() }, |_| {}, None);
+        let findings = seen(&Options { wrap, ..lawful() }, |_| {}, None);
         assert!(findings.len() >= 5 && findings.iter().all(|finding| finding.holds), "{findings:#?}");
     }
-    let listed = Some(vec![
+    let listed = vec![
         "(request-target)".to_owned(),
         "date".into(),
         "digest".into(),
         "x-request-id".into(),
         "tpp-redirect-uri".into(),
-    ]);
-    let options = Options { listed, target: Some(target()), ..Options::default() };
+    ];
+    let options = Options { listed, target: Some(target()), ..lawful() };
     assert!(seen(&options, |_| {}, None).iter().all(|finding| finding.holds));
 }
 
@@ -140,11 +153,11 @@ fn every_habit_of_signing_is_named() {
         ),
         (with(1, &format!("digest: {}", Algorithm::Sha256.base64(BODY))), "digest is without its algorithm"),
     ] {
-        let says = wrong(&seen(&Options { text: Some(text), ..Options::default() }, |_| {}, None));
+        let says = wrong(&seen(&Options { text: Some(text), ..lawful() }, |_| {}, None));
         assert!(says.starts_with("signature: is by the key") && says.contains(habit), "{habit}: {says}");
     }
     let text = Some("something else".to_owned());
-    let says = wrong(&seen(&Options { text, ..Options::default() }, |_| {}, None));
+    let says = wrong(&seen(&Options { text, ..lawful() }, |_| {}, None));
     assert!(says.contains("no usual habit explains"), "{says}");
 }
 
@@ -154,7 +167,7 @@ fn a_text_that_is_given_is_compared_byte_by_byte() {
         signing_string(&["date", "digest", "x-request-id", "tpp-redirect-uri"], &fields(), None).unwrap();
     let byte = theirs.find("c63ec4ff").unwrap() + 8;
     let theirs = theirs.replace("c63ec4ff", "c63ec4fe");
-    let options = Options { text: Some(theirs.clone()), ..Options::default() };
+    let options = Options { text: Some(theirs.clone()), ..lawful() };
     let says = wrong(&seen(&options, |_| {}, Some(&theirs)));
     assert!(
         says.contains(&format!("is over the text that was given; differs from byte {byte} (line 3)")),
@@ -165,7 +178,7 @@ fn a_text_that_is_given_is_compared_byte_by_byte() {
 
 #[test]
 fn every_part_that_differs_is_named() {
-    let legal = Options::default();
+    let legal = lawful();
     let sha = |body: &[u8]| Algorithm::Sha256.header_value(body);
     let digest = |value: String| {
         let findings = seen(&legal, |fields| set(fields, "Digest", value), None);
@@ -185,9 +198,8 @@ fn every_part_that_differs_is_named() {
         assert!(!finding.holds && finding.says.contains(habit), "{habit}: {}", finding.says);
     }
     let certificate = signer().certificate().clone();
-    let key_id = |text: String| {
-        wrong(&seen(&Options { key_id: Parameter::Text(text), ..Options::default() }, |_| {}, None))
-    };
+    let key_id =
+        |text: String| wrong(&seen(&Options { key_id: Parameter::Text(text), ..lawful() }, |_| {}, None));
     let issuer = certificate.issuer().write(&NameForm::Rfc4514);
     for (text, habit) in [
         (format!("SN={},CA={issuer}", certificate.serial_decimal()), "written in decimal"),
@@ -201,8 +213,8 @@ fn every_part_that_differs_is_named() {
         let says = key_id(text);
         assert!(says.starts_with("keyId: ") && says.contains(habit), "{habit}: {says}");
     }
-    let listed = Some(["date", "digest", "x-request-id"].map(str::to_owned).to_vec());
-    let says = wrong(&seen(&Options { listed, ..Options::default() }, |_| {}, None));
+    let listed = ["date", "digest", "x-request-id"].map(str::to_owned).to_vec();
+    let says = wrong(&seen(&Options { listed, ..lawful() }, |_| {}, None));
     assert!(says.contains("the request has tpp-redirect-uri, which must be listed"), "{says}");
     let says = wrong(&seen(
         &Options { algorithm: Parameter::Text("hmac-sha256".into()), ..legal.clone() },
@@ -234,7 +246,7 @@ fn every_part_that_differs_is_named() {
 
 #[test]
 fn the_length_of_the_body_is_compared() {
-    let legal = Options::default();
+    let legal = lawful();
     let length = |text: &str| {
         let text = text.to_owned();
         seen(&legal, |fields| fields.push(("content-length".to_owned(), text)), None)
@@ -248,12 +260,15 @@ fn the_length_of_the_body_is_compared() {
 
 #[test]
 fn a_value_beyond_ascii_has_to_be_wrapped() {
-    let options = Options { algorithm: Parameter::Text("rsa-sha256 å".into()), ..Options::default() };
+    let options = Options { algorithm: Parameter::Text("rsa-sha256 å".into()), ..lawful() };
     let wrapped = seen(&options, |_| {}, None);
     assert!(wrong(&wrapped).starts_with("algorithm: expected rsa-sha256"), "{wrapped:#?}");
     let bare = seen(&Options { wrap: Wrap::Never, ..options }, |_| {}, None);
     let bare: Vec<_> = bare.iter().filter(|finding| !finding.holds).collect();
-    assert_eq!(bare.iter().map(|finding| finding.part).collect::<Vec<_>>(), ["Signature", "algorithm"]);
+    assert_eq!(
+        bare.iter().map(|finding| finding.part.as_str()).collect::<Vec<_>>(),
+        ["Signature", "algorithm"]
+    );
     assert!(bare[0].says.starts_with("has letters beyond ASCII in UTF-8 and stands bare"), "{bare:#?}");
     assert!(bare[0].says.contains("=?utf-8?B?..?="), "{bare:#?}");
 }
@@ -265,13 +280,21 @@ fn values_in_iso_8859_1_are_signed_in_their_own_bytes() {
     let listed = ["date", "digest", "x-request-id", "tpp-redirect-uri"];
     let text = signing_string(&listed, &fields, None).unwrap();
     let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
-    let made = sign(&signer(), &fields, &Options::default()).unwrap().value;
+    let made = sign(&signer(), &fields, &lawful()).unwrap().value;
     let right = signer().sign(&bytes).unwrap();
     let (before, _) = made.split_once("signature=\"").unwrap();
     fields.push(("TPP-Signature-Certificate".into(), signer().certificate().header_value()));
     fields.push(("Signature".into(), format!("{before}signature=\"{right}\"")));
     let holds = |latin_1: &[String]| {
-        let received = Received { fields: &fields, latin_1, body: BODY, target: None, signed: None };
+        let received = Received {
+            signed_headers: &due(),
+            certificate_header: Some(CERTIFICATE_HEADER),
+            fields: &fields,
+            latin_1,
+            body: BODY,
+            target: None,
+            signed: None,
+        };
         diagnosis::examine(&received).iter().all(|finding| finding.holds)
     };
     assert!(holds(&["tpp-redirect-uri".to_owned()]));
@@ -281,7 +304,7 @@ fn values_in_iso_8859_1_are_signed_in_their_own_bytes() {
 #[test]
 fn a_quotation_mark_inside_a_parameter_is_named() {
     let key_id = Parameter::Text("SN=1,CA=O=A \\\"B\\\" C".to_owned());
-    let findings = seen(&Options { key_id, ..Options::default() }, |_| {}, None);
+    let findings = seen(&Options { key_id, ..lawful() }, |_| {}, None);
     let named = findings.iter().any(|finding| !finding.holds && finding.says.contains("it is written \\22"));
     assert!(named, "{findings:#?}");
 }
@@ -293,7 +316,7 @@ proptest! {
     fn nothing_that_is_received_is_a_panic(signature in ".{0,400}", digest in ".{0,80}", certificate in "[A-Za-z0-9+/= -]{0,200}") {
         let fields = [("Signature", signature.clone()), ("Digest", digest), ("TPP-Signature-Certificate", certificate)];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        diagnosis::examine(&Received { fields: &fields, latin_1: &[], body: BODY, target: None, signed: None });
+        diagnosis::examine(&Received { signed_headers: &due(), certificate_header: Some(CERTIFICATE_HEADER), fields: &fields, latin_1: &[], body: BODY, target: None, signed: None });
         Parameters::read(&signature);
         encoded_word::unwrap(&signature);
         encoded_word::unwrap(&format!("=?utf-8?Q?{signature}?="));
@@ -321,6 +344,8 @@ fn long_headers_take_no_longer_than_they_are_long() {
         ];
         let start = std::time::Instant::now();
         diagnosis::examine(&Received {
+            signed_headers: &due(),
+            certificate_header: Some(CERTIFICATE_HEADER),
             fields: &fields,
             latin_1: &[],
             body: BODY,

@@ -1,6 +1,8 @@
 //! The embedded suite keeps its own rules, covers the whole document, and loses nothing unnoticed.
 
-use xs2aspec_suite::{Coverage, Suite, Tree, lint};
+use std::collections::BTreeSet;
+
+use xs2aspec_suite::{Coverage, Strength, Suite, Tree, lint};
 
 #[test]
 fn the_suite_keeps_the_authoring_rules_and_covers_every_statement() {
@@ -40,6 +42,20 @@ fn every_clause_that_the_runner_can_name_is_in_the_ledger() {
         .filter(|id| !suite.clauses().contains_key(*id))
         .collect();
     assert_eq!(unknown, Vec::<&str>::new());
+}
+
+#[test]
+fn every_choice_of_how_a_certificate_is_written_is_left_by_a_clause() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let left = suite.clauses().values().filter_map(|clause| match &clause.strength {
+        Strength::Choice(choice) => Some(choice.key.as_str()),
+        _ => None,
+    });
+    let left: BTreeSet<&str> = left.collect();
+    let choices = &suite.spec().signing.choices;
+    for choice in [&choices.serial, &choices.issuer, &choices.certificate].into_iter().flatten() {
+        assert!(left.contains(choice.key.as_str()), "no clause leaves the choice `{}`", choice.key);
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use xs2aspec_signing::{
     digest::Algorithm,
     encoded_word,
     encoded_word::{Charset, Encoding},
+    listed_headers,
     signature_header::sign,
 };
 
@@ -105,7 +106,9 @@ impl Signed {
                 ("Digest", algorithm.header_value(&body)),
             ]);
         }
-        let options = Options { wrap: drawn.wrap, ..Options::default() };
+        let due = ["date", "digest", "x-request-id", "psu-id", "tpp-redirect-uri"];
+        let listed = listed_headers(&due, &fields);
+        let options = Options { listed, wrap: drawn.wrap, ..Options::default() };
         let signature = sign(signer, &fields, &options).unwrap().value;
         fields.push(("TPP-Signature-Certificate", signer.certificate().header_value()));
         fields.push(("Signature", signature));

@@ -46,7 +46,9 @@ fn both(bank: &Indoors, signer: &Signer, options: &Options) -> Both {
         ("X-Request-ID".to_owned(), "c63ec4ff-3e4f-4a20-9c2f-9fdf504160c3".to_owned()),
         ("Date".to_owned(), "Sat, 21 Nov 2026 09:00:35 GMT".to_owned()),
     ];
-    let signature = sign(signer, &fields, options).unwrap().value;
+    let signed_headers = ["date", "x-request-id"].map(str::to_owned).to_vec();
+    let options = Options { listed: signed_headers.clone(), ..options.clone() };
+    let signature = sign(signer, &fields, &options).unwrap().value;
     fields.push(("TPP-Signature-Certificate".to_owned(), signer.certificate().header_value()));
     fields.push(("Signature".to_owned(), signature));
     let mut request = Request::builder().method("GET").uri("/v1/sandbox/customers");
@@ -55,7 +57,15 @@ fn both(bank: &Indoors, signer: &Signer, options: &Options) -> Both {
     }
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let answer = runtime.block_on(bank.answer(request.body(Vec::new()).unwrap()));
-    let received = Received { fields: &fields, latin_1: &[], body: b"", target: None, signed: None };
+    let received = Received {
+        signed_headers: &signed_headers,
+        certificate_header: Some("TPP-Signature-Certificate"),
+        fields: &fields,
+        latin_1: &[],
+        body: b"",
+        target: None,
+        signed: None,
+    };
     let findings = diagnosis::examine(&received);
     let said = findings.iter().map(|finding| format!("{}: {}\n", finding.part, finding.says));
     Both {
