@@ -18,9 +18,10 @@ static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables
 const FIXTURES: [&str; 4] = ["fixtures/requests", "fixtures/schemas", "fixtures/spec", "fixtures/tables"];
 
 /// What a pack cannot do without: files, and folders with a file in them.
-const REQUIRED: [(&str, &str); 5] = [
+const REQUIRED: [(&str, &str); 6] = [
     ("fixtures/spec/interface.md", "the text of the document"),
     ("fixtures/spec/answers.yaml", "what the document says of answers"),
+    ("fixtures/spec/masks.yaml", "what no record shows"),
     ("fixtures/schemas/types.json", "the types that the schemas of answers share, or {}"),
     ("fixtures/requests/", "valid requests, one YAML file each"),
     ("cases/clauses/", "the clauses of the document, in YAML files"),

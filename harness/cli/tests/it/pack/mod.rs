@@ -1,0 +1,139 @@
+//! The second document as a test: `fixtures/packs/parcels` is data alone, and a desk that obeys it, or breaks
+//! it, is asked by the same program.
+
+mod desk;
+mod faults;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::{Arc, LazyLock},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, Method, Uri, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{net::TcpListener, task::JoinHandle};
+use xs2aspec_signing::Signer;
+
+use self::{
+    desk::{Asked, Desk},
+    faults::{FAULTS, FREEDOMS},
+};
+use crate::support::{command, printed, xs2aspec};
+
+/// The pack.
+const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/parcels");
+
+/// The clock of all runs and desks.
+const NOW: &str = "2031-03-04T09:00:00Z";
+
+/// What a shop writes of its desk.
+const PROFILE: &str = r#"
+name = "parcel desk"
+base-url = "BASE"
+client = { key = "SHOP000001" }
+office = { id = "O0001" }
+signing = { key = "KEYS/tpp.key.pem", certificate = "KEYS/tpp.cert.pem" }
+"#;
+
+/// What a run against a desk came to.
+struct Ran {
+    exit: Option<i32>,
+    said: String,
+    /// The clauses that failing cases say are broken.
+    broken: BTreeSet<String>,
+}
+
+/// The keys of the shop.
+static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = TempDir::new().unwrap();
+    let made = xs2aspec(&["keys", "--out", folder.path().to_str().unwrap()]);
+    assert_eq!(made.0, Some(0), "{}", made.1);
+    folder
+});
+
+/// A desk on this machine, and a folder with a profile of it.
+async fn desk(fault: Option<&'static str>, freedom: Option<&'static str>) -> (JoinHandle<()>, TempDir) {
+    let keys = KEYS.path();
+    let read = |name: &str| fs::read(keys.join(name)).unwrap();
+    let shop = Signer::from_pem(read("tpp.key.pem"), read("tpp.cert.pem")).unwrap();
+    let desk = Arc::new(Desk::new((fault, freedom), shop, NOW.parse().unwrap()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let profile = PROFILE.replace("BASE", &base).replace("KEYS", keys.to_str().unwrap());
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("desk.toml"), profile).unwrap();
+    let router = Router::new().fallback(answer).with_state(desk);
+    (tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }), folder)
+}
+
+async fn answer(
+    State(desk): State<Arc<Desk>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+    let asked = Asked { method: method.as_str(), path: uri.path(), query, headers, body: &body };
+    let (status, body) = desk.answer(&asked);
+    let status = axum::http::StatusCode::from_u16(status).unwrap();
+    (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+/// Runs the pack against such a desk.
+async fn run(fault: Option<&'static str>, freedom: Option<&'static str>) -> Ran {
+    let (desk, folder) = desk(fault, freedom).await;
+    let (profile, out) = (folder.path().join("desk.toml"), folder.path().join("out"));
+    let output = tokio::task::spawn_blocking(move || {
+        let mut command = command();
+        command.args(["run", "--quiet", "--pack", PACK, "--seed", "1", "--now", NOW, "--target"]);
+        command.arg(&profile).arg("--out").arg(&out).output().unwrap()
+    });
+    let output = output.await.unwrap();
+    desk.abort();
+    let broken = broken(&folder.path().join("out/record.jsonl"));
+    Ran { exit: output.status.code(), said: printed(&output), broken }
+}
+
+fn broken(record: &Path) -> BTreeSet<String> {
+    let record = fs::read_to_string(record).unwrap_or_default();
+    let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == "fail");
+    let findings = failing.flat_map(|verdict| verdict["findings"].as_array().cloned().unwrap_or_default());
+    findings.filter_map(|finding| finding["clause"].as_str().map(str::to_owned)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_desk_that_obeys_is_accused_of_nothing_whatever_freedom_it_uses() {
+    for freedom in [None].into_iter().chain(FREEDOMS.map(Some)) {
+        let ran = run(None, freedom).await;
+        assert_eq!((ran.exit, ran.broken), (Some(0), BTreeSet::new()), "{freedom:?}: {}", ran.said);
+        assert!(ran.said.contains("which is not that of xs2aspec"), "{}", ran.said);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause() {
+    let mut wrong = BTreeMap::new();
+    for few in FAULTS.chunks(4) {
+        let runs: Vec<_> = few.iter().map(|(fault, _)| tokio::spawn(run(Some(fault), None))).collect();
+        for ((fault, clauses), ran) in few.iter().zip(runs) {
+            let ran = ran.await.unwrap();
+            if ran.exit != Some(1) || ran.broken != clauses.iter().map(|id| (*id).to_owned()).collect() {
+                wrong.insert(fault, (clauses, ran.exit, ran.broken));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
