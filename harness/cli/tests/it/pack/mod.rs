@@ -1,6 +1,7 @@
 //! The second document as a test: `fixtures/packs/parcels` is data alone, and a desk that obeys it, or breaks
 //! it, is asked by the same program.
 
+mod commands;
 mod desk;
 mod faults;
 
@@ -8,6 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    process::Command,
     sync::{Arc, LazyLock},
 };
 
@@ -27,7 +29,7 @@ use self::{
     desk::{Asked, Desk},
     faults::{FAULTS, FREEDOMS},
 };
-use crate::support::{command, printed, xs2aspec};
+use crate::support::{self, printed, xs2aspec};
 
 /// The pack.
 const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/parcels");
@@ -48,8 +50,8 @@ signing = { key = "KEYS/tpp.key.pem", certificate = "KEYS/tpp.cert.pem" }
 struct Ran {
     exit: Option<i32>,
     said: String,
-    /// The clauses that failing cases say are broken.
-    broken: BTreeSet<String>,
+    /// Where its profile is, and its record in `out`.
+    folder: TempDir,
 }
 
 /// The keys of the shop.
@@ -94,31 +96,54 @@ async fn answer(
 /// Runs the pack against such a desk.
 async fn run(fault: Option<&'static str>, freedom: Option<&'static str>) -> Ran {
     let (desk, folder) = desk(fault, freedom).await;
-    let (profile, out) = (folder.path().join("desk.toml"), folder.path().join("out"));
-    let output = tokio::task::spawn_blocking(move || {
-        let mut command = command();
-        command.args(["run", "--quiet", "--pack", PACK, "--seed", "1", "--now", NOW, "--target"]);
-        command.arg(&profile).arg("--out").arg(&out).output().unwrap()
-    });
-    let output = output.await.unwrap();
+    let profile = folder.path().join("desk.toml");
+    let arguments = ["--pack", PACK, "--seed", "1", "--now", NOW, "--target", profile.to_str().unwrap()];
+    let (exit, said) = ended(command(folder.path(), &arguments)).await;
     desk.abort();
-    let broken = broken(&folder.path().join("out/record.jsonl"));
-    Ran { exit: output.status.code(), said: printed(&output), broken }
+    Ran { exit, said, folder }
 }
 
-fn broken(record: &Path) -> BTreeSet<String> {
-    let record = fs::read_to_string(record).unwrap_or_default();
-    let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == "fail");
-    let findings = failing.flat_map(|verdict| verdict["findings"].as_array().cloned().unwrap_or_default());
-    findings.filter_map(|finding| finding["clause"].as_str().map(str::to_owned)).collect()
+/// A run in this folder.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = support::command();
+    let out: &[&str] = if arguments.contains(&"--resume") { &[] } else { &["--out", "out"] };
+    command.current_dir(folder).args(["run", "--quiet"]).args(arguments).args(out);
+    command
+}
+
+/// The exit code of a command, and what it printed.
+async fn ended(mut command: Command) -> (Option<i32>, String) {
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    (output.status.code(), printed(&output))
+}
+
+/// The events of the record in a folder.
+fn record(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("record.jsonl")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+impl Ran {
+    /// The clauses that failing cases say are broken.
+    fn broken(&self) -> BTreeSet<String> {
+        let events = record(&self.folder.path().join("out")).into_iter();
+        let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == "fail");
+        let findings =
+            failing.flat_map(|verdict| verdict["findings"].as_array().cloned().unwrap_or_default());
+        findings.filter_map(|finding| finding["clause"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// The profile of its desk.
+    fn profile(&self) -> String {
+        self.folder.path().join("desk.toml").display().to_string()
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_desk_that_obeys_is_accused_of_nothing_whatever_freedom_it_uses() {
     for freedom in [None].into_iter().chain(FREEDOMS.map(Some)) {
         let ran = run(None, freedom).await;
-        assert_eq!((ran.exit, ran.broken), (Some(0), BTreeSet::new()), "{freedom:?}: {}", ran.said);
+        assert_eq!((ran.exit, ran.broken()), (Some(0), BTreeSet::new()), "{freedom:?}: {}", ran.said);
         assert!(ran.said.contains("which is not that of xs2aspec"), "{}", ran.said);
     }
 }
@@ -130,8 +155,9 @@ async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause() {
         let runs: Vec<_> = few.iter().map(|(fault, _)| tokio::spawn(run(Some(fault), None))).collect();
         for ((fault, clauses), ran) in few.iter().zip(runs) {
             let ran = ran.await.unwrap();
-            if ran.exit != Some(1) || ran.broken != clauses.iter().map(|id| (*id).to_owned()).collect() {
-                wrong.insert(fault, (clauses, ran.exit, ran.broken));
+            let broken = ran.broken();
+            if ran.exit != Some(1) || broken != clauses.iter().map(|id| (*id).to_owned()).collect() {
+                wrong.insert(fault, (clauses, ran.exit, broken));
             }
         }
     }
