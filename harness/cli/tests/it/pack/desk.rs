@@ -58,6 +58,9 @@ impl Desk {
             ("POST", ["", "v2", "parcels"]) => self.let_in(asked).and_then(|()| self.take(asked.body)),
             ("GET", ["", "v2", "parcels", id]) => self.let_in(asked).and_then(|()| self.track(id, asked)),
             ("DELETE", ["", "v2", "parcels", id]) => self.let_in(asked).and_then(|()| self.cancel(id)),
+            ("PUT", ["", "v2", "parcels", id, "pickup"]) => {
+                self.let_in(asked).and_then(|()| self.moved(id, asked.body))
+            }
             _ => Err(Refusal(404, "UNKNOWN", "no such operation".to_owned())),
         };
         let (status, mut body) = answered.unwrap_or_else(|refusal| self.refused(refusal));
@@ -125,7 +128,7 @@ impl Desk {
         if !language && !self.breaks("language-listed") {
             return wrong("X-Language");
         }
-        if asked.method == "POST" {
+        if !asked.body.is_empty() || asked.method == "POST" {
             let Some(digest) = field("digest") else {
                 return if self.breaks("digest-missing") { Ok(()) } else { wrong("Digest") };
             };
@@ -395,6 +398,18 @@ impl Desk {
         if !self.breaks("cancel-kept") {
             let mut parcels = self.parcels.lock().unwrap_or_else(PoisonError::into_inner);
             parcels.insert(id.to_owned(), parcel.clone());
+        }
+        Ok((200, parcel))
+    }
+
+    fn moved(&self, id: &str, body: &[u8]) -> Result<(u16, Value), Refusal> {
+        let mut parcel = self.known(id)?;
+        let body: Value = serde_json::from_slice(body).map_err(|_| format("body"))?;
+        if !self.breaks("pickup-unread") {
+            self.pickup(&body["pickupOn"])?;
+        }
+        if self.breaks("pickup-other") {
+            parcel["parcelId"] = "P00000000000".into();
         }
         Ok((200, parcel))
     }

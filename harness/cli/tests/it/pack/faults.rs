@@ -1,7 +1,7 @@
 //! The sentences that a desk can break, and what of the document it may use in another way.
 
 /// Name of a fault, the clause that it breaks, and those that it cannot help breaking with it.
-pub(super) const FAULTS: [(&str, &[&str]); 65] = [
+pub(super) const FAULTS: [(&str, &[&str]); 67] = [
     ("x-client-key-missing", &["header.x-client-key.required"]),
     ("x-trace-missing", &["header.x-trace.required"]),
     ("digest-missing", &["header.digest.required"]),
@@ -36,7 +36,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 65] = [
     ("pieces-most", &["item.pieces.range"]),
     ("amount-digits", &["money.amount.form"]),
     ("currency-listed", &["money.currency.listed"]),
-    ("pickup-range", &["parcel.pickup-on.range"]),
+    ("pickup-range", &["parcel.pickup-on.range", "pickup.pickup-on.range"]),
     ("pickup-date", &["parcel.pickup-on.date"]),
     ("note-length", &["parcel.note.length"]),
     ("name-length", &["person.name.length"]),
@@ -77,6 +77,8 @@ pub(super) const FAULTS: [(&str, &[&str]); 65] = [
     ("answer-events", &["answer.events"]),
     ("answer-lockers", &["answer.office.lockers"]),
     ("street-missing", &["person.street.required"]),
+    ("pickup-unread", &["pickup.pickup-on.required", "pickup.pickup-on.range"]),
+    ("pickup-other", &["pickup.same"]),
 ];
 
 /// What the document leaves open, and a desk does in another way: it answers 200 in place of 201 and has the
