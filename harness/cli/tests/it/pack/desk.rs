@@ -259,6 +259,9 @@ impl Desk {
         self.contents(given("contents").and_then(Value::as_array))?;
         given("insured").map_or(Ok(()), |insured| self.money(insured))?;
         given("pickupOn").map_or(Ok(()), |day| self.pickup(day))?;
+        let reference = given("reference").map(|text| text.as_str().map_or(0, |text| text.chars().count()));
+        is("reference-length", reference.is_none_or(|length| length <= 35), "reference")?;
+        is("", reference.is_none_or(|length| length >= 1), "reference")?;
         let note = given("note").map(|note| note.as_str().is_some_and(|note| note.chars().count() <= 100));
         is("note-length", note.unwrap_or(true), "note")
     }

@@ -1,7 +1,7 @@
 //! The sentences that a desk can break, and what of the document it may use in another way.
 
 /// Name of a fault, the clause that it breaks, and those that it cannot help breaking with it.
-pub(super) const FAULTS: [(&str, &[&str]); 67] = [
+pub(super) const FAULTS: [(&str, &[&str]); 68] = [
     ("x-client-key-missing", &["header.x-client-key.required"]),
     ("x-trace-missing", &["header.x-trace.required"]),
     ("digest-missing", &["header.digest.required"]),
@@ -39,6 +39,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 67] = [
     ("pickup-range", &["parcel.pickup-on.range", "pickup.pickup-on.range"]),
     ("pickup-date", &["parcel.pickup-on.date"]),
     ("note-length", &["parcel.note.length"]),
+    ("reference-length", &["parcel.reference.length"]),
     ("name-length", &["person.name.length"]),
     ("postcode-form", &["person.postcode.form"]),
     ("country-listed", &["country.listed"]),
