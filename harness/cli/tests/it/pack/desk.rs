@@ -242,6 +242,10 @@ impl Desk {
         let sizes = ["S", "M", "L", "XL"];
         let is_size = |size: &str| sizes.contains(&size) || self.breaks("size-listed");
         is("", size.is_some_and(is_size), "size")?;
+        let is_heavy = weight.as_i64().is_some_and(|grams| grams > 20_000);
+        let is_large = size.is_none_or(|size| ["L", "XL"].contains(&size));
+        let is_small = self.breaks("size-heavy-small") && size == Some("S");
+        is("size-heavy", !is_heavy || is_large || is_small, "size")?;
         let service = given("service").and_then(Value::as_str).unwrap_or_default();
         let known = ["door", "office", "locker"];
         let in_capitals = self.breaks("service-capitals") && known.contains(&&*service.to_lowercase());

@@ -1,7 +1,7 @@
 //! The sentences that a desk can break, and what of the document it may use in another way.
 
 /// Name of a fault, the clause that it breaks, and those that it cannot help breaking with it.
-pub(super) const FAULTS: [(&str, &[&str]); 68] = [
+pub(super) const FAULTS: [(&str, &[&str]); 70] = [
     ("x-client-key-missing", &["header.x-client-key.required"]),
     ("x-trace-missing", &["header.x-trace.required"]),
     ("digest-missing", &["header.digest.required"]),
@@ -23,6 +23,8 @@ pub(super) const FAULTS: [(&str, &[&str]); 68] = [
     ("weight-most", &["parcel.weight.range"]),
     ("weight-too-low", &["parcel.weight.range"]),
     ("size-listed", &["parcel.size.listed", "refusal.format-code"]),
+    ("size-heavy", &["parcel.size.heavy"]),
+    ("size-heavy-small", &["parcel.size.heavy"]),
     ("service-capitals", &["parcel.service.listed", "answer.service"]),
     ("office-id-required", &["parcel.office-id.required", "answer.office-id.iff"]),
     ("office-id-absent", &["parcel.office-id.absent"]),
