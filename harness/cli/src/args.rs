@@ -152,7 +152,7 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
     /// Only requests of this operation; may be repeated
-    #[arg(long, value_name = "OPERATION", value_parser = ["basket", "ncbct", "periodic", "customers", "transaction"])]
+    #[arg(long, value_name = "OPERATION")]
     pub(crate) only: Vec<String>,
     /// Requests to send at most, whatever they are for; one in ten, 300 at most, is kept for making findings
     /// smaller

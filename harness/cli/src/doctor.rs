@@ -11,17 +11,9 @@ use xs2aspec_runner::{
     profile::{AuthorizedProfile, Permission},
 };
 use xs2aspec_signing::Certificate;
+use xs2aspec_suite::{Case, Suite};
 
 use crate::{Failure, args::Doctor, target};
-
-/// The plain request of each operation.
-const PLAIN: [(&str, &str); 5] = [
-    ("customers", "customers.path/plain"),
-    ("ncbct", "ncbct.path/plain"),
-    ("periodic", "periodic.path/plain"),
-    ("basket", "basket.body/plain"),
-    ("transaction", "transaction.path/plain"),
-];
 
 /// Characters of an answer that are shown.
 const SHOWN: usize = 300;
@@ -49,8 +41,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let mut skew = None;
     let (mut accepted, mut refused) = (0, 0);
     say!("requests");
-    for (operation, id) in PLAIN {
-        let Some(done) = session.case(id).await else { continue };
+    for case in plain(&suite) {
+        let Some(done) = session.case(&case.id).await else { continue };
         let judged = judged(&done);
         skew = skew.or_else(|| clock_skew(judged.as_ref()?, Utc::now()));
         match done.verdict.verdict {
@@ -58,7 +50,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
             Verdict::NotApplicable => {}
             _ => refused += 1,
         }
-        say_on!("{}", request(operation, &done, judged.as_ref()));
+        say_on!("{}", request(&case.request.operation, &done, judged.as_ref(), &suite));
     }
     say!("clock      {}", skew.map_or_else(|| "the target sends no Date".to_owned(), clock_hint));
 
@@ -82,6 +74,15 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
         say!("  {cases:>6}   not: {reason}");
     }
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
+}
+
+/// The plain request of each operation of which the document shows the answer, that which only reads first.
+fn plain(suite: &Suite) -> Vec<&Case> {
+    let has_answer = |case: &&Case| suite.answers().has(&case.request.operation);
+    let mut plain: Vec<&Case> =
+        suite.cases().iter().filter(|case| case.is_plain).filter(has_answer).collect();
+    plain.sort_by_key(|case| !case.only_reads());
+    plain
 }
 
 fn aim(profile: &AuthorizedProfile) -> &'static str {
@@ -112,7 +113,7 @@ fn judged(done: &Done) -> Option<Exchange> {
 }
 
 /// One request in one to three lines: how it went, what was answered, and what to change.
-fn request(operation: &str, done: &Done, exchange: Option<&Exchange>) -> String {
+fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Suite) -> String {
     let verdict = &done.verdict;
     let response = exchange.and_then(|exchange| exchange.response.as_ref());
     let status = response.map(|response| format!("{} in {:.1} ms", response.status, took(exchange)));
@@ -152,7 +153,7 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>) -> String 
             let body: String = body.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
             _ = writeln!(lines, "              {body}");
         }
-        if let Some(cause) = refusal_hint(operation, response) {
+        if let Some(cause) = refusal_hint(operation, response, &suite.spec().profile) {
             _ = writeln!(lines, "              perhaps {cause}");
         }
     }

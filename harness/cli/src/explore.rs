@@ -9,7 +9,7 @@ use xs2aspec_prove::{
 use xs2aspec_record::{Exit, outputs};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, Session};
-use xs2aspec_suite::Suite;
+use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
     Failure,
@@ -23,6 +23,7 @@ use crate::{
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     args.save.as_deref().map_or(Ok(()), can_keep)?;
     let suite = Arc::new(crate::suite(&Source::default())?);
+    check_operations(&args.only, &suite)?;
     let asked = Asked {
         spec: &suite.spec().profile,
         target: args.target.as_deref(),
@@ -60,6 +61,20 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     recording.finish()?;
     say!("reports in {}", args.out.display());
     if unkept.is_empty() { Ok(explored.exit) } else { Err(Failure::input(unkept.join("\n"))) }
+}
+
+/// Whether each of these is an operation of which the document says enough to draw requests.
+fn check_operations(only: &[String], suite: &Suite) -> Result<(), Failure> {
+    let known: Vec<&str> = suite.answers().operations().collect();
+    match only.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let near = nearest(name, known.iter().copied());
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let known = known.join(", ");
+            Err(Failure::input(format!("--only `{name}`: expected an operation ({known}){near}")))
+        }
+    }
 }
 
 fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {

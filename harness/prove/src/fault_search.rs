@@ -27,18 +27,8 @@ const BATCH: usize = 5_000;
 /// Single requests between two sequences.
 const BETWEEN: usize = 20;
 
-/// Clauses that no single request shows: they take a quota, an account without funds, a payment that is under
-/// way, or that of somebody else.
-const OF_STATE: [&str; 8] = [
-    "basket.payment-status",
-    "basket.payment-status.shown-to",
-    "basket.status.worst",
-    "error.funds",
-    "error.pdng",
-    "error.funds.no-server-error",
-    "header.psu-ip-address.transaction",
-    "limit.without-psu-ip",
-];
+/// Clauses that no single request shows, one a line.
+const OF_STATE: &str = include_str!("../../../fixtures/kill-matrix/of-state.txt");
 
 /// How the banks are searched.
 #[derive(Debug, Clone)]
@@ -151,7 +141,7 @@ impl FaultSearch {
         let concern = |bank: BankVariant| match bank.clause() {
             _ if together.contains(bank.name()) => Concern::TwoThings,
             clause if of_answers.contains(clause) => Concern::Answers,
-            clause if OF_STATE.contains(&clause) => Concern::State,
+            clause if OF_STATE.lines().any(|line| line == clause) => Concern::State,
             _ => Concern::Requests,
         };
         let with_concern = |one: Searched| {
@@ -297,4 +287,17 @@ async fn run_sequence(
     let finding = told.findings.first()?.clone();
     let steps: Vec<String> = commands.iter().take(told.done + 1).map(Command::says).collect();
     Some((steps.join(", "), vec![finding]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_clause_of_state_has_a_fault() {
+        let faults: BTreeSet<&str> = BankVariant::all().map(BankVariant::clause).collect();
+        for line in OF_STATE.lines().filter(|line| !line.starts_with('#')) {
+            assert!(faults.contains(line), "fixtures/kill-matrix/of-state.txt: no fault breaks `{line}`");
+        }
+    }
 }

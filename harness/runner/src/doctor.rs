@@ -4,8 +4,9 @@
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
-use xs2aspec_record::{Exchange, Response};
+use xs2aspec_record::{Body, Exchange, Response};
 use xs2aspec_signing::Certificate;
+use xs2aspec_spec::ProfileSpec;
 
 use crate::exchange::{Cause, ExchangeError};
 
@@ -72,44 +73,26 @@ pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
     }
 }
 
-/// The likely cause of a refusal, with the key of the profile to change. The words are those of the target.
-pub fn refusal_hint(operation: &str, response: &Response) -> Option<String> {
-    let said = response.body.as_ref().map(|body| body.shown().to_ascii_lowercase()).unwrap_or_default();
-    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    let creditor = if operation == "ncbct" { "foreign-creditor" } else { "domestic-creditor" };
-    let cause = match response.status {
-        300..=399 => "the base URL has moved: `base-url`".to_owned(),
-        429 => "too many requests: `--jobs` fewer, or another day".to_owned(),
-        500.. => "the target fails by itself".to_owned(),
-        _ if says(&["psu_credentials", "psu-id", "psu_id"]) => {
-            "the target does not know the PSU: `[psu.private] id`".to_owned()
-        }
-        _ if says(&["accept-fix", "accept_fix"]) => format!("`x-accept-fix = {{ {operation} = \"..\" }}`"),
-        _ if says(&["redirect-uri", "redirect_uri"]) => "`redirect-uri`".to_owned(),
-        _ if says(&["session-id", "session_id"]) => "`session-id`".to_owned(),
-        _ if says(&["kid_", "signature", "certificate", "digest", "keyid"]) => {
-            "the target must know the certificate of `[signing] certificate`, and the key of `[signing] key`"
-                .to_owned()
-        }
-        _ if says(&["debtoraccount"]) => "`[accounts.debtor]`".to_owned(),
-        _ if says(&["creditoraccount", "creditoragent"]) => format!("`[accounts.{creditor}]`"),
-        _ if says(&["consent"]) => {
-            "no consent for `[transaction] account-id`, or for `session-id`".to_owned()
-        }
-        401 | 403 => "the target must know `[signing] certificate`, and allow it this operation".to_owned(),
-        404 | 405 if operation == "transaction" => {
-            "`[transaction] account-id` and `transaction-id`, or the prefix in `base-url`".to_owned()
-        }
-        404 | 405 => format!("`[paths] {operation}`, or the prefix in `base-url`"),
-        _ => return None,
-    };
-    Some(cause)
+/// The likely cause of a refusal, with the key of the profile to change.
+pub fn refusal_hint(operation: &str, response: &Response, spec: &ProfileSpec) -> Option<String> {
+    let said = response.body.as_ref().map(Body::shown).unwrap_or_default();
+    match response.status {
+        300..=399 => Some("the base URL has moved: `base-url`".to_owned()),
+        429 => Some("too many requests: `--jobs` fewer, or another day".to_owned()),
+        500.. => Some("the target fails by itself".to_owned()),
+        status => spec.hint(operation, status, &said).or_else(|| match status {
+            401 | 403 => {
+                Some("the target must know `[signing] certificate`, and allow it this operation".to_owned())
+            }
+            404 | 405 => Some(format!("`[paths] {operation}`, or the prefix in `base-url`")),
+            _ => None,
+        }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use xs2aspec_record::Body;
 
     use super::*;
     use crate::{exchange::Trouble, profile::TEST_CERTIFICATE};
@@ -164,11 +147,11 @@ mod tests {
         ];
         for (operation, status, body, expected) in table {
             let response = Response { status, headers: vec![], body: Some(Body::Text(body.to_owned())) };
-            let found = refusal_hint(operation, &response).unwrap();
+            let found = refusal_hint(operation, &response, ProfileSpec::embedded()).unwrap();
             assert!(found.contains(expected), "{operation} {status} {body}: {found}");
         }
         let plain = Response { status: 400, headers: vec![], body: None };
-        assert_eq!(refusal_hint("ncbct", &plain), None);
+        assert_eq!(refusal_hint("ncbct", &plain, ProfileSpec::embedded()), None);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct ProfileSpec {
     pub values: Vec<ValueSpec>,
     /// What a bank may lack.
     pub capabilities: Vec<CapabilitySpec>,
+    /// What is likely to be wrong where a plain request is refused.
+    pub hints: Vec<HintSpec>,
     /// Choices, by key, that no case shows alone since every request is made by them.
     pub decided_by_profile: Vec<String>,
     /// The profile of a target of which only the URL is known, TOML, and the name of its file; where a
@@ -74,6 +76,30 @@ pub struct Ask {
     pub absent: Vec<u16>,
 }
 
+/// What a refusal is likely to be about.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HintSpec {
+    /// Texts in small letters, one of which is in the answer; none for any answer.
+    pub says: Vec<String>,
+    /// Statuses, one of which the answer has; none for any.
+    pub status: Vec<u16>,
+    /// Operations, one of which was asked for; none for any.
+    pub operations: Vec<String>,
+    /// What to do; `{operation}` stands for the operation.
+    pub hint: String,
+}
+
+impl HintSpec {
+    /// What it says of a refusal with these words in small letters, if it fits.
+    fn of(&self, operation: &str, status: u16, said: &str) -> Option<String> {
+        let fits = (self.says.is_empty() || self.says.iter().any(|word| said.contains(word)))
+            && (self.status.is_empty() || self.status.contains(&status))
+            && (self.operations.is_empty() || self.operations.iter().any(|known| known == operation));
+        fits.then(|| self.hint.replace("{operation}", operation))
+    }
+}
+
 impl ProfileSpec {
     /// Reads them from a tree; nothing where the tree has no such files.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
@@ -112,6 +138,12 @@ impl ProfileSpec {
     /// The capability of this name.
     pub fn capability(&self, name: &str) -> Option<&CapabilitySpec> {
         self.capabilities.iter().find(|capability| capability.name == name)
+    }
+
+    /// What a refusal of a plain request is likely to be about; the words are those of the target.
+    pub fn hint(&self, operation: &str, status: u16, said: &str) -> Option<String> {
+        let said = said.to_ascii_lowercase();
+        self.hints.iter().find_map(|hint| hint.of(operation, status, &said))
     }
 
     /// Names of all values.

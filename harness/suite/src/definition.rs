@@ -322,9 +322,9 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
             { "type": "object", "additionalProperties": false, "required": ["refused"], "properties": { "refused": {
                 "type": "object", "additionalProperties": false, "properties": {
                     "status": { "type": "integer", "description": "Exact status, only where the document gives one." },
-                    "code": { "type": "string", "description": "Code of a tppMessage, only where the document gives one." },
-                    "or-rejected": { "type": "boolean", "description": "A created resource with status RJCT is a refusal here, whatever the profile says." },
-                    "nothing-created": { "type": "boolean", "description": "A created resource with status RJCT is no refusal here." },
+                    "code": { "type": "string", "description": "Code of the refusal, only where the document gives one." },
+                    "or-rejected": { "type": "boolean", "description": "A resource that is created and rejected is a refusal here, whatever the profile says." },
+                    "nothing-created": { "type": "boolean", "description": "A resource that is created and rejected is no refusal here." },
                     "quota": { "type": "boolean", "description": "A 429 is the refusal here, and not a busy target." }
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {

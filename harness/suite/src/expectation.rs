@@ -29,11 +29,11 @@ pub enum Expectation {
 pub struct Refusal {
     /// The status, where the document gives one.
     pub status: Option<u16>,
-    /// A code among the `tppMessages`, where the document gives one.
+    /// A code of its messages, where the document gives one.
     pub code: Option<String>,
-    /// Whether a created resource with status RJCT is no refusal, since nothing may be created.
+    /// Whether a resource that is created and rejected is no refusal, since nothing may be created.
     pub nothing_created: bool,
-    /// Whether a created resource with status RJCT is the refusal whatever the profile says of rejections,
+    /// Whether a resource that is created and rejected is the refusal whatever the profile says of rejections,
     /// since the document says so.
     pub or_rejected: bool,
     /// Whether a 429 is the refusal itself, and not a target that is only busy.
@@ -100,7 +100,7 @@ fn shows(values: &serde_json::Map<String, Value>) -> Result<Expectation, String>
         return Err("`body` wants at least one JSON pointer with its value".to_owned());
     }
     match values.keys().find(|pointer| !pointer.starts_with('/')) {
-        Some(pointer) => Err(format!("`body` wants JSON pointers (`/transactionStatus`), found `{pointer}`")),
+        Some(pointer) => Err(format!("`body` wants JSON pointers (`/member`), found `{pointer}`")),
         None => Ok(Expectation::Shows(
             values.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect(),
         )),
@@ -157,7 +157,7 @@ impl fmt::Display for Expectation {
                     f.write_str(", nothing created")?;
                 }
                 if refusal.or_rejected {
-                    f.write_str(", or created with status RJCT")?;
+                    f.write_str(", or created and rejected")?;
                 }
                 if refusal.quota { f.write_str(", be it with status 429") } else { Ok(()) }
             }
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(shown(json!({"refused": {"nothing-created": true}})).unwrap(), "refused, nothing created");
         assert_eq!(
             shown(json!({"refused": {"or-rejected": true}})).unwrap(),
-            "refused, or created with status RJCT"
+            "refused, or created and rejected"
         );
         assert_eq!(shown(json!({"refused": {"quota": true}})).unwrap(), "refused, be it with status 429");
         assert_eq!(

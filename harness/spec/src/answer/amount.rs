@@ -25,8 +25,8 @@ pub(super) fn check(
     clauses: &Amount,
     notes: &mut Notes,
 ) {
-    let Some(text) = amount.get("amount").and_then(Value::as_str) else { return };
-    let here = at.member("amount");
+    let Some(text) = amount.get(&clauses.number_member).and_then(Value::as_str) else { return };
+    let here = at.member(&clauses.number_member);
     notes.checked();
     let Some(written) = Written::parse(text) else {
         notes.finding(&clauses.form, here, "a decimal number, as in 1234.50", show::quoted(text));
@@ -36,7 +36,7 @@ pub(super) fn check(
         notes.observe(&clauses.unusual, here, format!("{}: {unusual}", show::quoted(text)));
     }
     check_size(&written, text, here, clauses, notes);
-    let code = amount.get("currency").and_then(Value::as_str);
+    let code = amount.get(&clauses.currency_member).and_then(Value::as_str);
     if let Some(fraction) = written.fraction {
         let units = code.and_then(|code| currencies.minor_units(code));
         check_digits((fraction, units), (text, code), here, clauses, notes);

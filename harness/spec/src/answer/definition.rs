@@ -92,6 +92,10 @@ pub(super) enum Note {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Amount {
+    /// The member of an amount that is its number.
+    pub(super) number_member: String,
+    /// The member that is its currency.
+    pub(super) currency_member: String,
     /// It is a decimal number in some form.
     pub(super) form: String,
     /// A form that no plain number has.

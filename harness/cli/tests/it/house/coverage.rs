@@ -47,6 +47,14 @@ fn every_choice_of_how_a_certificate_is_written_is_left_by_a_clause() {
 }
 
 #[test]
+fn every_hint_is_about_operations_that_exist() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    for operation in suite.spec().profile.hints.iter().flat_map(|hint| &hint.operations) {
+        assert!(suite.answers().has(operation), "fixtures/spec/profile.yaml: no operation `{operation}`");
+    }
+}
+
+#[test]
 fn a_suite_that_loses_a_case_or_a_clause_is_not_the_same() {
     let inventory = |tree: Tree| Coverage::of(&Suite::load(tree).unwrap()).inventory();
     let whole = inventory(Tree::embedded());

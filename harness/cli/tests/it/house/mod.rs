@@ -4,3 +4,4 @@ mod arrows;
 mod corpus;
 mod coverage;
 mod examples;
+mod names;

@@ -22,7 +22,7 @@ const AIMS: [Line; 6] = [
 ];
 
 /// What a run says of what it asked.
-const SAYINGS: [Line; 8] = [
+const SAYINGS: [Line; 9] = [
     (
         "run --target bare.toml --only transaction --only customers --out bare",
         3,
@@ -33,6 +33,7 @@ const SAYINGS: [Line; 8] = [
     ("list nothing", 2, "matches no case"),
     ("curl nope --target BANK", 2, "no case"),
     ("curl transaction.path/plain --target BANK", 2, "the target profile has no `transaction.account-id`"),
+    ("explore --only baskets", 2, "did you mean `basket`?"),
     ("prove --matrix none.tsv", 2, "none.tsv: cannot be read"),
     ("coverage", 0, "(100.0 %)"),
 ];
