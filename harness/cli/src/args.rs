@@ -90,9 +90,8 @@ pub(crate) struct Run {
     /// Folder for the reports
     #[arg(long, value_name = "DIR", default_value = "reports/latest")]
     pub(crate) out: PathBuf,
-    /// Folder of case files to use in place of the embedded ones
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cases: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: Source,
     /// How much to run: one case of each class, everything but what takes long, or everything
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
@@ -311,6 +310,8 @@ pub(crate) struct Verify {
     /// is taken
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: Source,
 }
 
 #[derive(Debug, clap::Args)]
@@ -343,6 +344,8 @@ pub(crate) struct Init {
     /// Print the JSON Schema of profiles instead, for an editor
     #[arg(long, conflicts_with = "file")]
     pub(crate) schema: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
 }
 
 #[derive(Debug, clap::Args)]
@@ -442,8 +445,9 @@ pub(crate) struct Prove {
     /// The clock of all runs and banks, RFC 3339
     #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z", value_parser = time)]
     pub(crate) now: DateTime<Utc>,
-    #[command(flatten)]
-    pub(crate) source: Source,
+    /// Folder of case files to use in place of the embedded ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cases: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -551,12 +555,30 @@ pub(crate) struct Keys {
     pub(crate) overwrite: bool,
 }
 
-/// Where case files come from.
-#[derive(Debug, Clone, clap::Args)]
+/// Where the document, its clauses and cases come from.
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Source {
     /// Folder of case files to use in place of the embedded ones
     #[arg(long, value_name = "DIR")]
     pub(crate) cases: Option<PathBuf>,
+    /// Folder of another document, with its clauses, cases and requests: `cases/` and `fixtures/`; nothing of
+    /// the embedded one is used
+    #[arg(long, value_name = "DIR", conflicts_with = "cases")]
+    pub(crate) pack: Option<PathBuf>,
+}
+
+impl Source {
+    /// The arguments that say the same again.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
+        let options = [("--cases", &self.cases), ("--pack", &self.pack)];
+        let given = options.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+        given.flat_map(|(option, path)| [option.to_owned(), path.display().to_string()])
+    }
+
+    /// This one, or another where it says nothing.
+    pub(crate) fn or(&self, other: Self) -> Self {
+        if self.cases.is_none() && self.pack.is_none() { other } else { self.clone() }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -579,7 +601,8 @@ pub(crate) struct Explain {
     /// Id of a clause or of a case
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Profile to fill the request from; without it that of the built-in bank
+    /// Profile to fill the request from; without it that of the built-in bank, or what a pack says of any
+    /// target
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::{Failure, args::Curl, target};
 
 /// Prepares the case, signs its request, and prints the line.
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let suite = Arc::new(crate::suite(&args.source)?);
     let case = case(&suite, &args.case)?;
     let profile = target::profile(&args.target, &suite.spec().profile)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;

@@ -20,7 +20,7 @@ const SHOWN: usize = 300;
 
 /// Looks at everything in order, and goes on as long as that says something.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let suite = Arc::new(crate::suite(&args.source)?);
     let profile = target::profile(&args.target, &suite.spec().profile)?;
     let at =
         if profile.name == profile.base_url { String::new() } else { format!(" at {}", profile.base_url) };

@@ -19,7 +19,7 @@ use xs2aspec_suite::{Depth, Suite};
 
 use crate::{
     Failure,
-    args::{Bundle, Verify},
+    args::{Bundle, Source, Verify},
     report::{self, cannot_write},
 };
 
@@ -64,7 +64,7 @@ pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
     let mut verified = verify::verify(&archive, key.as_ref(), &program()?).map_err(wrong)?;
     let summary = verified.summary.take();
     if let Some(summary) = summary.as_ref().filter(|_| verified.broken.is_empty()) {
-        against_the_suite(&archive, summary, &mut verified).await?;
+        against_the_suite(&args.source, &archive, summary, &mut verified).await?;
     }
     if !verified.broken.is_empty() {
         say!("NOTHING IN THIS BUNDLE CAN BE BELIEVED");
@@ -117,6 +117,9 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
     if let Some(folder) = &start.other_cases {
         said.push(format!("--cases {}: no cases of this program", text::short(folder)));
     }
+    if let Some(folder) = &start.other_document {
+        said.push(format!("--pack {}: not the document of this program", text::short(folder)));
+    }
     for (option, patterns) in [("--only", &start.only), ("--skip", &start.skip)] {
         if !patterns.is_empty() {
             said.push(format!("{option} {}", list(patterns)));
@@ -144,11 +147,12 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
 /// Holds the record against the suite at hand: whether it has all cases, and whether its answers come to its
 /// verdicts.
 async fn against_the_suite(
+    source: &Source,
     archive: &Archive,
     summary: &RunSummary,
     verified: &mut Verified,
 ) -> Result<(), Failure> {
-    let suite = Arc::new(crate::suite(None)?);
+    let suite = Arc::new(crate::suite(source)?);
     match complete(&suite, archive, summary)? {
         Complete::Whole(said) => verified.proven.push(said),
         Complete::Drawn(said) => verified.not_proven.push(said),

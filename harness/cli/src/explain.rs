@@ -10,12 +10,13 @@ use crate::{Failure, args::Explain};
 
 /// Explains a case or a clause.
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let suite = Arc::new(crate::suite(&args.source)?);
     if let Some(clause) = suite.clauses().get(&args.id) {
         explain_clause(&suite, clause);
     } else if let Some(case) = suite.case(&args.id) {
         let spec = &suite.spec().profile;
         let profile = match &args.target {
+            None if suite.tree().other_document().is_some() => Profile::of_url("http://127.0.0.1", spec),
             None => Profile::reference("http://127.0.0.1"),
             Some(target) if target.contains("://") => Profile::of_url(target, spec),
             Some(target) => Profile::read(Path::new(target), spec),

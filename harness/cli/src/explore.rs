@@ -13,7 +13,7 @@ use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
     Failure,
-    args::Explore,
+    args::{Explore, Source},
     recording::Recording,
     report::cannot_write,
     target::{self, Asked},
@@ -22,7 +22,7 @@ use crate::{
 /// Draws requests and sends them.
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     args.save.as_deref().map_or(Ok(()), can_keep)?;
-    let suite = Arc::new(crate::suite(None)?);
+    let suite = Arc::new(crate::suite(&Source::default())?);
     check_operations(&args.only, &suite)?;
     let asked = Asked {
         spec: &suite.spec().profile,

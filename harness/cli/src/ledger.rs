@@ -18,7 +18,7 @@ use crate::{
 
 /// Areas, clauses and cases as a tree, or as JSON with the reason of each case that the depth leaves out.
 pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
-    let suite = crate::suite(args.source.cases.as_ref())?;
+    let suite = crate::suite(&args.source)?;
     let plan =
         suite.plan(&args.only, &[], args.depth).map_err(|error| Failure::input(error.of_arguments()))?;
     if args.json {
@@ -76,7 +76,7 @@ fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
 /// Every section of the document with its statements and how each is covered. A statement left to do is exit
 /// code 1.
 pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
-    let suite = crate::suite(args.source.cases.as_ref())?;
+    let suite = crate::suite(&args.source)?;
     let coverage = Coverage::of(&suite);
     let exit = if coverage.is_complete() { Exit::Conforms } else { Exit::Violation };
     if args.json {
@@ -151,7 +151,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 
 /// Breaches of the authoring rules; any is exit code 2.
 pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
-    let suite = crate::suite(args.cases.as_ref())?;
+    let suite = crate::suite(args)?;
     let problems = lint::lint(&suite);
     if problems.is_empty() {
         let [quick, standard, exhaustive] = [Depth::Quick, Depth::Standard, Depth::Exhaustive]

@@ -36,7 +36,7 @@ mod target;
 
 use std::process::ExitCode;
 
-use args::{Args, Command};
+use args::{Args, Command, Source};
 use clap::Parser;
 use xs2aspec_record::Exit;
 use xs2aspec_suite::{Suite, Tree};
@@ -104,13 +104,18 @@ impl Failure {
     }
 }
 
-/// The suite from a folder, or the embedded one.
-fn suite(cases: Option<&std::path::PathBuf>) -> Result<Suite, Failure> {
-    let tree = match cases {
-        Some(folder) => Tree::with_cases(folder).map_err(Failure::input)?,
-        None => Tree::embedded(),
-    };
-    Suite::load(tree).map_err(Failure::input)
+/// The files of a document and its cases: those of a folder, or the embedded ones.
+fn tree(source: &Source) -> Result<Tree, Failure> {
+    match source {
+        Source { pack: Some(folder), .. } => Tree::pack(folder).map_err(Failure::input),
+        Source { cases: Some(folder), .. } => Tree::with_cases(folder).map_err(Failure::input),
+        _ => Ok(Tree::embedded()),
+    }
+}
+
+/// The suite of a document.
+fn suite(source: &Source) -> Result<Suite, Failure> {
+    Suite::load(tree(source)?).map_err(Failure::input)
 }
 
 fn failed(failure: &Failure) -> ExitCode {

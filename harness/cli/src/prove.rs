@@ -17,7 +17,7 @@ use xs2aspec_suite::Suite;
 
 use crate::{
     Failure,
-    args::Prove,
+    args::{Prove, Source},
     recording::Recording,
     report::{cannot_write, write},
 };
@@ -43,7 +43,7 @@ impl From<ProveError> for Failure {
 /// Runs every case against the clean bank, every fault and every variation, and says what was caught and what
 /// was not.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let suite = Arc::new(crate::suite(&Source { cases: args.cases.clone(), pack: None })?);
     if let Some(name) = &args.fault {
         return explain(args, &suite, BankVariant::Fault(name.parse().map_err(Failure::input)?)).await;
     }

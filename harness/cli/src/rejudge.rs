@@ -9,7 +9,7 @@ use crate::{Failure, args::Rejudge, report};
 
 /// Says which verdicts would be others. Exit code 1 if any would.
 pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(args.source.cases.as_ref())?);
+    let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
     let rejudged = xs2aspec_runner::rejudge(suite, || RecordReader::open(&path))
         .await

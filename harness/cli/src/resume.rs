@@ -22,7 +22,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
     let earlier = PreviousRun::read(&path, &noted).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
     let asked = Run {
-        cases: args.cases.clone().or(asked.cases),
+        source: args.source.or(asked.source),
         jobs: args.jobs,
         allow_production: args.allow_production,
         waivers: args.waivers.clone().or(asked.waivers),

@@ -68,7 +68,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // It may be the record that this run replaces.
     let base = args.base.as_deref().map(base).transpose()?;
     let _warm_up = WarmUp::begin();
-    let suite = Arc::new(crate::suite(args.cases.as_ref())?);
+    let suite = Arc::new(crate::suite(&args.source)?);
+    if let (Some(folder), None) = (suite.tree().other_document(), &args.target) {
+        let message = format!("the built-in bank keeps the document of the program, not that of {folder}");
+        return Err(Failure::input(format!("{message}: name the target that keeps it with --target")));
+    }
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
     if let Some((shard, _)) = shard {
@@ -177,10 +181,9 @@ fn may_write(args: &Run) -> Result<(), Failure> {
 /// identifiers, unless they were asked for.
 fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
     let mut arguments = target;
-    for (option, path) in [("--cases", &args.cases), ("--waivers", &args.waivers)] {
-        if let Some(path) = path {
-            arguments.extend([option.to_owned(), path.display().to_string()]);
-        }
+    arguments.extend(args.source.arguments());
+    if let Some(path) = &args.waivers {
+        arguments.extend(["--waivers".to_owned(), path.display().to_string()]);
     }
     if args.seed.is_some() || args.target.is_none() {
         arguments.extend(["--seed".to_owned(), seed.to_string()]);
@@ -259,11 +262,11 @@ fn options(
         skip: args.skip.clone(),
         arguments,
         shard,
-        // Other case files were shown to catch nothing.
+        // Cases of another folder were shown to catch nothing.
         quality: KILL_MATRIX
             .lines()
             .next()
-            .filter(|_| args.cases.is_none())
+            .filter(|_| args.source.arguments().next().is_none())
             .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
         fault: args.fault.clone(),
         variations: args.variation.clone(),

@@ -11,7 +11,7 @@ use xs2aspec_runner::{
     Profile,
     profile::{self, AuthorizedProfile},
 };
-use xs2aspec_suite::ProfileSpec;
+use xs2aspec_suite::{ProfileSpec, TEMPLATE};
 
 use crate::{Failure, args::Init, report};
 
@@ -63,15 +63,22 @@ pub(crate) fn profile(target: &str, spec: &ProfileSpec) -> Result<Profile, Failu
 /// Writes the profile to start from.
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     if args.schema {
-        say!("{:#}", profile::schema(&crate::suite(None)?));
+        say!("{:#}", profile::schema(&crate::suite(&args.source)?));
         return Ok(Exit::Conforms);
     }
     if args.file.exists() {
         let file = args.file.display();
         return Err(Failure::input(format!("{file}: a file stands there: name another one, or remove it")));
     }
-    report::write(&args.file, &[], profile::TEMPLATE.as_bytes())?;
-    say!("{}: fill it in, and ask `xs2aspec doctor --target {0}`", args.file.display());
+    let tree = crate::tree(&args.source)?;
+    let template = tree.text(TEMPLATE).ok_or_else(|| {
+        let file = tree.shown(TEMPLATE);
+        Failure::input(format!("{file}: is not there: the profile to start from, which `init` writes"))
+    })?;
+    report::write(&args.file, &[], template.as_bytes())?;
+    let mut ask = vec!["xs2aspec doctor --target".to_owned(), args.file.display().to_string()];
+    ask.extend(args.source.arguments());
+    say!("{}: fill it in, and ask `{}`", args.file.display(), ask.join(" "));
     Ok(Exit::Conforms)
 }
 

@@ -67,6 +67,10 @@ pub struct RunStarted {
     /// Folder of the case files, as it was named, where they are others than those of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cases: Option<String>,
+    /// Folder of the document, its clauses and cases, as it was named, where they are others than those of the
+    /// program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_document: Option<String>,
     /// SHA-256 of the document under test, in hex.
     pub document_sha256: String,
     /// SHA-256 over the case files, ledger and fixtures that the run was planned from, in hex.

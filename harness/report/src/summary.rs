@@ -240,11 +240,19 @@ impl RunSummary {
         &self.start
     }
 
-    /// What has to stand before everything else that is said of a run whose cases are not those of the
-    /// program; nothing elsewhere. `shown` makes a text harmless where it stands.
+    /// What has to stand before everything else that is said of a run whose cases or document are not those
+    /// of the program; nothing elsewhere. `shown` makes a text harmless where it stands.
     pub fn of_other_cases(&self, shown: impl Fn(&str) -> String) -> String {
-        let Some(folder) = &self.start.other_cases else { return String::new() };
-        format!("with the cases of {}, which are not those of {}: ", shown(folder), shown(&self.start.tool))
+        let tool = &self.start.tool;
+        match (&self.start.other_document, &self.start.other_cases) {
+            (Some(folder), _) => {
+                format!("by the document of {}, which is not that of {}: ", shown(folder), shown(tool))
+            }
+            (None, Some(folder)) => {
+                format!("with the cases of {}, which are not those of {}: ", shown(folder), shown(tool))
+            }
+            (None, None) => String::new(),
+        }
     }
 
     /// How the run ended; `None` if it was killed.

@@ -253,6 +253,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         fault: options.fault.clone(),
         variations: options.variations.clone(),
         other_cases: session.suite().tree().other_cases().map(str::to_owned),
+        other_document: session.suite().tree().other_document().map(str::to_owned),
         document_sha256: session.suite().spec().document.sha256(),
         suite_sha256: session.suite().tree().sha256(),
         quality: options.quality.clone(),

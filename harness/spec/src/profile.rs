@@ -11,6 +11,12 @@ use crate::{problem::Problem, tree::Tree, yaml};
 /// Where they stand in a tree.
 pub const FILE: &str = "fixtures/spec/profile.yaml";
 
+/// Where the profile of a target stands of which only the URL is known.
+const ANY_BANK: &str = "fixtures/spec/any-bank.toml";
+
+/// Where the commented profile stands that somebody starts from.
+pub const TEMPLATE: &str = "fixtures/spec/template.toml";
+
 /// The values and capabilities of target profiles.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -25,6 +31,10 @@ pub struct ProfileSpec {
     pub hints: Vec<HintSpec>,
     /// Choices, by key, that no case shows alone since every request is made by them.
     pub decided_by_profile: Vec<String>,
+    /// The profile of a target of which only the URL is known, TOML, and the name of its file; where a
+    /// document has none, such a target is given no values.
+    #[serde(skip)]
+    pub any_bank: Option<(String, String)>,
 }
 
 /// A value of a target profile.
@@ -91,10 +101,9 @@ impl HintSpec {
 }
 
 impl ProfileSpec {
-    /// Reads them from a tree; nothing where the tree has no such file.
+    /// Reads them from a tree; nothing where the tree has no such files.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
-        let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
-        let spec: Self = yaml::read(FILE, text)?;
+        let spec: Self = tree.text(FILE).map(|text| yaml::read(FILE, text)).transpose()?.unwrap_or_default();
         for value in &spec.values {
             let message = |what: &str, name: &str| {
                 format!("value `{}` has {what} `{name}`, which does not exist", value.name)
@@ -110,7 +119,8 @@ impl ProfileSpec {
                 return Err(Problem::of_file(FILE, message("table", table)).nearest(table, known));
             }
         }
-        Ok(spec)
+        let any_bank = tree.text(ANY_BANK).map(|text| (tree.shown(ANY_BANK), text.to_owned()));
+        Ok(Self { any_bank, ..spec })
     }
 
     /// Those of the embedded spec, which the built-in reference bank has too.

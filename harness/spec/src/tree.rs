@@ -1,4 +1,5 @@
-//! The files that a suite is read from: those embedded in the binary, or case files from a folder.
+//! The files that a suite is read from: those embedded in the binary, with case files from a folder, or all
+//! of them from a folder.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -13,15 +14,44 @@ static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/schem
 static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
+/// The folders beside `cases` that a suite is read from, embedded or in a pack.
+const FIXTURES: [&str; 4] = ["fixtures/requests", "fixtures/schemas", "fixtures/spec", "fixtures/tables"];
+
+/// What a pack cannot do without: files, and folders with a file in them.
+const REQUIRED: [(&str, &str); 6] = [
+    ("fixtures/spec/interface.md", "the text of the document"),
+    ("fixtures/spec/answers.yaml", "what the document says of answers"),
+    ("fixtures/spec/masks.yaml", "what no record shows"),
+    ("fixtures/schemas/types.json", "the types that the schemas of answers share, or {}"),
+    ("fixtures/requests/", "valid requests, one YAML file each"),
+    ("cases/clauses/", "the clauses of the document, in YAML files"),
+];
+
+/// Endings of the files of a pack below `fixtures/`; others are not read.
+const ENDINGS: [&str; 5] = ["csv", "json", "md", "toml", "yaml"];
+
 /// Files by path with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`,
 /// `fixtures/tables/..`.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     files: BTreeMap<String, String>,
-    /// The folder that the case files were read from, as it was named, without a slash at its end.
-    folder: Option<String>,
-    /// Whether the clause ledger was read from there too.
-    own_clauses: bool,
+    origin: Origin,
+}
+
+/// Where the files come from. Folders stand as they were named, without a slash at their end.
+#[derive(Debug, Clone, Default)]
+enum Origin {
+    /// The binary.
+    #[default]
+    Embedded,
+    /// The case files from a folder.
+    Cases {
+        folder: String,
+        /// Whether the clause ledger was read from there too.
+        own_clauses: bool,
+    },
+    /// All of them from a folder.
+    Pack { folder: String },
 }
 
 impl Tree {
@@ -29,10 +59,9 @@ impl Tree {
     pub fn embedded() -> Self {
         let mut tree = Self::default();
         tree.add_embedded("cases", &CASES);
-        tree.add_embedded("fixtures/requests", &REQUESTS);
-        tree.add_embedded("fixtures/schemas", &SCHEMAS);
-        tree.add_embedded("fixtures/spec", &SPEC);
-        tree.add_embedded("fixtures/tables", &TABLES);
+        for (prefix, folder) in FIXTURES.into_iter().zip([&REQUESTS, &SCHEMAS, &SPEC, &TABLES]) {
+            tree.add_embedded(prefix, folder);
+        }
         tree
     }
 
@@ -41,15 +70,38 @@ impl Tree {
     pub fn with_cases(folder: &Path) -> Result<Self, Problems> {
         let mut tree = Self::embedded();
         let own_clauses = folder.join("clauses").is_dir();
-        let named = folder.display().to_string();
-        let named = if cfg!(windows) { named.replace('\\', "/") } else { named };
-        tree.folder = Some(if named.len() > 1 { named.trim_end_matches('/').to_owned() } else { named });
-        tree.own_clauses = own_clauses;
+        tree.origin = Origin::Cases { folder: named(folder), own_clauses };
         tree.files.retain(|path, _| {
             !path.starts_with("cases/") || (path.starts_with("cases/clauses/") && !own_clauses)
         });
         let mut problems = Vec::new();
-        tree.add_folder("cases", folder, &mut problems);
+        tree.add_folder("cases", folder, &["yaml"], &mut problems);
+        if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
+    }
+
+    /// The files of another document: `cases/` and `fixtures/` of this folder, and nothing of the embedded
+    /// ones. Symbolic links are not followed.
+    pub fn pack(folder: &Path) -> Result<Self, Problems> {
+        let mut tree = Self { origin: Origin::Pack { folder: named(folder) }, ..Self::default() };
+        if !folder.is_dir() {
+            let problem = Problem::of_file(&named(folder), "is no folder");
+            return Err(problem.help("a pack is a folder with `cases/` and `fixtures/` in it").into());
+        }
+        let mut problems = Vec::new();
+        tree.add_folder("cases", &folder.join("cases"), &["yaml"], &mut problems);
+        for prefix in FIXTURES {
+            let own = folder.join(prefix);
+            // Not every document has tables; what has to be there is looked for below.
+            if own.is_dir() {
+                tree.add_folder(prefix, &own, &ENDINGS, &mut problems);
+            }
+        }
+        for (path, what) in REQUIRED {
+            if tree.below(path, "").next().is_none() {
+                let message = format!("is not there: a pack has {what}");
+                problems.push(Problem::of_file(&tree.shown(path), message));
+            }
+        }
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
     }
 
@@ -81,33 +133,58 @@ impl Tree {
         self.files.get(path).map(String::as_str)
     }
 
-    /// A file of the tree by the name under which it can be opened: `cases/..` is another folder where the
-    /// case files were read from one.
+    /// A file of the tree by the name under which it can be opened, where the tree or a part of it was read
+    /// from a folder. A name that is such a name already stays what it is.
     pub fn shown(&self, path: &str) -> String {
-        let is_embedded = path.starts_with("cases/clauses/") && !self.own_clauses;
-        if let (Some(folder), "cases") = (&self.folder, path) {
-            return folder.clone();
-        }
-        match (&self.folder, path.strip_prefix("cases/")) {
-            (Some(folder), Some(rest)) if !is_embedded && self.files.contains_key(path) => {
-                format!("{}/{rest}", folder.trim_end_matches('/'))
+        match &self.origin {
+            Origin::Cases { folder, .. } if path == "cases" => folder.clone(),
+            Origin::Cases { folder, own_clauses } => match path.strip_prefix("cases/") {
+                Some(rest)
+                    if self.files.contains_key(path) && (*own_clauses || !rest.starts_with("clauses/")) =>
+                {
+                    format!("{}/{rest}", folder.trim_end_matches('/'))
+                }
+                _ => path.to_owned(),
+            },
+            Origin::Pack { folder } if self.files.contains_key(path) || self.below_folder(path).is_none() => {
+                format!("{}/{path}", folder.trim_end_matches('/'))
             }
-            _ => path.to_owned(),
+            Origin::Embedded | Origin::Pack { .. } => path.to_owned(),
         }
     }
 
     /// The text of a file by the name under which it is shown.
     pub fn text_of_shown(&self, shown: &str) -> Option<&str> {
-        let folder = self.folder.as_deref().map(|folder| folder.trim_end_matches('/'));
-        let rest = folder.and_then(|folder| shown.strip_prefix(folder)?.strip_prefix('/'));
-        rest.and_then(|rest| self.text(&format!("cases/{rest}"))).or_else(|| self.text(shown))
+        self.below_folder(shown).or_else(|| self.text(shown))
+    }
+
+    /// The text of a file that is named with the folder that it was read from.
+    fn below_folder(&self, shown: &str) -> Option<&str> {
+        let (folder, prefix) = match &self.origin {
+            Origin::Embedded => return None,
+            Origin::Cases { folder, .. } => (folder, "cases/"),
+            Origin::Pack { folder } => (folder, ""),
+        };
+        let rest = shown.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
+        self.text(&format!("{prefix}{rest}"))
     }
 
     /// The folder that the case files were read from, as it was named, if they are others than those of the
     /// program.
     pub fn other_cases(&self) -> Option<&str> {
-        let folder = self.folder.as_deref()?;
-        (self.files != Self::embedded().files).then_some(folder)
+        let Origin::Cases { folder, .. } = &self.origin else { return None };
+        self.differs().then_some(folder)
+    }
+
+    /// The folder of the document, its clauses and cases, as it was named, if they are others than those of
+    /// the program.
+    pub fn other_document(&self) -> Option<&str> {
+        let Origin::Pack { folder } = &self.origin else { return None };
+        self.differs().then_some(folder)
+    }
+
+    fn differs(&self) -> bool {
+        self.files != Self::embedded().files
     }
 
     /// SHA-256 over paths and contents, in hex: what a run was planned from.
@@ -137,7 +214,8 @@ impl Tree {
         }
     }
 
-    fn add_folder(&mut self, prefix: &str, folder: &Path, problems: &mut Vec<Problem>) {
+    /// Adds the files below a folder that end so.
+    fn add_folder(&mut self, prefix: &str, folder: &Path, endings: &[&str], problems: &mut Vec<Problem>) {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {
@@ -154,11 +232,12 @@ impl Tree {
             let inside = format!("{prefix}/{name}");
             let shown = path.display().to_string();
             let Ok(kind) = entry.file_type() else { continue };
+            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
             if kind.is_dir() {
-                self.add_folder(&inside, &path, problems);
-            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "yml") {
+                self.add_folder(&inside, &path, endings, problems);
+            } else if kind.is_file() && ending == "yml" {
                 problems.push(Problem::of_file(&shown, "is not read").help("name it `.yaml`"));
-            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "yaml") {
+            } else if kind.is_file() && endings.contains(&ending) {
                 match std::fs::read_to_string(&path) {
                     Ok(text) => _ = self.files.insert(inside, text),
                     Err(error) => {
@@ -168,6 +247,13 @@ impl Tree {
             }
         }
     }
+}
+
+/// A folder as it was named, without a slash at its end.
+fn named(folder: &Path) -> String {
+    let named = folder.display().to_string();
+    let named = if cfg!(windows) { named.replace('\\', "/") } else { named };
+    if named.len() > 1 { named.trim_end_matches('/').to_owned() } else { named }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -205,7 +291,8 @@ mod tests {
         let other = tree.and(&[("cases/periodic/more.yaml", "")]);
         assert_eq!(other.other_cases(), Some(folder.display().to_string().trim_end_matches('/')));
         // The ledger of the program stays where the folder has none.
-        let none = Tree { own_clauses: false, ..other };
+        let folder = folder.display().to_string();
+        let none = Tree { origin: Origin::Cases { folder, own_clauses: false }, ..other };
         let ledger = none.below("cases/clauses/", ".yaml").next().unwrap().0;
         assert_eq!(none.shown(ledger), ledger);
         assert_eq!(Tree::embedded().shown(file), file);
@@ -218,5 +305,38 @@ mod tests {
         assert_ne!(one, Tree::of(&[("ab", "c")]).sha256());
         assert_ne!(one, Tree::of(&[("a", "bd")]).sha256());
         assert_eq!(one.len(), 64);
+    }
+
+    #[test]
+    fn a_pack_is_all_of_a_document_and_nothing_of_the_embedded_one() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../"));
+        let same = Tree::pack(folder).unwrap();
+        // The program's own document from its folder is that of the program.
+        assert_eq!((same.other_document(), same.sha256()), (None, Tree::embedded().sha256()));
+        let file = "fixtures/tables/currencies.csv";
+        let shown = same.shown(file);
+        assert!(Path::new(&shown).is_file() && shown != file, "{shown}");
+        assert_eq!(same.text_of_shown(&shown), same.text(file));
+        // A name that is one already is not led deeper, and one that is not there stands in the folder too.
+        assert_eq!(same.shown(&shown), shown);
+        assert_eq!(
+            same.shown("fixtures/schemas/none.json"),
+            format!("{}fixtures/schemas/none.json", folder.display())
+        );
+        let other = same.and(&[("cases/periodic/more.yaml", "")]);
+        assert_eq!(other.other_document(), Some(folder.display().to_string().trim_end_matches('/')));
+        assert_eq!(other.other_cases(), None);
+    }
+
+    #[test]
+    fn what_a_pack_lacks_is_named() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures"));
+        let said = Tree::pack(folder).unwrap_err().to_string();
+        for file in ["fixtures/spec/interface.md", "fixtures/spec/answers.yaml", "cases/clauses/"] {
+            let whole = format!("{}/{file}: is not there: a pack has ", folder.display());
+            assert!(said.contains(&whole), "{whole}: {said}");
+        }
+        let said = Tree::pack(&folder.join("none")).unwrap_err().to_string();
+        assert!(said.contains("/fixtures/none: is no folder\n  = a pack is "), "{said}");
     }
 }

@@ -170,9 +170,10 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     changes.extend(request.signing.describe());
     let steps = definition.before.as_ref().unwrap_or(&baseline.before);
     let before = expander.preparations(steps)?;
-    expander.check_placeholders(&request, &before)?;
     let expect = expander.value(&definition.expect.value)?;
     let expect = Expectation::parse(&expect).map_err(|message| definition.expect.problem(path, message))?;
+    expander.check_placeholders(&request, &before)?;
+    expander.check_expected(&expect, &before)?;
     let needs = expander.needs(baseline)?;
     let control = definition.control.as_deref().map(|control| expander.text(control)).transpose()?;
     let is_plain = control.as_deref() == Some(control::NONE);
@@ -327,31 +328,36 @@ impl<'a> Expander<'a> {
         let requests = before.iter().map(|step| &step.request).chain([request]).enumerate();
         for (index, request) in requests {
             for name in request.placeholders() {
-                let head = template::head(&name);
-                let known = if head == "target" {
-                    let value = name.strip_prefix("target.").unwrap_or_default();
-                    let profile = &self.parts.spec.profile;
-                    if profile.value(value).is_none() {
-                        let names = profile.value_names();
-                        return Err(self
-                            .problem(format!("a target profile has no `{value}`"))
-                            .nearest(value, names));
-                    }
-                    true
-                } else if template::RUN_TIME.contains(&head) {
-                    true
-                } else {
-                    let key = name.split_once('.').map_or("", |(_, key)| key);
-                    before[..index.min(before.len())]
-                        .iter()
-                        .any(|step| step.name == head && step.keep.iter().any(|(kept, _)| kept == key))
-                };
-                if !known {
+                let is_made = template::RUN_TIME.contains(&template::head(&name));
+                if !self.is_value(&name)? && !is_made && !is_kept(&name, &before[..index.min(before.len())]) {
                     return Err(self.unknown(&name));
                 }
             }
         }
         Ok(())
+    }
+
+    /// What a body must have is known of the target, or was kept from what prepares the request.
+    fn check_expected(&self, expect: &Expectation, before: &[Preparation]) -> Result<(), Problem> {
+        for name in expect.placeholders() {
+            if !self.is_value(&name)? && !is_kept(&name, before) {
+                let message =
+                    format!("`${{{name}}}` is neither a value of the target nor kept by a step before");
+                return Err(self.group.value.expect.problem(self.path, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a placeholder is a value of the target, which a profile then has to know.
+    fn is_value(&self, name: &str) -> Result<bool, Problem> {
+        let Some(value) = name.strip_prefix("target.") else { return Ok(false) };
+        let profile = &self.parts.spec.profile;
+        if profile.value(value).is_none() {
+            let problem = self.problem(format!("a target profile has no `{value}`"));
+            return Err(problem.nearest(value, profile.value_names()));
+        }
+        Ok(true)
     }
 
     fn needs(&self, baseline: &Baseline) -> Result<Vec<String>, Problem> {
@@ -370,4 +376,10 @@ impl<'a> Expander<'a> {
             }
         }
     }
+}
+
+/// Whether one of these steps keeps what a placeholder names.
+fn is_kept(name: &str, before: &[Preparation]) -> bool {
+    let Some((step, key)) = name.split_once('.') else { return false };
+    before.iter().any(|one| one.name == step && one.keep.iter().any(|(kept, _)| kept == key))
 }

@@ -1,9 +1,10 @@
 //! What must come back.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use serde_json::Value;
+
+use crate::template::{self, ExpandError};
 
 /// What a case demands of the answer to its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,27 @@ impl Expectation {
                 _ => Err(WANTED.to_owned()),
             },
             _ => Err(WANTED.to_owned()),
+        }
+    }
+
+    /// The placeholders in the values that a body must have: what the target profile says, and what was kept
+    /// from the requests that prepare the case.
+    pub fn placeholders(&self) -> Vec<String> {
+        match self {
+            Self::Shows(values) => values.values().flat_map(template::names).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The expectation with its placeholders filled.
+    pub fn filled(&self, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Cow<'_, Self>, ExpandError> {
+        match self {
+            Self::Shows(values) if !self.placeholders().is_empty() => {
+                let filled =
+                    values.iter().map(|(at, value)| Ok((at.clone(), template::expand(value, fill)?)));
+                Ok(Cow::Owned(Self::Shows(filled.collect::<Result<_, _>>()?)))
+            }
+            _ => Ok(Cow::Borrowed(self)),
         }
     }
 
@@ -147,6 +169,15 @@ impl fmt::Display for Expectation {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_a_body_must_have_is_filled_when_it_is_known() {
+        let expect = Expectation::parse(&json!({"body": {"/id": "${made.id}", "/state": "new"}})).unwrap();
+        assert_eq!(expect.placeholders(), ["made.id"]);
+        let filled = expect.filled(&|name| (name == "made.id").then(|| json!(7))).unwrap();
+        assert_eq!(filled.to_string(), r#"answered with body/id = 7 and body/state = "new""#);
+        assert!(matches!(Expectation::Accepted.filled(&|_| None), Ok(Cow::Borrowed(_))));
+    }
 
     #[test]
     fn each_form_is_read_and_shown() {

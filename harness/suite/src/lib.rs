@@ -27,5 +27,5 @@ pub use request::{BodySpec, RequestSpec};
 pub use suite::Suite;
 pub use xs2aspec_spec::{
     AnswerRules, At, CapabilitySpec, CertificateChoices, Clause, Document, FormChoice, MaskSpec, Problem,
-    Problems, ProfileSpec, SigningSpec, Spec, Strength, Tree, problem::nearest,
+    Problems, ProfileSpec, SigningSpec, Spec, Strength, Tree, problem::nearest, profile::TEMPLATE,
 };

@@ -7,11 +7,12 @@
 //!   only where the clause names it, a choice only for a choice.
 //! - A limit is shown on both sides, by just so much and by one more.
 //! - Every clause that can be shown has a case, and every baseline and table is used.
+//! - Every clause that the rules for answers name is in the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use xs2aspec_spec::{Clause, Problem, Strength, request};
+use xs2aspec_spec::{Clause, Problem, Strength, answer, document, request};
 
 use crate::{
     case::Case,
@@ -62,11 +63,15 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
     }
     for line in &coverage.lines_without_clause {
         problems.push(Problem::of_file(
-            "fixtures/spec/interface.md",
+            document::FILE,
             format!("line {line} says something and no clause of the ledger names it"),
         ));
     }
+    problems.extend(unknown(suite));
     problems.extend(orphans(suite));
+    for problem in &mut problems {
+        problem.file = suite.tree().shown(&problem.file);
+    }
     problems.sort();
     problems
 }
@@ -325,6 +330,15 @@ fn size(case: &Case, value: &Value, sizes: &mut BTreeSet<usize>) {
         }
         _ => {}
     }
+}
+
+/// Clauses that the rules for answers name and that are not there: a finding could not say what is broken.
+fn unknown(suite: &Suite) -> impl Iterator<Item = Problem> {
+    let named = suite.answers().of_every_answer().into_iter();
+    named.filter(|id| !suite.clauses().contains_key(*id)).map(|id| {
+        let message = format!("names clause `{id}`, in this file or in a schema: it is not in the ledger");
+        Problem::of_file(answer::FILE, message).nearest(id, suite.clauses().keys().map(String::as_str))
+    })
 }
 
 /// Baselines and tables that nothing uses.

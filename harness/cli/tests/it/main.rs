@@ -5,6 +5,7 @@ mod bank;
 mod hostile;
 mod house;
 mod input;
+mod pack;
 mod prove;
 mod run;
 mod signing;

@@ -80,7 +80,8 @@ fn next(summary: &RunSummary, verdict: &CaseVerdict) -> String {
     // The program has no case that was drawn.
     let what = if start.drawn { &verdict.clause } else { &verdict.case };
     let mut words = vec!["xs2aspec", "explain", what];
-    for option in arguments.windows(2).filter(|option| matches!(option[0].as_str(), "--target" | "--cases")) {
+    let explains = |option: &&[String]| matches!(option[0].as_str(), "--target" | "--cases" | "--pack");
+    for option in arguments.windows(2).filter(explains) {
         words.extend(option.iter().map(String::as_str));
     }
     words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" ")

@@ -164,6 +164,9 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
     if let Some(folder) = &start.other_cases {
         facts.push(("Cases", format!("of {folder}, which are not those of {}", start.tool)));
     }
+    if let Some(folder) = &start.other_document {
+        facts.push(("Document", format!("of {folder}, which is not that of {}", start.tool)));
+    }
     facts.push((
         "Run",
         format!(

@@ -171,6 +171,7 @@ fn properties(writer: &mut Writer<impl Write>, summary: &RunSummary) -> io::Resu
         ("contact", &start.contact),
         ("fault", &start.fault),
         ("other-cases", &start.other_cases),
+        ("other-document", &start.other_document),
     ];
     let said = optional.into_iter().filter_map(|(name, said)| Some((name, short(said.as_deref()?))));
     facts.extend(said);

@@ -28,10 +28,8 @@ pub const TEST_KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem")
 /// The certificate of [`TEST_KEY`].
 pub const TEST_CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
 
-/// What a plain URL is taken to offer: the values that any bank can be given, none of those that it must have prepared.
-const ANY_BANK: &str = include_str!("../../../../fixtures/targets/any-bank.toml");
-/// A commented profile to start from; what it says without comments fits the reference bank on port 8080.
-pub const TEMPLATE: &str = include_str!("../../../../fixtures/targets/template.toml");
+/// What a plain URL is taken to offer where the document says nothing of any bank: no values at all.
+const NO_VALUES: &str = "base-url = \"http://127.0.0.1\"";
 /// The profile of the built-in reference bank.
 const REFERENCE: &str = include_str!("../../../../fixtures/targets/reference.toml");
 
@@ -228,7 +226,9 @@ impl Profile {
 
     /// What can be asked of any bank at this URL.
     pub fn of_url(url: &str, spec: &ProfileSpec) -> Result<Self, ProfileError> {
-        let mut profile = file::parse("fixtures/targets/any-bank.toml", ANY_BANK, None, spec)?;
+        let any_bank = spec.any_bank.as_ref().map(|(file, text)| (file.as_str(), text.as_str()));
+        let (file, text) = any_bank.unwrap_or(("--target", NO_VALUES));
+        let mut profile = file::parse(file, text, None, spec)?;
         profile.base_url = file::checked_url("the target", "--target", url)?;
         profile.name.clone_from(&profile.base_url);
         Ok(profile)
@@ -391,7 +391,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xs2aspec_suite::{Suite, Tree};
+    use xs2aspec_suite::{Suite, TEMPLATE, Tree};
 
     fn error(text: &str) -> String {
         file::parse("bank.toml", text, None, ProfileSpec::embedded()).unwrap_err().to_string()
@@ -408,10 +408,12 @@ mod tests {
             ("http://127.0.0.1:1/prefix", Offered::Ask)
         );
         assert!(any.value("transaction.account-id").is_none());
-        let template = file::parse("template.toml", TEMPLATE, None, ProfileSpec::embedded()).unwrap();
-        assert_eq!(template.environment, Some(Environment::Sandbox));
+        let tree = Tree::embedded();
+        let template = tree.text(TEMPLATE).unwrap();
+        let profile = file::parse("template.toml", template, None, ProfileSpec::embedded()).unwrap();
+        assert_eq!(profile.environment, Some(Environment::Sandbox));
         // Each line that is commented out is one that a profile may have.
-        let lines = TEMPLATE.lines().map(|line| match line.strip_prefix("# ") {
+        let lines = template.lines().map(|line| match line.strip_prefix("# ") {
             Some(rest) if rest.starts_with('[') || rest.contains(" = ") => rest,
             _ => line,
         });
@@ -424,7 +426,8 @@ mod tests {
         let schema = schema(&Suite::load(Tree::embedded()).unwrap());
         let validator = jsonschema::validator_for(&schema).unwrap();
         let is_valid = |text: &str| validator.is_valid(&toml::from_str::<Value>(text).unwrap());
-        for text in [REFERENCE, ANY_BANK, TEMPLATE, &whole] {
+        let (_, any_bank) = ProfileSpec::embedded().any_bank.as_ref().unwrap();
+        for text in [REFERENCE, any_bank, template, &whole] {
             assert!(is_valid(text), "{text}");
         }
         for (from, to) in [
@@ -443,6 +446,12 @@ mod tests {
     }
 
     #[test]
+    fn a_document_that_says_nothing_of_any_bank_gives_it_no_values() {
+        let profile = Profile::of_url("http://127.0.0.1:1", &ProfileSpec::default()).unwrap();
+        assert_eq!((profile.base_url.as_str(), profile.values.len()), ("http://127.0.0.1:1", 0));
+    }
+
+    #[test]
     fn the_schema_of_profiles_is_current() {
         let made = format!("{:#}\n", schema(&Suite::load(Tree::embedded()).unwrap()));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/profile.schema.json");
@@ -455,7 +464,8 @@ mod tests {
 
     #[test]
     fn the_template_names_every_value() {
-        let whole = TEMPLATE;
+        let tree = Tree::embedded();
+        let whole = tree.text(TEMPLATE).unwrap();
         for name in ProfileSpec::embedded().value_names() {
             let (table, key) = name.rsplit_once('.').unwrap_or(("", name));
             assert!(whole.contains(table) && whole.contains(key), "the template lacks {name}");

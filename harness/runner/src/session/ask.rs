@@ -1,6 +1,7 @@
 //! How a session asks: requests filled, sent, answered and recorded.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
     time::Duration,
@@ -8,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 use xs2aspec_record::{Exchange, Verdict};
-use xs2aspec_suite::{Case, RequestSpec};
+use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use super::{Prepared, Session, Stop, Trail, gate::Held};
 use crate::{
@@ -83,6 +84,25 @@ impl Session {
             FillError::NotOffered(name) => NotReady::Profile(self.not_offered(&name).reason),
             other => NotReady::Profile(other.to_string()),
         })
+    }
+
+    /// What a case expects, with the values of the target and of the answers that prepare it.
+    pub(super) fn expectation<'a>(
+        &self,
+        case: &'a Case,
+        kept: &BTreeMap<String, Value>,
+    ) -> Result<Cow<'a, Expectation>, Stop> {
+        let value = |name: &str| match name.strip_prefix("target.") {
+            Some(name) => self.profile.value(name),
+            None => kept.get(name).cloned(),
+        };
+        for name in case.expect.placeholders() {
+            if let Some(name) = name.strip_prefix("target.").filter(|name| self.profile.value(name).is_none())
+            {
+                return Err(self.not_offered(name));
+            }
+        }
+        case.expect.filled(&value).map_err(|error| Stop::error(error.to_string()))
     }
 
     pub(super) fn filler<'a>(

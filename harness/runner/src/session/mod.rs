@@ -26,7 +26,7 @@ use tokio::sync::OnceCell;
 use xs2aspec_record::{
     Absence, CaseVerdict, Exchange, Finding, Journal, Place, Request, Role, TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Case, Location, StepExpect, Strength, Suite};
+use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Strength, Suite};
 
 pub(crate) use self::again::Again;
 pub(crate) use self::ask::micros;
@@ -221,7 +221,7 @@ impl Session {
         let Trail { exchanges, learned, failure, .. } = trail;
         // What is asked beside another session is compared, and never shown.
         if self.beside.is_none() {
-            let texts = verdict.findings.iter_mut().map(|finding| &mut finding.actual);
+            let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
             for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
                 *text = self.masker.text_with(text, &learned);
             }
@@ -266,7 +266,8 @@ impl Session {
             verdict.observations.push(format!("{}: refused with {words}", case.clause));
             return Ok((Outcome::Refused, words));
         }
-        let (answer, mut examined) = self.settled(case, &kept, trail).await?;
+        let expect = self.expectation(case, &kept)?;
+        let (answer, mut examined) = self.settled(case, &expect, &kept, trail).await?;
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
@@ -292,7 +293,7 @@ impl Session {
         let choice = self.choice(&case.clause);
         let of = (case.clause.as_str(), case.request.operation.as_str());
         let judged =
-            judge::judge(of, &case.expect, choice, &answer, examined, &self.profile, self.suite.answers());
+            judge::judge(of, &expect, choice, &answer, examined, &self.profile, self.suite.answers());
         verdict.verdict = judged.verdict;
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
@@ -321,13 +322,14 @@ impl Session {
     async fn settled(
         &self,
         case: &Case,
+        expect: &Expectation,
         kept: &BTreeMap<String, Value>,
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
         let mut asked = self.exchange(case, "request", &case.request, kept, trail).await?;
         for (again, pause) in PAUSES.into_iter().enumerate() {
             let step = format!("request/{}", again + 2);
-            if judge::is_settled(&case.expect, &asked.1) || !self.can_ask(&case.id, &step) {
+            if judge::is_settled(expect, &asked.1) || !self.can_ask(&case.id, &step) {
                 break;
             }
             if self.recorded.is_none() {

@@ -6,8 +6,8 @@
 //! between members). Each finding names the clause that is broken; what the document leaves open is an
 //! [`Observation`].
 //!
-//! Of a 4xx body only the shape of its messages is checked, and only where it has them: where the spec shows
-//! no shape even that is recorded and no more.
+//! Of a 4xx body only the shape of its messages is checked, and only where it has them, or where their schema
+//! says that a member must be there. Where the spec shows no shape even that is recorded and no more.
 
 mod amount;
 mod annotation;
@@ -291,9 +291,16 @@ impl AnswerRules {
         let mut notes = Notes::default();
         // Where no shape is shown, that of the others is looked for and only recorded.
         let shown = self.refusal(operation);
+        // A shape that has members which must be there is that of every refusal.
+        let is_demanded = shown.is_some_and(Schema::requires_members);
+        if let Some(problem) = read.problem.as_ref().filter(|_| is_demanded) {
+            notes.checked();
+            notes.finding(&self.file.refusal_body, "body", body::EXPECTED, problem);
+        }
         if let Some(schema) = shown.or_else(|| self.refusals.values().next()) {
             for document in read.document.iter().chain(&read.other) {
-                if notes.broken() == 0 && document.get(&self.file.codes.at).is_some() {
+                let is_shown = is_demanded || document.get(&self.file.codes.at).is_some();
+                if notes.broken() == 0 && is_shown {
                     schema.check(document, &mut notes);
                 }
             }

@@ -121,6 +121,11 @@ impl Schema {
         document.is_object() && required.all(|name| document.get(name).is_some())
     }
 
+    /// Whether there are members that a document must have.
+    pub(super) fn requires_members(&self) -> bool {
+        self.root["required"].as_array().is_some_and(|names| !names.is_empty())
+    }
+
     /// Notes everything in which `document` differs from the schema, one thing for each place.
     pub(super) fn check(&self, document: &Value, notes: &mut Notes) {
         notes.checked();

@@ -29,8 +29,9 @@ fn breaches(cases: &str, more: &[(&str, &str)]) -> String {
     ]);
     let suite = Suite::load(tree.and(more)).unwrap_or_else(|problems| panic!("{problems}"));
     let found = lint::lint(&suite);
-    // The small ledger of this test names one line of the document.
-    let found = found.into_iter().filter(|problem| problem.file != "fixtures/spec/interface.md");
+    // The small ledger of this test names one line of the document, and few clauses of answers.
+    let document = ["fixtures/spec/interface.md", "fixtures/spec/answers.yaml"];
+    let found = found.into_iter().filter(|problem| !document.contains(&problem.file.as_str()));
     found.map(|problem| problem.to_string()).collect::<Vec<_>>().join("\n")
 }
 
@@ -121,6 +122,11 @@ fn a_line_without_a_clause_and_a_clause_without_cover_are_to_do() {
     let coverage = Coverage::of(&suite);
     assert_eq!(coverage.to_do().map(|statement| statement.clause.as_str()).collect::<Vec<_>>(), ["a.mix"]);
     assert!(coverage.lines_without_clause.len() > 100);
+    let found = lint::lint(&suite).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    assert!(
+        found.contains("fixtures/spec/answers.yaml: names clause `payment.response`, in this"),
+        "{found}"
+    );
     assert!(!coverage.is_complete());
     let covered =
         |id: &str| coverage.statements().find(|statement| statement.clause == id).unwrap().cover.clone();

@@ -104,6 +104,11 @@ fn each_mistake_is_placed_and_named() {
             "did you mean `psu.private.id`?",
         ),
         (
+            "{clause: a.root, name: x, baseline: base, expect: {body: {/id: \"${made.id}\"}}}",
+            "`${made.id}` is neither a value of the target nor kept by a step before",
+            "",
+        ),
+        (
             "{clause: a.root, name: x, baseline: base, needs: [baskets], expect: accepted}",
             "there is no capability `baskets`",
             "did you mean `basket`?",

@@ -200,7 +200,7 @@ fn a_server_that_never_answers_is_an_error_within_the_deadline() {
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
     let base = format!("base-url = \"http://{}\"\ndeadline-ms = 200\n", listener.local_addr().unwrap());
-    let any_bank = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/any-bank.toml");
+    let any_bank = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/spec/any-bank.toml");
     let rest = std::fs::read_to_string(any_bank).unwrap().replace("base-url = \"http://127.0.0.1\"", "");
     std::fs::write(&profile, base + &rest).unwrap();
     let out = folder.path().join("out");

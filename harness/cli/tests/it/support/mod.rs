@@ -12,7 +12,7 @@ pub(crate) const CERTIFICATE: &str = include_str!("../../../../../fixtures/keys/
 /// The profile of the reference bank.
 pub(crate) const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
 /// A profile that says no more than has to be said of any bank.
-pub(crate) const ANY_BANK: &str = include_str!("../../../../../fixtures/targets/any-bank.toml");
+pub(crate) const ANY_BANK: &str = include_str!("../../../../../fixtures/spec/any-bank.toml");
 
 /// The command, without arguments. What a test sets in its environment or as its folder holds for that one
 /// process, so that tests can run side by side.

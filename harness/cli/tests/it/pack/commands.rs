@@ -1,0 +1,138 @@
+//! What commands do with a pack beside running it.
+
+use std::{fs, path::Path};
+
+use tempfile::TempDir;
+
+use super::{NOW, PACK, command, desk, ended, record, run};
+use crate::support::{KEY, xs2aspec};
+
+#[test]
+fn what_looks_at_cases_looks_at_those_of_the_pack() {
+    let lint = xs2aspec(&["lint", "--pack", PACK]);
+    assert_eq!(lint.0, Some(0), "{}", lint.1);
+    let coverage = xs2aspec(&["coverage", "--pack", PACK]);
+    assert!(coverage.0 == Some(0) && coverage.1.contains("(100.0 %)"), "{}", coverage.1);
+    let listed = xs2aspec(&["list", "track", "--pack", PACK]);
+    assert!(listed.1.contains("track.same/id") && !listed.1.contains("ncbct"), "{}", listed.1);
+    let (exit, said) = xs2aspec(&["explain", "parcel.weight.range/beyond", "--pack", PACK]);
+    assert_eq!(exit, Some(0), "{said}");
+    for expected in [
+        &format!("file       {PACK}/cases/parcels/rules.yaml:"),
+        "document   L46, Operations > Hand over a parcel\n",
+        "POST http://127.0.0.1/v2/parcels\n",
+        "headers=\"x-trace x-client-key digest date\"",
+        "\"weight\":30001",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let (_, said) = xs2aspec(&["explain", "offices.path/plain", "--pack", PACK]);
+    assert!(said.contains("/v2/offices?country=NO") && !said.contains("Signature:"), "{said}");
+    let (exit, said) = xs2aspec(&["init", "--schema", "--pack", PACK]);
+    assert!(exit == Some(0) && said.contains("X-Client-Key") && !said.contains("PSU"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do() {
+    let both = xs2aspec(&["lint", "--pack", PACK, "--cases", "cases"]);
+    assert_eq!(both.0, Some(2), "{}", both.1);
+    assert!(both.1.contains("'--pack <DIR>' cannot be used with '--cases <DIR>'"), "{}", both.1);
+    let (exit, said) = xs2aspec(&["run", "--pack", PACK, "--out", "/nowhere/at-all"]);
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(said.contains("name the target that keeps it with --target"), "{said}");
+    let folder = TempDir::new().unwrap();
+    let copy = folder.path().join("pack");
+    copy_of(Path::new(PACK), &copy);
+    let lint = |copy: &Path| xs2aspec(&["lint", "--pack", copy.to_str().unwrap()]);
+    assert_eq!(lint(&copy).0, Some(0));
+    // A mistake stands where somebody can open it.
+    let rules = copy.join("cases/parcels/rules.yaml");
+    let text = fs::read_to_string(&rules).unwrap();
+    fs::write(&rules, text.replacen("baseline: hand-over", "baseline: hand-ober", 1)).unwrap();
+    let (exit, said) = lint(&copy);
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(said.contains(&format!("{}:3:5: there is no baseline `hand-ober`", rules.display())), "{said}");
+    fs::write(&rules, text).unwrap();
+    let schema = copy.join("fixtures/schemas/offices.json");
+    fs::remove_file(&schema).unwrap();
+    let said = lint(&copy).1;
+    assert!(
+        said.contains(&format!("{}: the spec names it, and it is not there", schema.display())),
+        "{said}"
+    );
+    let answers = copy.join("fixtures/spec/answers.yaml");
+    fs::remove_file(&answers).unwrap();
+    let said = lint(&copy).1;
+    assert!(
+        said.contains(&format!("{}: is not there: a pack has what the document", answers.display())),
+        "{said}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_names_its_pack_and_is_judged_again_with_it() {
+    let ran = run(Some("note-length"), None).await;
+    let out = ran.folder.path().join("out");
+    let out = out.to_str().unwrap();
+    let start = &record(Path::new(out))[0];
+    assert_eq!(start["other_document"], PACK);
+    assert!(ran.said.contains(&format!("parcel.note.length/101 --target {}", ran.profile())), "{}", ran.said);
+    for line in
+        ran.said.lines().filter(|line| line.contains("xs2aspec run") || line.contains("xs2aspec explain"))
+    {
+        assert!(line.contains(&format!("--pack {PACK}")), "{line}");
+    }
+    let text = |name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap();
+    assert!(text("junit.xml").contains(&format!("<property name=\"other-document\" value=\"{PACK}\"/>")));
+    assert!(text("summary.md").starts_with(&format!("## by the document of `{PACK}`, which is not that of")));
+    assert!(text("report.html").contains(&format!("<p>by the document of {PACK}, which")));
+    let (exit, said) = xs2aspec(&["rejudge", out, "--pack", PACK]);
+    assert!(exit == Some(0) && said.contains(" 0 would be others, 0 cannot be told"), "{said}");
+
+    // Evidence of it is judged again with the pack alone.
+    let (key, archive) = (ran.folder.path().join("key.pem"), ran.folder.path().join("evidence.tar"));
+    fs::write(&key, KEY).unwrap();
+    let archive = archive.to_str().unwrap();
+    let bundled = xs2aspec(&["bundle", out, "--key", key.to_str().unwrap(), "--out", archive]);
+    assert_eq!(bundled.0, Some(0), "{}", bundled.1);
+    let (exit, said) = xs2aspec(&["verify", archive]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(
+        said.contains("that all cases of the suite were asked: the run was made with the suite"),
+        "{said}"
+    );
+    let (exit, said) = xs2aspec(&["verify", archive, "--pack", PACK]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains(&format!("- --pack {PACK}: not the document of this program\n")), "{said}");
+    assert!(said.contains("judged again by this version, come to the same verdict in "), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_goes_on_goes_on_with_its_pack() {
+    let (desk, folder) = desk(None, None).await;
+    let begin =
+        command(folder.path(), &["--pack", PACK, "--seed", "1", "--now", NOW, "--target", "desk.toml"]);
+    assert_eq!(ended(begin).await.0, Some(0));
+    let path = folder.path().join("out/record.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    // Killed in the middle of it.
+    let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
+    fs::write(&path, half.join("\n") + "\n").unwrap();
+    let (exit, said) = ended(command(folder.path(), &["--resume", "out"])).await;
+    desk.abort();
+    assert_eq!(exit, Some(0), "{said}");
+    let verdicts = |text: &str| text.matches("{\"event\":\"verdict\"").count();
+    assert_eq!(verdicts(&fs::read_to_string(&path).unwrap()), verdicts(&whole));
+}
+
+fn copy_of(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_of(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The second document as a test: `fixtures/packs/parcels` is data alone, and a desk that obeys it, or breaks
+//! it, is asked by the same program.
+
+mod commands;
+mod desk;
+mod faults;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::Command,
+    sync::{Arc, LazyLock},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, Method, Uri, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
+use xs2aspec_signing::Certificate;
+
+use self::{
+    desk::{Asked, Desk},
+    faults::{FAULTS, FREEDOMS},
+};
+use crate::support::{self, printed, xs2aspec};
+
+/// The pack.
+const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/parcels");
+
+/// The clock of all runs and desks.
+const NOW: &str = "2031-03-04T09:00:00Z";
+
+/// What a shop writes of its desk.
+const PROFILE: &str = r#"
+name = "parcel desk"
+base-url = "BASE"
+client = { key = "SHOP000001" }
+office = { id = "O0001" }
+signing = { key = "KEYS/tpp.key.pem", certificate = "KEYS/tpp.cert.pem" }
+"#;
+
+/// What a run against a desk came to.
+struct Ran {
+    exit: Option<i32>,
+    said: String,
+    /// Where its profile is, and its record in `out`.
+    folder: TempDir,
+}
+
+/// The keys of the shop.
+static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = TempDir::new().unwrap();
+    let made = xs2aspec(&["keys", "--out", folder.path().to_str().unwrap()]);
+    assert_eq!(made.0, Some(0), "{}", made.1);
+    folder
+});
+
+/// A desk on this machine, and a folder with a profile of it.
+async fn desk(fault: Option<&'static str>, freedom: Option<&'static str>) -> (JoinHandle<()>, TempDir) {
+    let keys = KEYS.path();
+    let shop = Certificate::from_pem(fs::read(keys.join("tpp.cert.pem")).unwrap()).unwrap();
+    let desk = Arc::new(Desk::new((fault, freedom), shop, NOW.parse().unwrap()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let profile = PROFILE.replace("BASE", &base).replace("KEYS", keys.to_str().unwrap());
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("desk.toml"), profile).unwrap();
+    let router = Router::new().fallback(answer).with_state(desk);
+    (tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }), folder)
+}
+
+async fn answer(
+    State(desk): State<Arc<Desk>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+    let asked = Asked { method: method.as_str(), path: uri.path(), query, headers, body: &body };
+    let (status, body) = desk.answer(&asked);
+    let status = axum::http::StatusCode::from_u16(status).unwrap();
+    (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+/// Runs the pack against such a desk.
+async fn run(fault: Option<&'static str>, freedom: Option<&'static str>) -> Ran {
+    let (desk, folder) = desk(fault, freedom).await;
+    let profile = folder.path().join("desk.toml");
+    let arguments = ["--pack", PACK, "--seed", "1", "--now", NOW, "--target", profile.to_str().unwrap()];
+    let (exit, said) = ended(command(folder.path(), &arguments)).await;
+    desk.abort();
+    Ran { exit, said, folder }
+}
+
+/// A run in this folder.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = support::command();
+    let out: &[&str] = if arguments.contains(&"--resume") { &[] } else { &["--out", "out"] };
+    command.current_dir(folder).args(["run", "--quiet"]).args(arguments).args(out);
+    command
+}
+
+/// The exit code of a command, and what it printed.
+async fn ended(mut command: Command) -> (Option<i32>, String) {
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    (output.status.code(), printed(&output))
+}
+
+/// The events of the record in a folder.
+fn record(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("record.jsonl")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+impl Ran {
+    /// The clauses that failing cases say are broken.
+    fn broken(&self) -> BTreeSet<String> {
+        let events = record(&self.folder.path().join("out")).into_iter();
+        let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == "fail");
+        let findings =
+            failing.flat_map(|verdict| verdict["findings"].as_array().cloned().unwrap_or_default());
+        findings.filter_map(|finding| finding["clause"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// The profile of its desk.
+    fn profile(&self) -> String {
+        self.folder.path().join("desk.toml").display().to_string()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_desk_that_obeys_is_accused_of_nothing_whatever_freedom_it_uses() {
+    for freedom in [None].into_iter().chain(FREEDOMS.map(Some)) {
+        let ran = run(None, freedom).await;
+        assert_eq!((ran.exit, ran.broken()), (Some(0), BTreeSet::new()), "{freedom:?}: {}", ran.said);
+        assert!(ran.said.contains("which is not that of xs2aspec"), "{}", ran.said);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause() {
+    // A few at once: some of them wait until the desk may have changed its mind.
+    let places = Arc::new(Semaphore::new(4));
+    let runs = FAULTS.map(|(fault, clauses)| {
+        let places = Arc::clone(&places);
+        let ran = tokio::spawn(async move {
+            let _place = places.acquire().await;
+            run(Some(fault), None).await
+        });
+        (fault, clauses, ran)
+    });
+    let mut wrong = BTreeMap::new();
+    for (fault, clauses, ran) in runs {
+        let ran = ran.await.unwrap();
+        let broken = ran.broken();
+        if ran.exit != Some(1) || broken != clauses.iter().map(|id| (*id).to_owned()).collect() {
+            wrong.insert(fault, (clauses, ran.exit, broken));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
