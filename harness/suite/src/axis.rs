@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use xs2aspec_spec::{At, Problem, Tree};
+use xs2aspec_spec::{At, Problem, RequestRules, Tree, request::computed};
 
-use crate::definition::{Axis, Group};
+use crate::{
+    definition::{Axis, Group},
+    template,
+};
 
 /// What to do about a text that cannot be part of an id.
 pub(crate) const NAMES: &str =
@@ -34,7 +37,12 @@ pub(crate) struct Combination(IndexMap<String, Arc<Row>>);
 
 impl Combination {
     /// The value of `axis` or `axis.column`. An axis whose rows are mappings is, by itself, its row's name.
+    /// `axis.column+1` adds to a column that is a number.
     pub(crate) fn lookup(&self, name: &str) -> Option<Value> {
+        computed(name, &|name| self.column(name))
+    }
+
+    fn column(&self, name: &str) -> Option<Value> {
         let (axis, column) = name.split_once('.').map_or((name, None), |(axis, column)| (axis, Some(column)));
         let row = self.0.get(axis)?;
         match (column, &row.value) {
@@ -70,6 +78,25 @@ impl Combination {
         known
     }
 
+    /// Fills the values that hold placeholders of other axes, which name their rows then.
+    fn fill(&mut self) -> Result<(), String> {
+        let is_known = |name: &String| self.lookup(name).is_some();
+        let has_names = |row: &Arc<Row>| template::names(&row.value).iter().any(is_known);
+        let open: Vec<String> =
+            self.0.iter().filter(|(_, row)| has_names(row)).map(|(axis, _)| axis.clone()).collect();
+        for axis in open {
+            let Some(row) = self.0.get(&axis) else { continue };
+            let value =
+                template::expand(&row.value, &|name| self.lookup(name)).map_err(|error| error.to_string())?;
+            let name = if row.value.is_string() { text(&value) } else { row.name.clone() };
+            if !is_name(&name) {
+                return Err(format!("axis `{axis}`: `{name}` cannot be part of an id"));
+            }
+            self.0.insert(axis, Arc::new(Row { name, value, place: row.place }));
+        }
+        Ok(())
+    }
+
     fn has(&self, when: &Map<String, Value>) -> Result<bool, String> {
         for (name, wanted) in when {
             let Some(found) = self.lookup(name) else { return Err(name.clone()) };
@@ -86,10 +113,15 @@ const MOST: usize = 100_000;
 
 /// All combinations of a group's axes: the product, with zipped axes going forward together, without the rows
 /// whose `when` says no.
-pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result<Vec<Combination>, Problem> {
+pub(crate) fn combinations(
+    file: &str,
+    group: &At<Group>,
+    tree: &Tree,
+    requests: &RequestRules,
+) -> Result<Vec<Combination>, Problem> {
     let mut axes = IndexMap::new();
     for (name, axis) in &group.value.axes {
-        let rows = rows(file, name, axis, tree)?.into_iter().map(Arc::new).collect::<Vec<_>>();
+        let rows = rows(file, name, axis, tree, requests)?.into_iter().map(Arc::new).collect::<Vec<_>>();
         axes.insert(name.as_str(), rows);
     }
     let mut all = vec![Combination::default()];
@@ -119,6 +151,7 @@ pub(crate) fn combinations(file: &str, group: &At<Group>, tree: &Tree) -> Result
     for mut combination in all {
         // Ids name the axes in the order of the file, zipped or not.
         combination.0.sort_by_key(|axis, _| axes.get_index_of(axis.as_str()));
+        combination.fill().map_err(|message| group.problem(file, message))?;
         let mut wanted = true;
         for row in combination.0.values() {
             let Some(Value::Object(when)) = row.value.get("when") else { continue };
@@ -173,9 +206,15 @@ fn bundles<'a>(
     Ok(bundles)
 }
 
-fn rows(file: &str, name: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>, Problem> {
+fn rows(
+    file: &str,
+    name: &str,
+    axis: &At<Axis>,
+    tree: &Tree,
+    requests: &RequestRules,
+) -> Result<Vec<Row>, Problem> {
     let rows = match &axis.value {
-        Axis { rows: Some(rows), values: None, table: None, .. } => rows
+        Axis { rows: Some(rows), values: None, table: None, places: None, .. } => rows
             .iter()
             .map(|(name, row)| Row {
                 name: name.clone(),
@@ -183,13 +222,20 @@ fn rows(file: &str, name: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>
                 place: Some((row.line, row.column)),
             })
             .collect(),
-        Axis { rows: None, values: Some(values), table: None, .. } => {
+        Axis { rows: None, values: Some(values), table: None, places: None, .. } => {
             values.iter().map(|value| Row { name: text(value), value: value.clone(), place: None }).collect()
         }
-        Axis { rows: None, values: None, table: Some(table), .. } => table_rows(file, table, axis, tree)?,
+        Axis { rows: None, values: None, table: Some(table), places: None, .. } => {
+            table_rows(file, table, axis, tree)?
+        }
+        Axis { rows: None, values: None, table: None, places: Some(wanted), .. } => {
+            place_rows(requests, wanted)
+        }
         _ => {
-            return Err(axis
-                .problem(file, format!("axis `{name}` wants exactly one of `rows`, `values` and `table`")));
+            return Err(axis.problem(
+                file,
+                format!("axis `{name}` wants exactly one of `rows`, `values`, `table` and `places`"),
+            ));
         }
     };
     if axis.value.table.is_none() && !(axis.value.filter.is_empty() && axis.value.name.is_none()) {
@@ -199,7 +245,7 @@ fn rows(file: &str, name: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>
         return Err(axis.problem(file, format!("axis `{name}` has no rows")));
     }
     for (index, row) in rows.iter().enumerate() {
-        if !is_name(&row.name) {
+        if !is_name(&row.name) && !row.name.contains("${") {
             let message = format!("axis `{name}`: `{}` cannot be part of an id", row.name);
             return Err(axis.problem(file, message).help(format!("{NAMES}, in `rows`")));
         }
@@ -208,6 +254,21 @@ fn rows(file: &str, name: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>
         }
     }
     Ok(rows)
+}
+
+/// The places whose rows say what is wanted.
+fn place_rows(requests: &RequestRules, wanted: &IndexMap<String, Value>) -> Vec<Row> {
+    let is_wanted = |row: &Map<String, Value>| {
+        wanted.iter().all(|(name, wanted)| {
+            row.get(name).is_some_and(|found| wanted == "any" || matches(found, wanted))
+        })
+    };
+    let name = |row: &Map<String, Value>| {
+        let part = |name: &str| row.get(name).map(text).unwrap_or_default();
+        format!("{}.{}", part("operation"), part("at").replace('/', "."))
+    };
+    let rows = requests.places().filter(|row| is_wanted(row));
+    rows.map(|row| Row { name: name(row), value: Value::Object(row.clone()), place: None }).collect()
 }
 
 fn table_rows(file: &str, table: &str, axis: &At<Axis>, tree: &Tree) -> Result<Vec<Row>, Problem> {
@@ -280,7 +341,7 @@ mod tests {
     fn names(group: &str) -> Result<Vec<String>, String> {
         let text = format!("title: t\ncases:\n  - {{clause: a, baseline: b, expect: accepted, {group}}}\n");
         let file: CaseFile = yaml::read("a.yaml", &text).map_err(|problem| problem.to_string())?;
-        combinations("a.yaml", &file.cases[0], &Tree::of(&[TABLE]))
+        combinations("a.yaml", &file.cases[0], &Tree::of(&[TABLE]), &RequestRules::default())
             .map(|all| all.iter().map(Combination::name).collect())
             .map_err(|problem| problem.to_string())
     }

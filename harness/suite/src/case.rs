@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_spec::{At, Clause, Problem, Spec, Tree};
+use xs2aspec_spec::{At, Clause, Problem, RequestRules, Spec, Tree};
 
 use crate::{
     axis::{self, Combination},
@@ -119,13 +119,14 @@ pub(crate) struct Parts {
     pub(crate) tree: Tree,
     pub(crate) spec: Spec,
     pub(crate) baselines: BTreeMap<String, Baseline>,
+    pub(crate) requests: RequestRules,
 }
 
 /// All cases of one file.
 pub(crate) fn of_file(path: &str, file: &CaseFile, parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let mut cases = Vec::new();
     for group in &file.cases {
-        match axis::combinations(path, group, &parts.tree) {
+        match axis::combinations(path, group, &parts.tree, &parts.requests) {
             Err(problem) => problems.push(problem),
             Ok(combinations) => {
                 for combination in combinations {

@@ -61,16 +61,19 @@ pub struct Group {
     pub expect: At<Value>,
 }
 
-/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table.
+/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table or from the places of the spec.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Axis {
     /// Named rows. A row that is a mapping may hold `when: {axis.column: VALUE or [VALUES]}` and then exists only there.
     pub rows: Option<IndexMap<String, At<Value>>>,
-    /// Scalars that are their own names.
+    /// Scalars that are their own names. They may hold placeholders of axes: `${place.most+1}`.
     pub values: Option<Vec<Value>>,
     /// Name of a table (`fixtures/tables/NAME.csv`); each line is a row, each column a text.
     pub table: Option<String>,
+    /// The places of requests (`fixtures/spec/requests.yaml`) whose rows say this: name and value, list of values, or `any`. Its columns are
+    /// what the row says: `operation`, `at`, `clause`, ..
+    pub places: Option<IndexMap<String, Value>>,
     /// Which lines of the table: column and value, or column and list of values.
     #[serde(default, rename = "where")]
     pub filter: IndexMap<String, Value>,

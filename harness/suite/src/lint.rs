@@ -23,17 +23,6 @@ use crate::{
     template,
 };
 
-/// Clauses that a rule or a form of `fixtures/spec/requests.yaml` names, and the ledger does not have.
-fn unknown_clauses(suite: &Suite) -> Vec<Problem> {
-    let unknown: BTreeSet<&str> =
-        suite.requests().clauses().filter(|clause| !suite.clauses().contains_key(*clause)).collect();
-    let problem = |clause: &str| {
-        let problem = Problem::of_file(request::FILE, format!("there is no clause `{clause}`"));
-        problem.nearest(clause, suite.clauses().keys().map(String::as_str))
-    };
-    unknown.into_iter().map(problem).collect()
-}
-
 /// Every breach of the authoring rules, sorted by place.
 pub fn lint(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -45,7 +34,6 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
         }
     }
     problems.extend(bounds(suite));
-    problems.extend(unknown_clauses(suite));
     let coverage = Coverage::of(suite);
     for statement in coverage.to_do() {
         if let Some(clause) = suite.clauses().get(&statement.clause) {
@@ -332,12 +320,15 @@ fn size(case: &Case, value: &Value, sizes: &mut BTreeSet<usize>) {
     }
 }
 
-/// Clauses that the rules for answers name and that are not there: a finding could not say what is broken.
+/// Clauses that the rules for requests and answers name and that are not there: a finding could not say what
+/// is broken.
 fn unknown(suite: &Suite) -> impl Iterator<Item = Problem> {
-    let named = suite.answers().of_every_answer().into_iter();
-    named.filter(|id| !suite.clauses().contains_key(*id)).map(|id| {
-        let message = format!("names clause `{id}`, in this file or in a schema: it is not in the ledger");
-        Problem::of_file(answer::FILE, message).nearest(id, suite.clauses().keys().map(String::as_str))
+    let of_answers = suite.answers().of_every_answer().into_iter().map(|id| (answer::FILE, id));
+    let of_requests = suite.requests().clauses().map(|id| (request::FILE, id));
+    let named: BTreeSet<(&str, &str)> = of_answers.chain(of_requests).collect();
+    named.into_iter().filter(|(_, id)| !suite.clauses().contains_key(*id)).map(|(file, id)| {
+        let message = format!("names clause `{id}`, or a schema does: it is not in the ledger");
+        Problem::of_file(file, message).nearest(id, suite.clauses().keys().map(String::as_str))
     })
 }
 

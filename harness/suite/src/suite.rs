@@ -26,7 +26,6 @@ use crate::{
 pub struct Suite {
     parts: Parts,
     answers: AnswerRules,
-    requests: RequestRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
 }
@@ -35,28 +34,30 @@ impl Suite {
     /// Reads and expands everything in the tree. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let (spec, baselines) = thread::scope(|scope| {
+        let (spec, baselines, requests) = thread::scope(|scope| {
             let spec = scope.spawn(|| {
                 let mut problems = Vec::new();
                 (Spec::load(&tree, &mut problems), problems)
             });
             let baselines = baseline::load(&tree, &mut problems);
+            let requests = requests(&tree, &baselines).unwrap_or_else(|problem| {
+                problems.push(problem);
+                RequestRules::default()
+            });
             let (spec, others) = spec.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             problems.extend(others);
-            (spec, baselines)
+            (spec, baselines, requests)
         });
-        let parts = Parts { tree, spec, baselines };
+        let parts = Parts { tree, spec, baselines, requests };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
-        let (answers, requests, mut cases) = thread::scope(|scope| {
-            let rules = scope.spawn(|| (AnswerRules::load(&parts.tree), requests(&parts)));
+        let (answers, mut cases) = thread::scope(|scope| {
+            let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
             let cases = expanded(&files, &parts, &mut problems);
-            let (answers, requests) = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (answers, requests, cases)
+            (answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), cases)
         });
         let answers = answers.map_err(|found| problems.extend(found.0)).ok();
-        let requests = requests.map_err(|found| problems.push(found)).ok();
         control::give(&mut cases, &mut problems);
         if files.is_empty() {
             problems.push(
@@ -69,8 +70,8 @@ impl Suite {
             // Only where every case could be read does a missing control mean anything.
             control::check(&cases, &by_id, &mut problems);
         }
-        if let (Some(answers), Some(requests), true) = (answers, requests, problems.is_empty()) {
-            return Ok(Self { parts, answers, requests, cases, by_id });
+        if let Some(answers) = answers.filter(|_| problems.is_empty()) {
+            return Ok(Self { parts, answers, cases, by_id });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -102,14 +103,14 @@ impl Suite {
 
     /// What the document says of requests.
     pub fn requests(&self) -> &RequestRules {
-        &self.requests
+        &self.parts.requests
     }
 
     /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
     /// before it.
     pub fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
         let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
-        self.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+        self.parts.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
     }
 
     /// The document as a value.
@@ -129,10 +130,10 @@ impl Suite {
 }
 
 /// The rules for requests. Each operation has a plain request of its name.
-fn requests(parts: &Parts) -> Result<RequestRules, Problem> {
+fn requests(tree: &Tree, baselines: &BTreeMap<String, Baseline>) -> Result<RequestRules, Problem> {
     let signing = serde_json::Map::new();
-    let plain = parts.baselines.iter().map(|(name, plain)| (name.clone(), plain.request.view(&signing)));
-    RequestRules::load(&parts.tree, &plain.collect())
+    let plain = baselines.iter().map(|(name, plain)| (name.clone(), plain.request.view(&signing)));
+    RequestRules::load(tree, &plain.collect())
 }
 
 /// The cases of these files in their order. The files are shared out among the processors: the whole suite is

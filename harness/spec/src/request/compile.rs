@@ -4,6 +4,7 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
 use regex::Regex;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{
     FILE, Operation, Place, RequestRules,
-    condition::{Cells, Words},
+    condition::{Cells, WordList, Words},
     definition::{File, Header, List},
     form::{self, Form},
     parameters::Parameters,
@@ -20,7 +21,7 @@ use super::{
     signing::Signing,
     view::{Payload, View},
 };
-use crate::{document::Document, problem::Problem, tree::Tree, yaml, yaml::At};
+use crate::{document::Document, problem::Problem, signing::SigningSpec, tree::Tree, yaml, yaml::At};
 
 /// The table of header fields.
 const HEADERS: &str = "fixtures/tables/headers.csv";
@@ -39,6 +40,8 @@ struct Compiler<'a> {
     file: &'a File,
     document: Document,
     lists: RefCell<BTreeMap<String, Vec<String>>>,
+    words: RefCell<BTreeMap<String, WordList>>,
+    cells: RefCell<BTreeMap<String, Arc<Cells>>>,
     /// Regular expressions that were read, since many places share one.
     patterns: RefCell<BTreeMap<String, Regex>>,
     /// Parameters that some rule or form asks for.
@@ -77,12 +80,14 @@ pub(super) fn compile(
             rows.map_err(|error| Problem::of_file(HEADERS, format!("is no table: {error}")))?
         }
     };
-    let signing = Signing::new(file.signing.clone());
+    let signing = Signing::new(file.signing.clone(), SigningSpec::load(tree)?);
     let compiler = Compiler {
         tree,
         file: &file,
         document: Document::load(tree),
         lists: RefCell::default(),
+        words: RefCell::default(),
+        cells: RefCell::default(),
         patterns: RefCell::default(),
         asked: RefCell::default(),
     };
@@ -191,6 +196,10 @@ impl Compiler<'_> {
             let filled = parameters.fill(value).map_err(|message| row.problem(FILE, message))?;
             parameters.set(name, filled);
         }
+        // The clause without its first part, as it stands in the names of cases.
+        let clause = parameters.get("clause");
+        let short = clause.as_ref().and_then(|clause| Some(clause.as_str()?.split_once('.')?.1));
+        parameters.set("short", short.into());
         // The words of a list that are tried by name.
         if let Some(words) = parameters.get("list") {
             let words = self.list(&shown(&words)).map_err(|message| row.problem(FILE, message))?;
@@ -212,7 +221,9 @@ impl Compiler<'_> {
         for rule in own_rules("first").chain(list(every, "rules")).chain(own_rules("rules")) {
             rules.extend(self.rule(row, rule, &parameters)?);
         }
-        made.places.push(Place { at: at.clone(), rules });
+        let mut said = parameters.values().clone();
+        said.extend(own.get("kind").map(|kind| ("kind".to_owned(), kind.clone())));
+        made.places.push(Place { at: at.clone(), rules, row: said });
         for form in list(every, "forms").chain(own_rules("forms")) {
             made.forms.extend(self.form(row, form, &at, &mut parameters)?);
         }
@@ -239,7 +250,7 @@ impl Compiler<'_> {
     }
 
     fn rule(&self, row: &At<Block>, rule: &Value, of: &Parameters) -> Result<Option<Rule>, Problem> {
-        let list = |name: &str| self.list(name);
+        let list = |name: &str| self.words(name);
         let cells = |table: &str, column: &str| self.cells(table, column);
         let words = Words { list: &list, cells: &cells, patterns: &self.patterns };
         Rule::read(rule, of, &words).map_err(|message| row.problem(FILE, message))
@@ -290,6 +301,16 @@ impl Compiler<'_> {
         })
     }
 
+    /// The words of a list, to be looked up.
+    fn words(&self, name: &str) -> Result<WordList, String> {
+        if let Some(known) = self.words.borrow().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let words = Arc::new(self.list(name)?.into_iter().collect::<BTreeSet<_>>());
+        self.words.borrow_mut().insert(name.to_owned(), Arc::clone(&words));
+        Ok(words)
+    }
+
     /// The words of a list.
     fn list(&self, name: &str) -> Result<Vec<String>, String> {
         if let Some(known) = self.lists.borrow().get(name) {
@@ -317,13 +338,20 @@ impl Compiler<'_> {
     }
 
     /// A column of a table by its first one.
-    fn cells(&self, table: &str, column: &str) -> Result<Cells, String> {
+    fn cells(&self, table: &str, column: &str) -> Result<Arc<Cells>, String> {
+        let key = format!("{table} {column}");
+        if let Some(known) = self.cells.borrow().get(&key) {
+            return Ok(Arc::clone(known));
+        }
         let rows = self.rows(table)?;
         if rows.iter().any(|row| !row.contains_key(column)) {
             return Err(format!("table `{table}` has no column `{column}`"));
         }
         let first = self.columns(table)?.into_iter().next().unwrap_or_default();
-        Ok(rows.into_iter().filter_map(|mut row| Some((row.remove(&first)?, row.remove(column)?))).collect())
+        let cells = rows.into_iter().filter_map(|mut row| Some((row.remove(&first)?, row.remove(column)?)));
+        let cells = Arc::new(cells.collect());
+        self.cells.borrow_mut().insert(key, Arc::clone(&cells));
+        Ok(cells)
     }
 
     fn columns(&self, table: &str) -> Result<Vec<String>, String> {

@@ -25,9 +25,9 @@ pub(super) type Cells = BTreeMap<String, String>;
 
 /// The lists and tables of the file.
 pub(super) struct Words<'a> {
-    pub(super) list: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
+    pub(super) list: &'a dyn Fn(&str) -> Result<WordList, String>,
     /// A column of a table by its first one.
-    pub(super) cells: &'a dyn Fn(&str, &str) -> Result<Cells, String>,
+    pub(super) cells: &'a dyn Fn(&str, &str) -> Result<Arc<Cells>, String>,
     /// Regular expressions that were read, since many places share one.
     pub(super) patterns: &'a RefCell<BTreeMap<String, Regex>>,
 }
@@ -156,7 +156,7 @@ enum Asked {
     Plain,
     Matches(Regex, bool),
     In(WordList),
-    InAnyCase(BTreeSet<String>),
+    InAnyCase(WordList),
     DigitsIn(WordList),
     Longer(usize),
     MoreBytes(usize),
@@ -184,13 +184,11 @@ enum Asked {
 #[derive(Debug)]
 struct Cell {
     key: String,
-    cells: Cells,
+    cells: Arc<Cells>,
 }
 
 impl Condition {
     pub(super) fn new(file: ConditionFile, words: &Words<'_>) -> Result<Self, String> {
-        let list = |name: &str| (words.list)(name);
-        let set = |name: &str| Ok::<_, String>(Arc::new(list(name)?.into_iter().collect::<BTreeSet<_>>()));
         let pattern = |text: String| {
             let mut patterns = words.patterns.borrow_mut();
             if let Some(known) = patterns.get(&text) {
@@ -224,13 +222,13 @@ impl Condition {
             asked.push(Asked::Matches(pattern(text)?, false));
         }
         if let Some(name) = file.r#in {
-            asked.push(Asked::In(set(&name)?));
+            asked.push(Asked::In((words.list)(&name)?));
         }
         if let Some(name) = file.in_any_case {
-            asked.push(Asked::InAnyCase(list(&name)?.into_iter().map(|word| word.to_lowercase()).collect()));
+            asked.push(Asked::InAnyCase((words.list)(&name)?));
         }
         if let Some(name) = file.digits_in {
-            asked.push(Asked::DigitsIn(set(&name)?));
+            asked.push(Asked::DigitsIn((words.list)(&name)?));
         }
         asked.extend(file.longer.map(Asked::Longer));
         asked.extend(file.more_bytes.map(Asked::MoreBytes));
@@ -354,7 +352,9 @@ impl Asked {
             Self::Is(any) => any.contains(value),
             Self::Matches(pattern, wanted) => text.is_some_and(|text| pattern.is_match(text) == *wanted),
             Self::In(words) => text.is_some_and(|text| words.contains(text)),
-            Self::InAnyCase(words) => text.is_some_and(|text| words.contains(&text.to_lowercase())),
+            Self::InAnyCase(words) => {
+                text.is_some_and(|text| words.iter().any(|word| word.to_lowercase() == text.to_lowercase()))
+            }
             Self::DigitsIn(words) => value.is_number() && words.contains(&value.to_string()),
             Self::Longer(most) => text.is_some_and(|text| text.chars().count() > *most),
             Self::MoreBytes(most) => text.is_some_and(|text| text.len() > *most),

@@ -62,12 +62,10 @@ fn usual() -> bool {
     true
 }
 
-/// What the document says of signing.
+/// What ways of signing break. Which header fields are signed stands in `signing.yaml`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Signing {
-    /// Header fields that are signed where they are sent, in small letters and in this order.
-    pub(super) signed: Vec<String>,
     /// The clause of a list that leaves one of them out.
     pub(super) missing: String,
     /// The clause of a list that names a field that is not sent.

@@ -23,6 +23,7 @@ pub use self::{
     compile::Plain,
     draw::draw,
     form::{Before, Edit, Form, Prepared},
+    parameters::computed,
     view::{Payload, View},
 };
 use self::{rule::Rule, scope::Scope, signing::Signing};
@@ -59,6 +60,8 @@ struct Place {
     /// `body/a/b`, `header/NAME`, `query/NAME`.
     at: String,
     rules: Vec<Rule>,
+    /// What its row says of it, by name: `operation`, `at`, `kind`, `clause`, and what the kind has besides.
+    row: Map<String, Value>,
 }
 
 /// What a request must come to.
@@ -117,6 +120,12 @@ impl RequestRules {
     /// The clause of an operation's plain request.
     pub fn plain_clause(&self, operation: &str) -> Option<&str> {
         self.operations.get(operation).map(|operation| operation.plain.as_str())
+    }
+
+    /// What is known of each place of each operation, by name: `operation`, `at`, `kind`, `clause`, and what the
+    /// kind has besides.
+    pub fn places(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        self.operations.values().flat_map(|operation| &operation.places).map(|place| &place.row)
     }
 
     /// What is tried in requests of an operation.

@@ -37,20 +37,9 @@ impl Parameters {
         self.values.entry(name).or_insert(value);
     }
 
-    /// A parameter; `most+1` adds to one that is a number, `most*4` multiplies it, and `item.code` is a member.
+    /// A parameter, or one that is computed ([`computed`]); `item.code` is a member of `item`.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
-        if let Some(value) = self.plain(name) {
-            return Some(value);
-        }
-        let at = name.rfind(['+', '-', '*'])?;
-        let (name, sign, by) = (&name[..at], &name[at..=at], name[at + 1..].parse::<i64>().ok()?);
-        let value = self.plain(name)?;
-        let number = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
-        Some(Value::from(match sign {
-            "+" => number + by,
-            "-" => number - by,
-            _ => number * by,
-        }))
+        computed(name, &|name| self.plain(name))
     }
 
     fn plain(&self, name: &str) -> Option<Value> {
@@ -96,6 +85,24 @@ impl Parameters {
     }
 }
 
+/// The value of a name, or of one that begins with the name of a number and goes on with `+1`, `-1`, `*2` or
+/// `/2`, from left to right: `most/2+1`.
+pub fn computed(name: &str, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+    if let Some(value) = lookup(name) {
+        return Some(value);
+    }
+    let at = name.rfind(['+', '-', '*', '/'])?;
+    let by = name[at + 1..].parse::<i64>().ok()?;
+    let value = computed(&name[..at], lookup)?;
+    let number = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
+    Some(Value::from(match &name[at..=at] {
+        "+" => number.checked_add(by)?,
+        "-" => number.checked_sub(by)?,
+        "*" => number.checked_mul(by)?,
+        _ => number.checked_div(by)?,
+    }))
+}
+
 /// The first `<name>` of a text, with what stands before and after it.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
@@ -105,7 +112,7 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
         let name = &text[open + 1..end];
         let is_name = name.starts_with(|letter: char| letter.is_ascii_lowercase())
             && name.chars().all(|letter| {
-                letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.+*".contains(letter)
+                letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.+*/".contains(letter)
             });
         if is_name {
             return Some((&text[..open], name, &text[end + 1..]));

@@ -3,19 +3,24 @@
 use serde_json::{Map, Value, json};
 
 use super::{Outcome, definition, form::Form, view::View};
+use crate::signing::SigningSpec;
 
-/// What the document says of signing.
+/// What ways of signing break.
 #[derive(Debug, Default)]
-pub(super) struct Signing(definition::Signing);
+pub(super) struct Signing {
+    file: definition::Signing,
+    /// Header fields that are signed where they are sent, in small letters and in this order.
+    signed: Vec<String>,
+}
 
 impl Signing {
-    pub(super) fn new(file: definition::Signing) -> Self {
-        Self(file)
+    pub(super) fn new(file: definition::Signing, spec: SigningSpec) -> Self {
+        Self { file, signed: spec.signed_headers }
     }
 
     /// Names of the header fields that are to be signed: those of the list that are sent.
     pub(super) fn signed(&self, request: &View<'_>) -> Vec<String> {
-        self.0.signed.iter().filter(|name| request.header(name).is_some()).cloned().collect()
+        self.signed.iter().filter(|name| request.header(name).is_some()).cloned().collect()
     }
 
     /// What the way in which a request is signed breaks, or leaves open.
@@ -30,7 +35,7 @@ impl Signing {
         if !is_signed {
             return open();
         }
-        if let Some(way) = self.0.ways.iter().find(|way| way.signing == *signing) {
+        if let Some(way) = self.file.ways.iter().find(|way| way.signing == *signing) {
             return if way.accepted { None } else { breaks(&way.clause) };
         }
         let due = self.signed(request);
@@ -45,15 +50,15 @@ impl Signing {
             (Some(list), None, None)
                 if list.len() < due.len() && list.iter().all(|name| due.iter().any(|due| due == name)) =>
             {
-                breaks(&self.0.missing)
+                breaks(&self.file.missing)
             }
             (None, Some(list), None) if list.iter().any(|name| request.header(name).is_none()) => {
-                breaks(&self.0.not_sent)
+                breaks(&self.file.not_sent)
             }
             (Some(list), Some(stated), None) if stated == due && list.len() < due.len() => {
-                breaks(&self.0.unsigned)
+                breaks(&self.file.unsigned)
             }
-            (None, None, Some(_)) => breaks(&self.0.altered),
+            (None, None, Some(_)) => breaks(&self.file.altered),
             _ => open(),
         }
     }
@@ -70,27 +75,27 @@ impl Signing {
             needs: vec![],
         };
         let of = |value: Value| value.as_object().cloned().unwrap_or_default();
-        let ways = self.0.ways.iter();
+        let ways = self.file.ways.iter();
         let mut forms: Vec<Form> =
             ways.map(|way| form(way.name.clone(), &way.clause, way.signing.clone())).collect();
         let due = self.signed(plain);
         for name in &due {
             let rest: Vec<&String> = due.iter().filter(|other| *other != name).collect();
-            let instead = self.0.instead.get(name).or_else(|| self.0.instead.get("other"));
-            forms.push(form(format!("without {name}"), &self.0.missing, of(json!({"headers": rest}))));
+            let instead = self.file.instead.get(name).or_else(|| self.file.instead.get("other"));
+            forms.push(form(format!("without {name}"), &self.file.missing, of(json!({"headers": rest}))));
             let unsigned = json!({"headers": rest, "stated-headers": due});
-            forms.push(form(format!("states {name} unsigned"), &self.0.unsigned, of(unsigned)));
+            forms.push(form(format!("states {name} unsigned"), &self.file.unsigned, of(unsigned)));
             forms.push(form(
                 format!("another {name}"),
-                &self.0.altered,
+                &self.file.altered,
                 of(json!({"signed-as": {name.as_str(): instead}})),
             ));
         }
-        if let Some(absent) = self.0.signed.iter().find(|name| plain.header(name).is_none()) {
+        if let Some(absent) = self.signed.iter().find(|name| plain.header(name).is_none()) {
             let stated: Vec<&String> = due.iter().chain([absent]).collect();
             forms.push(form(
                 "states what is not sent".to_owned(),
-                &self.0.not_sent,
+                &self.file.not_sent,
                 of(json!({"stated-headers": stated})),
             ));
         }
@@ -99,7 +104,7 @@ impl Signing {
 
     /// Every clause that it names.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
-        let Self(file) = self;
+        let file = &self.file;
         let own = [&file.missing, &file.not_sent, &file.unsigned, &file.altered];
         own.into_iter().chain(file.ways.iter().map(|way| &way.clause)).map(String::as_str)
     }
