@@ -545,16 +545,6 @@ pub(crate) struct InspectCert {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Keys {
-    /// Folder to write into
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// Replace test material that is there, and nothing else
-    #[arg(long)]
-    pub(crate) overwrite: bool,
-}
-
-#[derive(Debug, clap::Args)]
 pub(crate) struct Scaffold {
     /// Id of the clause, whose first part is that of others
     #[arg(value_name = "CLAUSE")]
@@ -565,6 +555,16 @@ pub(crate) struct Scaffold {
     /// Folder of case files, with `clauses/`
     #[arg(long, value_name = "DIR", default_value = "cases")]
     pub(crate) cases: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Keys {
+    /// Folder to write into
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Replace test material that is there, and nothing else
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }
 
 /// Where case files come from.
