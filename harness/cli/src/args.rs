@@ -69,6 +69,9 @@ pub(crate) enum Command {
     Sign(Sign),
     /// Says what a certificate says, and how keyId names it
     InspectCert(InspectCert),
+    /// Begins a new clause in a folder of case files: its entry in the ledger, a case, and where its fault goes
+    #[command(hide = true)]
+    Scaffold(Scaffold),
     /// Makes a test authority, signing keys and certificates, all marked as test material
     Keys(Keys),
 }
@@ -543,6 +546,19 @@ pub(crate) struct InspectCert {
     /// Profile that declares the forms of keyId
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Scaffold {
+    /// Id of the clause, whose first part is that of others
+    #[arg(value_name = "CLAUSE")]
+    pub(crate) clause: String,
+    /// The words of the document that say so
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) quote: String,
+    /// Folder of case files, with `clauses/`
+    #[arg(long, value_name = "DIR", default_value = "cases")]
+    pub(crate) cases: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
