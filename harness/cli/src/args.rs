@@ -511,6 +511,9 @@ pub(crate) struct Sign {
     /// Profile whose key signs, in the forms that it declares
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
+    /// Folder of another document, by whose rules it is signed
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pack: Option<PathBuf>,
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "certificate", conflicts_with = "target")]
     pub(crate) key: Option<PathBuf>,
@@ -543,6 +546,9 @@ pub(crate) struct InspectCert {
     /// Profile that declares the forms of keyId
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
+    /// Folder of another document, which the profile is for
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pack: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{NOW, PACK, command, desk, ended, record, run};
+use super::{KEYS, NOW, PACK, command, desk, ended, record, run};
 use crate::support::{KEY, xs2aspec};
 
 #[test]
@@ -105,6 +105,34 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains(&format!("- --pack {PACK}: not the document of this program\n")), "{said}");
     assert!(said.contains("judged again by this version, come to the same verdict in "), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
+    let (desk, folder) = desk(None, None).await;
+    let profile = folder.path().join("desk.toml");
+    let profile = profile.to_str().unwrap();
+    let asked = |arguments: &[&str]| {
+        let arguments = [arguments, &["--target", profile, "--pack", PACK]].concat();
+        tokio::task::block_in_place(|| xs2aspec(&arguments))
+    };
+    let (_, said) = asked(&["doctor"]);
+    // A desk whose clock stands somewhere else is told by its own hint, and what is not signed is accepted.
+    assert!(said.contains("  offices     accepted: 200 in "), "{said}");
+    assert!(
+        said.contains("  hand-over   not accepted") && said.contains("perhaps the clocks differ"),
+        "{said}"
+    );
+    let (exit, said) = asked(&["curl", "offices.path/plain"]);
+    assert!(exit == Some(0) && said.contains("/v2/offices?country=NO"), "{said}");
+    let certificate = KEYS.path().join("tpp.cert.pem");
+    let (exit, said) = asked(&["inspect-cert", certificate.to_str().unwrap()]);
+    assert!(exit == Some(0) && said.contains("[as parcel desk declares it]"), "{said}");
+    assert!(said.contains("X-Client-Certificate: "), "{said}");
+    let (exit, said) = asked(&["sign", "--method", "GET", "-H", "X-Client-Key: SHOP000001"]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains("headers=\"x-trace x-client-key date\"") && said.contains("\nX-Trace: "), "{said}");
+    desk.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
