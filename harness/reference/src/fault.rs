@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn entries_are_well_formed_and_the_table_is_current() {
-        crate::rules::hold(&FAULTS, "Faults of the reference bank", "faults.md");
+        crate::rules::assert_table_is_current(&FAULTS, "Faults of the reference bank", "faults.md");
         assert!(FAULTS.len() >= 200, "{}", FAULTS.len());
-        crate::rules::hold(
+        crate::rules::assert_table_is_current(
             &INTERACTIONS,
             "Faults of the reference bank that take two things of a request",
             "interactions.md",

@@ -510,12 +510,12 @@ pub(crate) fn valid(operation: Operation) -> Map<String, Value> {
 
 /// Holds a list and its table in a file of this crate to each other, and its entries to their form.
 #[cfg(test)]
-pub(crate) fn hold(list: &[Entry], title: &str, file: &str) {
+pub(crate) fn assert_table_is_current(list: &[Entry], title: &str, file: &str) {
     use std::fmt::Write as _;
 
     let mut names = std::collections::BTreeSet::new();
     let mut table = format!(
-        "# {title}\n\nMade by `UPDATE_GENERATED=1 cargo test -p xs2aspec-reference`.\n\n\
+        "# {title}\n\nMade by `bash .ci/bless`.\n\n\
          | name | what the bank then does |\n|---|---|\n"
     );
     for Entry { name, says, .. } in list {
@@ -534,7 +534,7 @@ pub(crate) fn hold(list: &[Entry], title: &str, file: &str) {
         std::fs::write(&path, &table).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap();
-    assert!(kept == table, "{file} is not current: UPDATE_GENERATED=1 cargo test -p xs2aspec-reference");
+    assert!(kept == table, "{file} is not current: bash .ci/bless");
 }
 
 #[cfg(test)]

@@ -138,10 +138,7 @@ impl Coverage {
             })
             .collect();
         lines.sort();
-        format!(
-            "# clause, strength, how it is covered; made by `UPDATE_GENERATED=1 cargo test`\n{}",
-            lines.concat()
-        )
+        format!("# clause, strength, how it is covered; made by `bash .ci/bless`\n{}", lines.concat())
     }
 }
 

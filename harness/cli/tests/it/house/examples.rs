@@ -1,5 +1,5 @@
 //! The examples in `reports/examples` are what a run with a fault leaves: current to the byte, but for times
-//! and the port. `UPDATE_GENERATED=1 cargo test --locked -p xs2aspec --test it house::examples` writes them.
+//! and the port. `bash .ci/bless` writes them.
 
 use std::{
     fs,
@@ -90,10 +90,7 @@ fn the_examples_are_current() {
             stale.push(*name);
         }
     }
-    assert!(
-        stale.is_empty(),
-        "{stale:?} are not current: UPDATE_GENERATED=1 cargo test --locked -p xs2aspec --test it house::examples"
-    );
+    assert!(stale.is_empty(), "{stale:?} are not current: bash .ci/bless");
     let kept = fs::read_dir(&examples).unwrap().count();
     assert_eq!(kept, made.len(), "files in reports/examples that nothing makes");
     // An example that shows nothing explains nothing.

@@ -265,7 +265,8 @@ fn modules_of_tests(file: &Path) -> Vec<PathBuf> {
     after.filter(|(name, _)| !name.contains(' ')).map(|(name, _)| folder.join(format!("{name}.rs"))).collect()
 }
 
-fn below(folder: &Path, files: &mut Vec<PathBuf>) {
+/// The files of code below a folder.
+pub(super) fn below(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

@@ -1,0 +1,45 @@
+//! One command writes everything anew that is generated: `.ci/bless`.
+
+use std::{fs, path::Path};
+
+use super::names::below;
+
+/// What a test reads that writes its file anew, and the helper of those that share one.
+const WRITERS: [&str; 2] = ["\"UPDATE_GENERATED\"", "assert_table_is_current("];
+
+/// Where a file of code does so.
+fn places(text: &str) -> impl Iterator<Item = usize> {
+    let places = WRITERS.iter().flat_map(|writer| text.match_indices(writer)).map(|(at, _)| at);
+    places.filter(|at| !text[..*at].ends_with("fn "))
+}
+
+#[test]
+fn every_test_that_writes_a_file_anew_is_run_by_the_one_command() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let command = fs::read_to_string(root.join(".ci/bless")).unwrap();
+    assert!(
+        command.contains("-- current\n")
+            && command.contains("prove --matrix fixtures/kill-matrix/matrix.tsv --update")
+    );
+    let mut files = Vec::new();
+    below(&root.join("harness"), &mut files);
+    let mut found = 0;
+    for file in files.iter().filter(|file| !file.ends_with("house/bless.rs")) {
+        let text = fs::read_to_string(file).unwrap();
+        for at in places(&text) {
+            let function = text[..at].rsplit("fn ").next().unwrap().split('(').next().unwrap();
+            let place = file.strip_prefix(root.join("harness")).unwrap();
+            assert!(
+                function.contains("current"),
+                "{}: `current` is not in the name of `{function}`",
+                place.display()
+            );
+            let package = place.iter().next().unwrap().to_str().unwrap();
+            let package =
+                if package == "cli" { "xs2aspec".to_owned() } else { format!("xs2aspec-{package}") };
+            assert!(command.contains(&format!(" -p {package} ")), ".ci/bless does not test {package}");
+            found += 1;
+        }
+    }
+    assert!(found >= 8, "{found} places");
+}
