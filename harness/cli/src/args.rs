@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
-/// Checks whether a bank's PSD2 XS2A interface does what its document says.
+/// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
+/// `--pack` that of another document.
 ///
 /// Without a command it does what `run` does. Exit codes: 0 conforms; 1 a violation; 2 the command line, a
 /// profile, a case or a clause is wrong, or a file cannot be written; 3 the target did not answer, or a case
@@ -115,14 +116,14 @@ pub(crate) struct Run {
     /// asked is what was asked
     #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
     pub(crate) resume: Option<PathBuf>,
-    /// What becomes of a case that may have made a payment before the run was interrupted: sent again with
+    /// What becomes of a case that may have made something before the run was interrupted: sent again with
     /// other identifiers, or left inconclusive
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
-    /// Begin anew in a folder whose run did not come to its end, and give up what that may have paid
+    /// Begin anew in a folder whose run did not come to its end, and give up what that may have made
     #[arg(long)]
     pub(crate) force: bool,
-    /// Read a target whose payments are real: send it nothing that could make one
+    /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
     /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
@@ -218,7 +219,7 @@ const RESUMED: [&str; 12] = [
 /// What becomes of a case whose end is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum InDoubt {
-    /// It is sent again, as another payment
+    /// It is sent again, with other identifiers
     Send,
     /// It is inconclusive
     Leave,
@@ -378,7 +379,7 @@ pub(crate) struct Curl {
     /// The clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Read a target whose payments are real: send it nothing that could make one
+    /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
     #[command(flatten)]
@@ -393,7 +394,7 @@ pub(crate) struct Doctor {
     /// Which cases a run would have
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Read a target whose payments are real: send it nothing that could make one
+    /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
     #[command(flatten)]

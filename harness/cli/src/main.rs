@@ -1,4 +1,4 @@
-//! The command `xs2aspec`: checks whether a bank's PSD2 XS2A interface does what its document says.
+//! The command `xs2aspec`: checks whether an interface does what its document says.
 
 /// Prints a line. Whoever reads may have seen enough (`| head`), which is no failure of ours.
 macro_rules! say {
