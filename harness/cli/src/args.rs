@@ -70,6 +70,9 @@ pub(crate) enum Command {
     Sign(Sign),
     /// Says what a certificate says, and how keyId names it
     InspectCert(InspectCert),
+    /// Begins a new clause in a folder of case files: its entry in the ledger, a case, and where its fault goes
+    #[command(hide = true)]
+    Scaffold(Scaffold),
     /// Makes a test authority, signing keys and certificates, all marked as test material
     Keys(Keys),
 }
@@ -560,6 +563,22 @@ pub(crate) struct Keys {
     /// Replace test material that is there, and nothing else
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Scaffold {
+    /// Id of the clause, whose first part is that of others
+    #[arg(value_name = "CLAUSE")]
+    pub(crate) clause: String,
+    /// The words of the document that say so
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) quote: String,
+    /// Folder of case files, with `clauses/`
+    #[arg(long, value_name = "DIR", default_value = "cases")]
+    pub(crate) cases: PathBuf,
+    /// Folder of another document, whose clause it is
+    #[arg(long, value_name = "DIR", conflicts_with = "cases")]
+    pub(crate) pack: Option<PathBuf>,
 }
 
 /// Where the document, its clauses and cases come from.

@@ -30,6 +30,7 @@ mod rejudge;
 mod report;
 mod resume;
 mod run;
+mod scaffold;
 mod serve;
 mod sign;
 mod target;
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
             Some(Command::Listen(listen)) => listen::listen(&listen).await,
             Some(Command::Sign(sign)) => sign::sign(&sign),
             Some(Command::InspectCert(inspect)) => inspect::inspect(&inspect),
+            Some(Command::Scaffold(scaffold)) => scaffold::scaffold(&scaffold),
             Some(Command::Keys(keys)) => serve::keys(&keys),
         }
     });

@@ -16,6 +16,7 @@ pub mod progress;
 pub mod reporter;
 pub mod run;
 #[cfg(test)]
+#[path = "../tests/it/sample.rs"]
 mod sample;
 pub mod shell;
 pub mod stream;

@@ -16,6 +16,7 @@ pub mod lint;
 pub mod location;
 pub mod plan;
 pub mod request;
+pub mod scaffold;
 pub mod suite;
 pub mod template;
 

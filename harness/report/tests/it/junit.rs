@@ -13,9 +13,7 @@ use xs2aspec_report::{
     format::{junit::Junit, terminal},
 };
 
-#[path = "../../src/sample.rs"]
-mod sample;
-use sample::Sample;
+use crate::sample::{self, Sample};
 
 /// An element with its attributes, text and children.
 #[derive(Debug, Default)]

@@ -1,3 +1,4 @@
 //! Reports as other programs read them.
 
 mod junit;
+mod sample;

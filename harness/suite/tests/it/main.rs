@@ -3,4 +3,5 @@
 mod embedded;
 mod ledger;
 mod loading;
+mod scaffold;
 mod tables;

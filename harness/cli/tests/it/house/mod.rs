@@ -6,3 +6,4 @@ mod corpus;
 mod coverage;
 mod examples;
 mod names;
+mod scaffold;

@@ -1,0 +1,117 @@
+//! A new clause, to be filled in: its entry in the ledger, and a case that sends what breaks it.
+
+use std::collections::BTreeSet;
+
+use xs2aspec_spec::Clause;
+
+use crate::{
+    case::Case,
+    request::{BodySpec, RequestSpec},
+    suite::Suite,
+};
+
+/// What a scaffold writes, and what it goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scaffold {
+    /// Id of the clause beside which the new one stands.
+    pub beside: String,
+    /// The ledger file and the case file with what is new in them.
+    pub files: [NewText; 2],
+}
+
+/// A file with something new in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewText {
+    /// Its name, as it can be opened.
+    pub file: String,
+    /// Its whole text.
+    pub text: String,
+    /// The line, from 1, in which the new part begins.
+    pub line: usize,
+}
+
+/// Why there is no scaffold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScaffoldError {
+    /// The id is no id.
+    #[error("expected an id such as `subject.what`, of small letters, digits, `-` and `.`, found `{0}`")]
+    Id(String),
+    /// There is such a clause.
+    #[error("there is a clause `{id}`, at {file}:{line}")]
+    Exists {
+        /// The id.
+        id: String,
+        /// Its ledger file.
+        file: String,
+        /// Its line there.
+        line: u32,
+    },
+    /// No clause with cases begins as it does.
+    #[error(
+        "no clause with cases has an id that begins with `{0}.`: write the first one of a subject by hand"
+    )]
+    Subject(String),
+    /// The quote is not in one line of the document.
+    #[error("expected a quote that stands in one line of the document, found it in {0}")]
+    Quote(usize),
+}
+
+impl Suite {
+    /// A scaffold of a clause with this id, whose words stand in the document.
+    pub fn scaffold(&self, id: &str, quote: &str) -> Result<Scaffold, ScaffoldError> {
+        let is_word = |part: &str| {
+            let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            !part.is_empty() && part.bytes().all(is_letter)
+        };
+        if !id.contains('.') || !id.split('.').all(is_word) {
+            return Err(ScaffoldError::Id(id.to_owned()));
+        }
+        if let Some(Clause { file, file_line, .. }) = self.clauses().get(id) {
+            return Err(ScaffoldError::Exists { id: id.to_owned(), file: file.clone(), line: *file_line });
+        }
+        let lines: BTreeSet<u32> = self.spec().document.lines_with(quote, None).into_iter().collect();
+        if lines.len() != 1 {
+            return Err(ScaffoldError::Quote(lines.len()));
+        }
+        let (beside, case) = self
+            .nearest_clause(id)
+            .ok_or_else(|| ScaffoldError::Subject(id.split('.').next().unwrap_or_default().to_owned()))?;
+        let entry = format!(
+            "  - id: {id}\n    says: to be said\n    quote: '{}'\n    strength: stated\n",
+            quote.replace('\'', "''")
+        );
+        let control = case.control.as_ref().unwrap_or(&case.id);
+        let group = format!(
+            "  - clause: {id}\n    name: to-be-named\n    baseline: {}\n    change:\n      - set: {}\n        to: to be broken\n    \
+             control: {control}\n    expect: refused\n",
+            case.baseline,
+            place(&case.request),
+        );
+        let ledger = self.inserted(&beside.file, &entry, Some(beside.file_line as usize));
+        Ok(Scaffold { beside: beside.id.clone(), files: [ledger, self.inserted(&case.file, &group, None)] })
+    }
+
+    /// The clause whose id has the most parts in common with this one, the shortest of those, and its last case.
+    fn nearest_clause(&self, id: &str) -> Option<(&Clause, &Case)> {
+        let common =
+            |case: &Case| id.split('.').zip(case.clause.split('.')).take_while(|(a, b)| a == b).count();
+        let alike = self.cases().iter().filter(|case| common(case) > 0);
+        let case = alike.max_by_key(|case| (common(case), std::cmp::Reverse(case.clause.len())))?;
+        Some((self.clauses().get(&case.clause)?, case))
+    }
+
+    /// A file with an entry of its list behind the one that begins in this line, or at its end.
+    fn inserted(&self, file: &str, entry: &str, behind: Option<usize>) -> NewText {
+        let text = self.tree().text_of_shown(file).unwrap_or_default();
+        let mut lines: Vec<&str> = text.lines().collect();
+        let next = behind.and_then(|line| (line..lines.len()).find(|at| lines[*at].starts_with("  - ")));
+        let at = next.unwrap_or(lines.len());
+        lines.splice(at..at, entry.lines());
+        NewText { file: file.to_owned(), text: format!("{}\n", lines.join("\n")), line: at + 1 }
+    }
+}
+
+/// A place of a request where something can be wrong.
+fn place(request: &RequestSpec) -> &'static str {
+    if request.body == BodySpec::None { "query/to-be-named" } else { "body/to-be-named" }
+}
