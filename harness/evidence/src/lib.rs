@@ -10,6 +10,6 @@ pub mod verify;
 
 /// The records that the tests of reports are made with.
 #[cfg(test)]
-#[path = "../../report/src/sample.rs"]
+#[path = "../../report/tests/it/sample.rs"]
 #[allow(dead_code, reason = "tests of reports use all of it")]
 mod sample;
