@@ -45,6 +45,24 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     copy_of(Path::new(PACK), &copy);
     let lint = |copy: &Path| xs2aspec(&["lint", "--pack", copy.to_str().unwrap()]);
     assert_eq!(lint(&copy).0, Some(0));
+    // A clause begins in the files of the pack.
+    let begun = xs2aspec(&[
+        "scaffold",
+        "parcel.note.empty",
+        "--quote",
+        "| note | text",
+        "--pack",
+        copy.to_str().unwrap(),
+    ]);
+    assert_eq!(begun.0, Some(0), "{}", begun.1);
+    let next = format!("next     fill them in; xs2aspec lint --pack {}", copy.display());
+    assert!(
+        begun.1.contains(&format!("clause   {}/cases/clauses/parcels.yaml:", copy.display())),
+        "{}",
+        begun.1
+    );
+    assert!(begun.1.contains(&next) && !begun.1.contains("fault"), "{}", begun.1);
+    copy_of(Path::new(PACK), &copy);
     // A mistake stands where somebody can open it.
     let rules = copy.join("cases/parcels/rules.yaml");
     let text = fs::read_to_string(&rules).unwrap();
