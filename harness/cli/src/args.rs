@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
-/// Checks whether a bank's PSD2 XS2A interface does what its document says.
+/// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
+/// `--pack` that of another document.
 ///
 /// Without a command it does what `run` does. Exit codes: 0 conforms; 1 a violation; 2 the command line, a
 /// profile, a case or a clause is wrong, or a file cannot be written; 3 the target did not answer, or a case
@@ -118,14 +119,14 @@ pub(crate) struct Run {
     /// asked is what was asked
     #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
     pub(crate) resume: Option<PathBuf>,
-    /// What becomes of a case that may have made a payment before the run was interrupted: sent again with
+    /// What becomes of a case that may have made something before the run was interrupted: sent again with
     /// other identifiers, or left inconclusive
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
-    /// Begin anew in a folder whose run did not come to its end, and give up what that may have paid
+    /// Begin anew in a folder whose run did not come to its end, and give up what that may have made
     #[arg(long)]
     pub(crate) force: bool,
-    /// Read a target whose payments are real: send it nothing that could make one
+    /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
     /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
@@ -221,7 +222,7 @@ const RESUMED: [&str; 12] = [
 /// What becomes of a case whose end is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum InDoubt {
-    /// It is sent again, as another payment
+    /// It is sent again, with other identifiers
     Send,
     /// It is inconclusive
     Leave,
@@ -381,7 +382,7 @@ pub(crate) struct Curl {
     /// The clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Read a target whose payments are real: send it nothing that could make one
+    /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
     #[command(flatten)]
@@ -396,7 +397,7 @@ pub(crate) struct Doctor {
     /// Which cases a run would have
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Read a target whose payments are real: send it nothing that could make one
+    /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
     #[command(flatten)]
@@ -514,6 +515,9 @@ pub(crate) struct Sign {
     /// Profile whose key signs, in the forms that it declares
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
+    /// Folder of another document, by whose rules it is signed
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pack: Option<PathBuf>,
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "certificate", conflicts_with = "target")]
     pub(crate) key: Option<PathBuf>,
@@ -546,6 +550,9 @@ pub(crate) struct InspectCert {
     /// Profile that declares the forms of keyId
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
+    /// Folder of another document, which the profile is for
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pack: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -559,6 +566,9 @@ pub(crate) struct Scaffold {
     /// Folder of case files, with `clauses/`
     #[arg(long, value_name = "DIR", default_value = "cases")]
     pub(crate) cases: PathBuf,
+    /// Folder of another document, whose clause it is
+    #[arg(long, value_name = "DIR", conflicts_with = "cases")]
+    pub(crate) pack: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

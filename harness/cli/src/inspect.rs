@@ -11,7 +11,6 @@ use xs2aspec_signing::{
     name::Name,
     qualified::Role,
 };
-use xs2aspec_suite::{ProfileSpec, SigningSpec, Tree};
 
 use crate::{Failure, args::InspectCert, target};
 
@@ -53,12 +52,11 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
         say!("                 not plain ASCII: a Signature header that names it is wrapped (RFC 2047)");
     }
     statements(&certificate);
-    let spec = SigningSpec::load(&Tree::embedded()).map_err(Failure::input)?;
+    let (profiles, spec) = crate::signing_of(args.pack.as_ref())?;
     if let Some(header) = &spec.certificate_header {
         say!("header           {header}: {} characters of base64", certificate.header_value().len());
     }
-    let declared =
-        args.target.as_deref().map(|target| target::profile(target, ProfileSpec::embedded())).transpose()?;
+    let declared = args.target.as_deref().map(|target| target::profile(target, &profiles)).transpose()?;
     if let Some(profile) = declared {
         let forms = Forms::of(&profile.choices, &spec.choices).map_err(Failure::input)?;
         forms.fit(&certificate).map_err(Failure::input)?;

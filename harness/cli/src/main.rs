@@ -1,4 +1,4 @@
-//! The command `xs2aspec`: checks whether a bank's PSD2 XS2A interface does what its document says.
+//! The command `xs2aspec`: checks whether an interface does what its document says.
 
 /// Prints a line. Whoever reads may have seen enough (`| head`), which is no failure of ours.
 macro_rules! say {
@@ -35,12 +35,12 @@ mod serve;
 mod sign;
 mod target;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use args::{Args, Command, Source};
 use clap::Parser;
 use xs2aspec_record::Exit;
-use xs2aspec_suite::{Suite, Tree};
+use xs2aspec_suite::{Problem, ProfileSpec, SigningSpec, Suite, Tree};
 
 /// A run makes and drops many small texts on two threads, and the system's allocator takes a quarter of its
 /// time.
@@ -113,6 +113,13 @@ fn tree(source: &Source) -> Result<Tree, Failure> {
         Source { cases: Some(folder), .. } => Tree::with_cases(folder).map_err(Failure::input),
         _ => Ok(Tree::embedded()),
     }
+}
+
+/// What the document of a pack, or the embedded one, says of target profiles and of signatures.
+fn signing_of(pack: Option<&PathBuf>) -> Result<(ProfileSpec, SigningSpec), Failure> {
+    let tree = tree(&Source { cases: None, pack: pack.cloned() })?;
+    let wrong = |problem: Problem| Failure::input(Problem { file: tree.shown(&problem.file), ..problem });
+    Ok((ProfileSpec::load(&tree).map_err(wrong)?, SigningSpec::load(&tree).map_err(wrong)?))
 }
 
 /// The suite of a document.

@@ -4,25 +4,33 @@ use std::{fs, path::Path};
 
 use xs2aspec_record::Exit;
 
-use crate::{Failure, args::Scaffold};
+use crate::{
+    Failure,
+    args::{Scaffold, Source},
+};
 
 /// Where the faults of the reference bank are.
 const FAULTS: &str = "harness/reference/src/fault";
 
 /// Writes what is new into the files of the folder.
 pub(crate) fn scaffold(args: &Scaffold) -> Result<Exit, Failure> {
-    if !args.cases.join("clauses").is_dir() {
-        let folder = args.cases.display();
+    let cases = args.pack.is_none().then(|| args.cases.clone());
+    if let Some(folder) = cases.as_ref().filter(|folder| !folder.join("clauses").is_dir()) {
+        let folder = folder.display();
         return Err(Failure::input(format!(
             "{folder}: expected a folder of case files with `clauses/` in it"
         )));
     }
-    let suite = crate::suite(Some(&args.cases))?;
+    let suite = crate::suite(&Source { cases, pack: args.pack.clone() })?;
     let made = suite.scaffold(&args.clause, &args.quote).map_err(Failure::input)?;
     for (what, new) in ["clause", "case"].into_iter().zip(&made.files) {
         fs::write(&new.file, &new.text)
             .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", new.file)))?;
         say!("{what:<8} {}:{}", new.file, new.line);
+    }
+    if let Some(folder) = suite.tree().other_document() {
+        say!("next     fill them in; xs2aspec lint --pack {folder}");
+        return Ok(Exit::Conforms);
     }
     let place = fault_place(&made.beside).unwrap_or_else(|| FAULTS.to_owned());
     say!("fault    {place}: an entry `{}/WHAT-IS-WRONG`", args.clause);

@@ -16,7 +16,7 @@ use xs2aspec_signing::{
     digest::Algorithm,
     listed_headers, signature_header,
 };
-use xs2aspec_suite::{ProfileSpec, SigningSpec, Tree};
+use xs2aspec_suite::SigningSpec;
 
 use crate::{
     Failure,
@@ -27,14 +27,13 @@ use crate::{
 
 /// Signs, or verifies.
 pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
-    let spec = SigningSpec::load(&Tree::embedded()).map_err(Failure::input)?;
+    let (profiles, spec) = crate::signing_of(args.pack.as_ref())?;
     let mut request = request(args, &spec)?;
     let mut out = io::stdout().lock();
     if args.verify {
         return verify(args, &spec, &request, &mut out).map_err(Failure::input)?;
     }
-    let profile =
-        args.target.as_deref().map(|target| target::profile(target, ProfileSpec::embedded())).transpose()?;
+    let profile = args.target.as_deref().map(|target| target::profile(target, &profiles)).transpose()?;
     let signer = signer(args, profile.as_ref())?;
     let choices = profile.as_ref().map(|profile| profile.choices.clone()).unwrap_or_default();
     let forms = Forms::of(&choices, &spec.choices).map_err(Failure::input)?;

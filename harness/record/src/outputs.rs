@@ -38,9 +38,9 @@ pub enum OutputError {
         /// What stands there.
         what: &'static str,
     },
-    /// A run that did not come to its end, with payments of which nobody knows whether they were made.
+    /// A run that did not come to its end, with cases of which nobody knows whether they made anything.
     #[error(
-        "{}: the run there did not come to its end, and {cases} of its cases may have made payments: `xs2aspec run --resume {}` goes \
+        "{}: the run there did not come to its end, and {cases} of its cases may have made something at the target: `xs2aspec run --resume {}` goes \
          on with it",
         folder.display(),
         folder.display()
@@ -323,7 +323,10 @@ mod tests {
         assert_eq!(may(&[]), Ok(()), "it was killed, and nothing had been sent");
         fs::write(path(journal::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
         let said = may(&[]).unwrap_err();
-        assert!(said.contains("1 of its cases may have made payments: `xs2aspec run --resume "), "{said}");
+        assert!(
+            said.contains("1 of its cases may have made something at the target: `xs2aspec run --resume "),
+            "{said}"
+        );
         fs::remove_file(path(RECORD)).unwrap();
         assert_eq!(may(&[]).unwrap_err(), said, "without its record even more so");
         fs::remove_file(path(journal::FILE)).unwrap();

@@ -90,7 +90,7 @@ impl Profile {
             None if self.is_on_this_machine() => return Ok(Permission::Everything),
             None => {
                 return Err(format!(
-                    "{host} is not this machine, and nothing says that its payments are worth nothing: nothing was sent. For a test \
+                    "{host} is not this machine, and nothing says that what is made there is worth nothing: nothing was sent. For a test \
                      system, say `environment = \"sandbox\"` in its profile; to read a production system, give --allow-production"
                 ));
             }

@@ -77,7 +77,7 @@ pub(super) struct File {
     /// How much the target is asked at once, and how often again.
     #[serde(default)]
     limits: Limit,
-    /// Whether payments are worth nothing there. Without it only a loopback address is a target.
+    /// Whether what is made there is worth nothing. Without it only a loopback address is a target.
     environment: Option<Environment>,
     /// The base URL once more, for a production system that is read with `--allow-production`.
     confirm_production: Option<String>,

@@ -123,8 +123,8 @@ impl Session {
         let hint = if self.profile.own_key {
             ""
         } else {
-            "; the target need not know the suite's test key, nor the person and the accounts that are tried at any bank: a profile names \
-             its own (`xs2aspec init bank.toml`)"
+            "; the target need not know the suite's test key, nor the values that are tried where only a URL is known: a profile names \
+             its own (`xs2aspec init` writes one)"
         };
         format!("the plain request {plain} was not accepted: {why}{hint}")
     }

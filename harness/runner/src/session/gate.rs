@@ -24,7 +24,7 @@ pub(super) struct Gate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Held {
     /// The profile was not authorized for it.
-    #[error("it could make a payment, and the target is a production system, which is only read")]
+    #[error("it could make something, and the target is a production system, which is only read")]
     Forbidden,
     /// As many were sent as there may be.
     #[error("the budget of requests is used up")]

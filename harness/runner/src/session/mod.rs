@@ -492,10 +492,10 @@ fn blank(case: &Case) -> CaseVerdict {
     }
 }
 
-/// The verdict of a case that is not sent again because it may have made a payment.
+/// The verdict of a case that is not sent again because it may have made something.
 pub(crate) fn left_in_doubt(case: &Case) -> CaseVerdict {
     let reason =
-        "it was under way when the run was interrupted, and may have made a payment: it was not sent again";
+        "it was under way when the run was interrupted, and may have made something: it was not sent again";
     CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
 }
 

@@ -18,7 +18,7 @@ use xs2aspec_suite::{BodySpec, Suite, Tree};
 
 /// A file (or the beginning of its path), a name (or `*` for all of them), and why the one may name the other.
 #[rustfmt::skip]
-const ALLOWED: [(&str, &str, &str); 14] = [
+const ALLOWED: [(&str, &str, &str); 7] = [
     ("cli/src/scaffold.rs", "reference", "a folder of the sources"),
     ("evidence/src/bundle.rs", "v1", "a version of the in-toto statement"),
     ("runner/src/fill.rs", "digest.sha-256", "a placeholder of requests"),
@@ -26,16 +26,7 @@ const ALLOWED: [(&str, &str, &str); 14] = [
     ("runner/src/mask.rs", "iban", "a form of ISO 13616, whoever writes it"),
     ("runner/src/profile/mod.rs", "sandbox", "an environment of a target profile"),
     ("signing/src/name/kind.rs", "postalCode", "a type of X.520"),
-    ("runner/src/session/sequence.rs", "*", MOVES),
-    ("suite/src/blend.rs", "*", MOVES),
-    ("suite/src/explore/class/", "*", MOVES),
-    ("suite/src/explore/draft.rs", "*", MOVES),
-    ("suite/src/explore/keep.rs", "*", MOVES),
-    ("suite/src/explore/oracle/", "*", MOVES),
-    ("suite/src/explore/sequence.rs", "*", MOVES),
 ];
-
-const MOVES: &str = "moves to data with the request model";
 
 /// Names that a standard defines, in small letters: of HTTP, of the draft for signatures, of PEM. Code for this
 /// standard may use them.

@@ -122,7 +122,8 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
     let before = bytes(folder.path());
     let read = "which the command reads: name another place to write to";
     let key = "a private key stands there, and nothing is written over one";
-    let goes_on = "1 of its cases may have made payments: `xs2aspec run --resume doubt` goes on with it";
+    let goes_on =
+        "1 of its cases may have made something at the target: `xs2aspec run --resume doubt` goes on with it";
     for (command, expected) in [
         ("report run --format html --out run/record.jsonl", read),
         ("report run --format html --out run/../run/record.jsonl", read),

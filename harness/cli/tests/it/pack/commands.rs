@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{NOW, PACK, command, desk, ended, record, run};
+use super::{KEYS, NOW, PACK, command, desk, ended, record, run};
 use crate::support::{KEY, xs2aspec};
 
 #[test]
@@ -45,6 +45,24 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     copy_of(Path::new(PACK), &copy);
     let lint = |copy: &Path| xs2aspec(&["lint", "--pack", copy.to_str().unwrap()]);
     assert_eq!(lint(&copy).0, Some(0));
+    // A clause begins in the files of the pack.
+    let begun = xs2aspec(&[
+        "scaffold",
+        "parcel.note.empty",
+        "--quote",
+        "| note | text",
+        "--pack",
+        copy.to_str().unwrap(),
+    ]);
+    assert_eq!(begun.0, Some(0), "{}", begun.1);
+    let next = format!("next     fill them in; xs2aspec lint --pack {}", copy.display());
+    assert!(
+        begun.1.contains(&format!("clause   {}/cases/clauses/parcels.yaml:", copy.display())),
+        "{}",
+        begun.1
+    );
+    assert!(begun.1.contains(&next) && !begun.1.contains("fault"), "{}", begun.1);
+    copy_of(Path::new(PACK), &copy);
     // A mistake stands where somebody can open it.
     let rules = copy.join("cases/parcels/rules.yaml");
     let text = fs::read_to_string(&rules).unwrap();
@@ -105,6 +123,34 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains(&format!("- --pack {PACK}: not the document of this program\n")), "{said}");
     assert!(said.contains("judged again by this version, come to the same verdict in "), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
+    let (desk, folder) = desk(None, None).await;
+    let profile = folder.path().join("desk.toml");
+    let profile = profile.to_str().unwrap();
+    let asked = |arguments: &[&str]| {
+        let arguments = [arguments, &["--target", profile, "--pack", PACK]].concat();
+        tokio::task::block_in_place(|| xs2aspec(&arguments))
+    };
+    let (_, said) = asked(&["doctor"]);
+    // A desk whose clock stands somewhere else is told by its own hint, and what is not signed is accepted.
+    assert!(said.contains("  offices     accepted: 200 in "), "{said}");
+    assert!(
+        said.contains("  hand-over   not accepted") && said.contains("perhaps the clocks differ"),
+        "{said}"
+    );
+    let (exit, said) = asked(&["curl", "offices.path/plain"]);
+    assert!(exit == Some(0) && said.contains("/v2/offices?country=NO"), "{said}");
+    let certificate = KEYS.path().join("tpp.cert.pem");
+    let (exit, said) = asked(&["inspect-cert", certificate.to_str().unwrap()]);
+    assert!(exit == Some(0) && said.contains("[as parcel desk declares it]"), "{said}");
+    assert!(said.contains("X-Client-Certificate: "), "{said}");
+    let (exit, said) = asked(&["sign", "--method", "GET", "-H", "X-Client-Key: SHOP000001"]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains("headers=\"x-trace x-client-key date\"") && said.contains("\nX-Trace: "), "{said}");
+    desk.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
