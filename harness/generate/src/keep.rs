@@ -44,10 +44,20 @@ fn block(case: &Map<String, Value>) -> String {
                 let items = items.iter().map(|item| format!("      - {item}\n"));
                 text += &format!("{begin}{name}:\n{}", items.collect::<String>());
             }
-            None => text += &format!("{begin}{name}: {value}\n"),
+            None => match value.as_str().filter(|word| is_plain(word)) {
+                Some(word) => text += &format!("{begin}{name}: {word}\n"),
+                None => text += &format!("{begin}{name}: {value}\n"),
+            },
         }
     }
     text
+}
+
+/// Whether YAML reads a word as a text without quotation marks.
+fn is_plain(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-./".contains(letter))
+        && !["true", "false", "null"].contains(&word)
 }
 
 /// The case as a case file says it.

@@ -106,6 +106,7 @@ impl Signing {
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
         let file = &self.file;
         let own = [&file.missing, &file.not_sent, &file.unsigned, &file.altered];
-        own.into_iter().chain(file.ways.iter().map(|way| &way.clause)).map(String::as_str)
+        let clauses = own.into_iter().chain(file.ways.iter().map(|way| &way.clause));
+        clauses.map(String::as_str).filter(|clause| !clause.is_empty())
     }
 }

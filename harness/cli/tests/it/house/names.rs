@@ -73,11 +73,21 @@ impl Names {
         }
         let requests: Value =
             yaml::read("requests.yaml", tree.text("fixtures/spec/requests.yaml").unwrap()).unwrap();
-        names.add_unmistakable(&requests);
+        for list in requests["lists"].as_object().into_iter().flat_map(|lists| lists.values()) {
+            names.add_unmistakable(&list["words"]);
+        }
         let table = tree.text("fixtures/tables/headers.csv").unwrap();
         let headers = table.lines().skip(1).filter_map(|line| line.split(',').nth(2));
         names.headers.extend(headers.map(str::to_lowercase));
         let suite = Suite::load(tree).unwrap();
+        for place in suite.requests().places() {
+            let at = place["at"].as_str().unwrap_or_default();
+            match at.split_once('/') {
+                Some(("body", path)) => path.split('/').for_each(|name| names.add(name)),
+                Some(("query", name)) => names.add(name),
+                _ => {}
+            }
+        }
         suite.clauses().keys().for_each(|clause| names.add_dotted(clause));
         for baseline in suite.baselines().values() {
             let request = &baseline.request;

@@ -68,8 +68,8 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
 #[test]
 fn what_takes_several_requests_is_found_and_told_step_by_step() {
     for (fault, clause, step) in [
-        ("basket.status.worst/received", "basket.status.worst", "${target.rejected-payment.id}"),
-        ("error.pdng/deleted", "error.pdng", "${target.pending-payment.id}"),
+        ("basket.status.worst/received", "basket.status.worst", "body/paymentIds = "),
+        ("error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
         (
             "basket.payment-status.shown-to/anyone",
             "basket.payment-status.shown-to",
