@@ -41,7 +41,7 @@ struct Compiler<'a> {
     document: Document,
     lists: RefCell<BTreeMap<String, Vec<String>>>,
     words: RefCell<BTreeMap<String, WordList>>,
-    cells: RefCell<BTreeMap<String, Arc<Cells>>>,
+    cells: RefCell<BTreeMap<String, Cells>>,
     /// Regular expressions that were read, since many places share one.
     patterns: RefCell<BTreeMap<String, Regex>>,
     /// Parameters that some rule or form asks for.
@@ -338,7 +338,7 @@ impl Compiler<'_> {
     }
 
     /// A column of a table by its first one.
-    fn cells(&self, table: &str, column: &str) -> Result<Arc<Cells>, String> {
+    fn cells(&self, table: &str, column: &str) -> Result<Cells, String> {
         let key = format!("{table} {column}");
         if let Some(known) = self.cells.borrow().get(&key) {
             return Ok(Arc::clone(known));

@@ -21,13 +21,13 @@ use crate::date;
 pub(super) type WordList = Arc<BTreeSet<String>>;
 
 /// A column of a table by its first one.
-pub(super) type Cells = BTreeMap<String, String>;
+pub(super) type Cells = Arc<BTreeMap<String, String>>;
 
 /// The lists and tables of the file.
 pub(super) struct Words<'a> {
     pub(super) list: &'a dyn Fn(&str) -> Result<WordList, String>,
     /// A column of a table by its first one.
-    pub(super) cells: &'a dyn Fn(&str, &str) -> Result<Arc<Cells>, String>,
+    pub(super) cells: &'a dyn Fn(&str, &str) -> Result<Cells, String>,
     /// Regular expressions that were read, since many places share one.
     pub(super) patterns: &'a RefCell<BTreeMap<String, Regex>>,
 }
@@ -184,7 +184,7 @@ enum Asked {
 #[derive(Debug)]
 struct Cell {
     key: String,
-    cells: Arc<Cells>,
+    cells: Cells,
 }
 
 impl Condition {
