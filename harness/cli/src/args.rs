@@ -556,16 +556,6 @@ pub(crate) struct InspectCert {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Keys {
-    /// Folder to write into
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// Replace test material that is there, and nothing else
-    #[arg(long)]
-    pub(crate) overwrite: bool,
-}
-
-#[derive(Debug, clap::Args)]
 pub(crate) struct Scaffold {
     /// Id of the clause, whose first part is that of others
     #[arg(value_name = "CLAUSE")]
@@ -579,6 +569,16 @@ pub(crate) struct Scaffold {
     /// Folder of another document, whose clause it is
     #[arg(long, value_name = "DIR", conflicts_with = "cases")]
     pub(crate) pack: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Keys {
+    /// Folder to write into
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Replace test material that is there, and nothing else
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }
 
 /// Where the document, its clauses and cases come from.

@@ -4,7 +4,7 @@ use std::{fs, time::SystemTime};
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::Exit;
-use xs2aspec_runner::seal::Forms;
+use xs2aspec_runner::forms::Forms;
 use xs2aspec_signing::{
     Certificate, KeyIdForm,
     certificate::{NameForm, SerialForm},

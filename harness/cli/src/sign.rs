@@ -9,7 +9,7 @@ use std::{
 use chrono::Utc;
 use reqwest::Url;
 use xs2aspec_record::Exit;
-use xs2aspec_runner::{Profile, profile, seal::Forms};
+use xs2aspec_runner::{Profile, forms::Forms, profile};
 use xs2aspec_signing::{
     Options, RequestTarget, Signer,
     diagnosis::{self, Received},

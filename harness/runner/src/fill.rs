@@ -355,7 +355,7 @@ fn write_json(value: &Value, pointer: &str, again: &BTreeMap<&str, Vec<(String, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seal::Forms;
+    use crate::forms::Forms;
     use serde_json::json;
 
     #[test]

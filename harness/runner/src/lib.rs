@@ -18,6 +18,7 @@ pub mod drawn;
 pub mod exchange;
 pub mod fill;
 pub mod fit;
+pub mod forms;
 pub mod judge;
 pub mod mask;
 mod pace;

@@ -1,19 +1,20 @@
 //! Digests and signs requests for one target, as a case wants it.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, Parameter, Signer, Wrap,
-    certificate::{NameForm, SerialForm},
+    certificate::NameForm,
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
     listed_headers,
-    name::{Template, TemplateError},
     signature_header::{self, SignatureHeaderError},
     signer::SignerError,
 };
-use xs2aspec_suite::{CertificateChoices, FormChoice, Party, SignatureParameter, Signing, Wrap as WrapForm};
+use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
+
+use crate::forms::{CertificateForm, FormError, Forms};
 
 /// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material,
 /// known to everybody.
@@ -37,147 +38,15 @@ pub struct Seal {
     signed_headers: Arc<[String]>,
 }
 
-/// How certificates are named and sent where the document leaves that to the bank, and its profile declares
-/// it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Forms {
-    /// How keyId names a certificate.
-    pub key_id: KeyIdForm,
-    /// How its header has it.
-    pub certificate: CertificateForm,
-    /// The key of the choice of an issuer, for messages.
-    issuer_key: String,
-}
-
-/// How a header has a certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CertificateForm {
-    /// The base64 of its DER.
-    #[default]
-    Der,
-    /// The base64 of its PEM.
-    Pem,
-}
-
-impl CertificateForm {
-    const ALL: [Self; 2] = [Self::Der, Self::Pem];
-}
-
-impl fmt::Display for CertificateForm {
-    /// As a target profile says it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Der => "base64 of DER",
-            Self::Pem => "base64 of PEM",
-        })
-    }
-}
-
-/// What the choice of an issuer knows beside the forms that have names.
-const TEMPLATES: [&str; 2] =
-    ["a template such as `CN={CN}, O={O}`", "the name itself, such as `CN=Our CA, O=Our Trust AS`"];
-
-impl Forms {
-    /// The forms that the choices of a profile declare.
-    pub fn of(said: &BTreeMap<String, String>, spec: &CertificateChoices) -> Result<Self, SealError> {
-        let issuer_key = spec.issuer.as_ref().map(|choice| choice.key.clone()).unwrap_or_default();
-        let issuer = match said.get(&issuer_key).filter(|text| Template::is_meant(text)) {
-            Some(text) => Template::read(text)
-                .map(NameForm::Template)
-                .map_err(|error| SealError::Issuer { key: issuer_key.clone(), error })?,
-            None => declared(said, spec.issuer.as_ref(), &NameForm::ALL, &TEMPLATES)?,
-        };
-        Ok(Self {
-            key_id: KeyIdForm {
-                serial: declared(said, spec.serial.as_ref(), &SerialForm::ALL, &[])?,
-                issuer,
-            },
-            certificate: declared(said, spec.certificate.as_ref(), &CertificateForm::ALL, &[])?,
-            issuer_key,
-        })
-    }
-
-    /// What a choice of these knows, for the schema of profiles.
-    pub(crate) fn known(key: &str, spec: &CertificateChoices) -> Option<String> {
-        let choices = [
-            (&spec.serial, names(&SerialForm::ALL, &[])),
-            (&spec.issuer, names(&NameForm::ALL, &TEMPLATES)),
-            (&spec.certificate, names(&CertificateForm::ALL, &[])),
-        ];
-        choices.into_iter().find_map(|(choice, names)| {
-            choice.as_ref().filter(|choice| choice.key == key).map(|choice| known(choice, names))
-        })
-    }
-
-    /// Whether the issuer of this certificate has all that a template wants of it.
-    pub fn fit(&self, certificate: &Certificate) -> Result<(), SealError> {
-        match &self.key_id.issuer {
-            NameForm::Template(template) => template
-                .write(&certificate.issuer())
-                .map(drop)
-                .map_err(|error| SealError::Issuer { key: self.issuer_key.clone(), error }),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The form that a profile declares by a choice; the usual one where it says nothing, or a word for that.
-fn declared<T: Default + Clone + ToString>(
-    said: &BTreeMap<String, String>,
-    choice: Option<&FormChoice>,
-    forms: &[T],
-    others: &[&str],
-) -> Result<T, SealError> {
-    match choice.and_then(|choice| Some((choice, said.get(&choice.key)?))) {
-        Some((choice, said)) if said != "fail" && !choice.usual.contains(said) => {
-            let form = forms.iter().find(|form| form.to_string() == *said);
-            form.cloned().ok_or_else(|| SealError::Form {
-                key: choice.key.clone(),
-                found: said.clone(),
-                known: known(choice, names(forms, others)),
-            })
-        }
-        _ => Ok(T::default()),
-    }
-}
-
-/// The names of forms, with what else is known beside them.
-fn names<T: ToString>(forms: &[T], others: &[&str]) -> Vec<String> {
-    let names = forms.iter().map(|form| format!("`{}`", form.to_string()));
-    names.chain(others.iter().map(|&other| other.to_owned())).collect()
-}
-
-/// These names and the words that a choice has for the usual form.
-fn known(choice: &FormChoice, mut names: Vec<String>) -> String {
-    names.extend(choice.usual.iter().map(|word| format!("`{word}`")));
-    let last = names.pop().unwrap_or_default();
-    format!("{} and {last}", names.join(", "))
-}
-
 /// Why there is no seal.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
     /// Key and certificate cannot be read, or do not belong together.
     #[error("`[signing]` of the target profile: {0}")]
     Signer(#[from] SignerError),
-    /// A template that cannot be read, or does not fit the certificate.
-    #[error("`[choices]` of the target profile: \"{key}\": {error}")]
-    Issuer {
-        /// The key.
-        key: String,
-        /// Why.
-        error: TemplateError,
-    },
-    /// A form that is not known.
-    #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
-    Form {
-        /// The key.
-        key: String,
-        /// What it says.
-        found: String,
-        /// What it may say.
-        known: String,
-    },
+    /// The forms that a profile declares are none, or do not fit the certificate.
+    #[error(transparent)]
+    Forms(#[from] FormError),
 }
 
 /// Why there is no signature.
@@ -477,7 +346,7 @@ mod tests {
     fn a_profile_declares_the_forms_and_an_unknown_one_names_those_that_are_known() {
         let forms = |choices: &[(&str, &str)]| {
             let choices = choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            Forms::of(&choices.collect(), &spec().choices)
+            Forms::of(&choices.collect(), &spec().choices).map_err(SealError::from)
         };
         let usual = forms(&[("payment.success-status", "201"), ("key-id.serial", "any")]).unwrap();
         assert_eq!(usual, forms(&[]).unwrap());

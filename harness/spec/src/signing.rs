@@ -47,6 +47,8 @@ pub struct FormChoice {
     /// Words for the usual form, beside its name.
     #[serde(default)]
     pub usual: Vec<String>,
+    /// What it knows, for messages and for the schema of profiles.
+    pub knows: String,
 }
 
 /// The file as it is written.
@@ -99,9 +101,14 @@ impl SigningSpec {
 }
 
 impl CertificateChoices {
-    /// Whether the choice with this key is one of them.
-    pub fn has(&self, key: &str) -> bool {
-        [&self.serial, &self.issuer, &self.certificate].into_iter().flatten().any(|choice| choice.key == key)
+    /// The one with this key.
+    pub fn find(&self, key: &str) -> Option<&FormChoice> {
+        self.all().find(|choice| choice.key == key)
+    }
+
+    /// Those that there are.
+    pub fn all(&self) -> impl Iterator<Item = &FormChoice> {
+        [&self.serial, &self.issuer, &self.certificate].into_iter().flatten()
     }
 }
 

@@ -17,7 +17,6 @@ use super::{
     prepare::{self, Prepare},
     values,
 };
-use crate::seal::Forms;
 
 /// Longest times that may be said, in milliseconds: for one exchange, and for its connection.
 const LONGEST: (u64, u64) = (300_000, 60_000);
@@ -489,8 +488,8 @@ pub fn schema(suite: &Suite) -> Value {
     choices["additionalProperties"] = false.into();
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
-            let known = Forms::known(&choice.key, &suite.spec().signing.choices);
-            let known = known.map(|known| format!("; knows {known}")).unwrap_or_default();
+            let form = suite.spec().signing.choices.find(&choice.key);
+            let known = form.map(|form| format!("; knows {}", form.knows)).unwrap_or_default();
             let says = format!("{} ({}); usually `{}`{known}", clause.says, clause.id, choice.default);
             choices["properties"][&choice.key] = text(&says);
         }

@@ -15,11 +15,13 @@ use xs2aspec_suite::Suite;
 use super::{Done, Requests, Session, SessionError, gate::Gate, recorded};
 use crate::{
     exchange::{Exchanger, Inside},
-    fit, judge,
+    fit,
+    forms::Forms,
+    judge,
     mask::Masker,
     pace::Pace,
     profile::{AuthorizedProfile, Profile},
-    seal::{Forms, Seal, SealError},
+    seal::{Seal, SealError},
 };
 
 impl Session {
@@ -34,7 +36,7 @@ impl Session {
         let (profile, permission) = profile.into_parts();
         fit::check(&suite, &profile)?;
         let signing = &suite.spec().signing;
-        let forms = Forms::of(&profile.choices, &signing.choices)?;
+        let forms = Forms::of(&profile.choices, &signing.choices).map_err(SealError::from)?;
         let signer = profile.signer().map_err(SealError::from)?;
         let seal = Seal::new(signer, forms, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
@@ -52,7 +54,8 @@ impl Session {
         inside: Option<Inside>,
     ) -> Result<Self, SessionError> {
         let (mut profile, permission) = profile.into_parts();
-        let forms = Forms::of(&profile.choices, &self.suite.spec().signing.choices)?;
+        let forms =
+            Forms::of(&profile.choices, &self.suite.spec().signing.choices).map_err(SealError::from)?;
         let (seal, requests) = if forms == *self.seal.forms() {
             (Arc::clone(&self.seal), Arc::clone(requests))
         } else {

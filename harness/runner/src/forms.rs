@@ -1,0 +1,139 @@
+//! How a bank wants the certificate named and sent, as its profile declares it.
+
+use std::{collections::BTreeMap, fmt};
+
+use xs2aspec_signing::{
+    Certificate, KeyIdForm,
+    certificate::{NameForm, SerialForm},
+    name::{Template, TemplateError},
+};
+use xs2aspec_suite::{CertificateChoices, FormChoice};
+
+/// How certificates are named and sent where the document leaves that to the bank, and its profile declares
+/// it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Forms {
+    /// How keyId names a certificate.
+    pub key_id: KeyIdForm,
+    /// How its header has it.
+    pub certificate: CertificateForm,
+    /// The key of the choice of an issuer, for messages.
+    issuer_key: String,
+}
+
+/// How a header has a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CertificateForm {
+    /// The base64 of its DER.
+    #[default]
+    Der,
+    /// The base64 of its PEM.
+    Pem,
+}
+
+impl CertificateForm {
+    const ALL: [Self; 2] = [Self::Der, Self::Pem];
+}
+
+impl fmt::Display for CertificateForm {
+    /// As a target profile says it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Der => "base64 of DER",
+            Self::Pem => "base64 of PEM",
+        })
+    }
+}
+
+impl Forms {
+    /// The forms that the choices of a profile declare.
+    pub fn of(said: &BTreeMap<String, String>, spec: &CertificateChoices) -> Result<Self, FormError> {
+        let issuer_key = spec.issuer.as_ref().map(|choice| choice.key.clone()).unwrap_or_default();
+        let issuer = match said.get(&issuer_key).filter(|text| Template::is_meant(text)) {
+            Some(text) => Template::read(text)
+                .map(NameForm::Template)
+                .map_err(|error| FormError::Issuer { key: issuer_key.clone(), error })?,
+            None => declared(said, spec.issuer.as_ref(), &NameForm::ALL)?,
+        };
+        Ok(Self {
+            key_id: KeyIdForm { serial: declared(said, spec.serial.as_ref(), &SerialForm::ALL)?, issuer },
+            certificate: declared(said, spec.certificate.as_ref(), &CertificateForm::ALL)?,
+            issuer_key,
+        })
+    }
+
+    /// Whether the issuer of this certificate has all that a template wants of it.
+    pub fn fit(&self, certificate: &Certificate) -> Result<(), FormError> {
+        match &self.key_id.issuer {
+            NameForm::Template(template) => template
+                .write(&certificate.issuer())
+                .map(drop)
+                .map_err(|error| FormError::Issuer { key: self.issuer_key.clone(), error }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The form that a profile declares by a choice; the usual one where it says nothing, or a word for that.
+fn declared<T: Default + Clone + ToString>(
+    said: &BTreeMap<String, String>,
+    choice: Option<&FormChoice>,
+    forms: &[T],
+) -> Result<T, FormError> {
+    match choice.and_then(|choice| Some((choice, said.get(&choice.key)?))) {
+        Some((choice, said)) if said != "fail" && !choice.usual.contains(said) => {
+            let form = forms.iter().find(|form| form.to_string() == *said);
+            form.cloned().ok_or_else(|| FormError::Form {
+                key: choice.key.clone(),
+                found: said.clone(),
+                known: choice.knows.clone(),
+            })
+        }
+        _ => Ok(T::default()),
+    }
+}
+
+/// What is wrong with the forms that a profile declares.
+#[derive(Debug, thiserror::Error)]
+pub enum FormError {
+    /// A template that cannot be read, or does not fit the certificate.
+    #[error("`[choices]` of the target profile: \"{key}\": {error}")]
+    Issuer {
+        /// The key.
+        key: String,
+        /// Why.
+        error: TemplateError,
+    },
+    /// A form that is not known.
+    #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
+    Form {
+        /// The key.
+        key: String,
+        /// What it says.
+        found: String,
+        /// What it may say.
+        known: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_suite::{SigningSpec, Tree};
+
+    use super::*;
+
+    #[test]
+    fn each_form_is_one_that_its_choice_knows() {
+        let choices = SigningSpec::load(&Tree::embedded()).unwrap().choices;
+        for (choice, forms) in [
+            (choices.serial, SerialForm::ALL.map(|form| form.to_string()).to_vec()),
+            (choices.issuer, NameForm::ALL.map(|form| form.to_string()).to_vec()),
+            (choices.certificate, CertificateForm::ALL.map(|form| form.to_string()).to_vec()),
+        ] {
+            let knows = choice.unwrap().knows;
+            for form in forms {
+                assert!(knows.contains(&format!("`{form}`")), "{knows}: {form}");
+            }
+        }
+    }
+}
