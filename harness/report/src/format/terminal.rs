@@ -437,18 +437,18 @@ mod tests {
     fn another_document_is_said_first_and_asked_again() {
         let mut sample = Sample::new(1);
         sample.verdict("periodic.months.duplicate/adjacent", Verdict::Fail);
-        sample.start().other_document = Some("parcels".into());
-        sample.start().arguments.extend(["--pack".into(), "parcels".into()]);
+        sample.start().other_document = Some("other".into());
+        sample.start().arguments.extend(["--pack".into(), "other".into()]);
         let events = sample.finished();
         let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
         assert!(
-            shown.starts_with("by the document of parcels, which is not that of xs2aspec 0.1.0\n"),
+            shown.starts_with("by the document of other, which is not that of xs2aspec 0.1.0\n"),
             "{shown}"
         );
         for command in ["run --only", "explain"] {
             let command = format!("xs2aspec {command} periodic.months.duplicate/adjacent --target");
             let line = shown.lines().find(|line| line.contains(&command)).unwrap_or_default();
-            assert!(line.contains(" --pack parcels"), "{line}: {shown}");
+            assert!(line.contains(" --pack other"), "{line}: {shown}");
         }
     }
 

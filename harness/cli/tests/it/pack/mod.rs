@@ -169,3 +169,32 @@ async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// The pack is data: nobody wrote a line of the program for it.
+#[test]
+fn no_name_of_the_pack_is_in_the_program() {
+    let table = fs::read_to_string(format!("{PACK}/fixtures/tables/headers.csv")).unwrap();
+    let headers = table.lines().skip(1).filter_map(|line| line.split(',').nth(2));
+    let own = headers.filter(|name| name.starts_with("X-")).map(str::to_lowercase);
+    let mut names: BTreeSet<String> = own.collect();
+    names.extend(["parcel", "hand-over", "officeid", "pickupon", "cancelledon"].map(str::to_owned));
+    assert!(names.len() > 8, "{names:?}");
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let mut folders: Vec<_> =
+        fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        // Not every folder beside the crates is one.
+        for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = fs::read_to_string(&path).unwrap().to_lowercase();
+            let found = names.iter().find(|name| text.contains(name.as_str()));
+            assert_eq!(found, None, "{}", path.display());
+        }
+    }
+    assert!(files > 150, "{files}");
+}
