@@ -36,21 +36,19 @@ fn text(suite: &Suite, draft: &Draft, cases: &[Value]) -> Option<String> {
 
 /// A case, a line for each of its fields and of their items. Flow style of YAML is JSON.
 fn block(case: &Map<String, Value>) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (name, value) in case {
-        let begin = if text.is_empty() { "  - " } else { "    " };
-        match value.as_array().filter(|items| items.iter().all(Value::is_object)) {
-            Some(items) => {
-                let items = items.iter().map(|item| format!("      - {item}\n"));
-                text += &format!("{begin}{name}:\n{}", items.collect::<String>());
+        let begin = if lines.is_empty() { "  - " } else { "    " };
+        match (value.as_array(), value.as_str()) {
+            (Some(items), _) if items.iter().all(Value::is_object) => {
+                lines.push(format!("{begin}{name}:\n"));
+                lines.extend(items.iter().map(|item| format!("      - {item}\n")));
             }
-            None => match value.as_str().filter(|word| is_plain(word)) {
-                Some(word) => text += &format!("{begin}{name}: {word}\n"),
-                None => text += &format!("{begin}{name}: {value}\n"),
-            },
+            (_, Some(word)) if is_plain(word) => lines.push(format!("{begin}{name}: {word}\n")),
+            _ => lines.push(format!("{begin}{name}: {value}\n")),
         }
     }
-    text
+    lines.concat()
 }
 
 /// Whether YAML reads a word as a text without quotation marks.

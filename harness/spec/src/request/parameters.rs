@@ -44,8 +44,8 @@ impl Parameters {
 
     fn plain(&self, name: &str) -> Option<Value> {
         let (first, member) = name.split_once('.').map_or((name, None), |(first, rest)| (first, Some(rest)));
-        let value = self.values.get(first)?;
         self.asked.borrow_mut().insert(first.to_owned());
+        let value = self.values.get(first)?;
         match member {
             None => Some(value.clone()),
             Some(member) => value.get(member).cloned(),

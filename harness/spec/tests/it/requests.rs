@@ -1,0 +1,318 @@
+//! The rules for requests: what a small document says of its one operation, and what is wrong with the file.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use xs2aspec_spec::{
+    RequestRules, Tree,
+    request::{Due, Edit, FILE, Payload, Prepared, View, computed, draw},
+};
+
+/// A document of one operation: a text, a word of a list, months, an amount, and ids of what was made before.
+const SMALL: &str = r#"
+nothing-created: [header]
+lists:
+  colours: { words: [red, green] }
+  sizes: { table: sizes, column: code }
+every-member:
+  rules:
+    - { missing: true, only: { required: true }, breaks: "<clause>.required" }
+    - { absent: true, keeps: true }
+  forms:
+    - { name: absent, only: { sent: true }, absent: true, clause: "<clause>.required" }
+every-header:
+  rules:
+    - { absent: true, only: { presence: R }, breaks: "header.<name>" }
+every-query: { rules: [{ in: colours, keeps: true }, { present: true, open: a colour of its own }] }
+every-request:
+  rules:
+    - { unlisted: header, open: a header field that is not listed }
+    - { where: { body: { unlisted: member } }, open: a member that is not listed }
+kinds:
+  text:
+    rules:
+      - { not: { type: string }, breaks: "<clause>.type" }
+      - { ascii: true, longer: <most>, breaks: "<clause>.length" }
+    forms:
+      - { name: most, value: { $letters: <most> }, clause: "<clause>.length" }
+      - { name: one more, value: { $letters: <most+1> }, clause: "<clause>.length" }
+headers: {}
+other-headers: {}
+operations:
+  post:
+    plain: post.path
+    members:
+      - { at: title, kind: text, most: 5, required: true, clause: post.title }
+      - at: colour
+        clause: post.colour
+        rules: [{ in-any-case: colours, not: { in: colours }, open: letter case }, { not: { in: colours }, breaks: post.colour.listed }]
+      - at: size
+        clause: post.size
+        rules:
+          - { unmatched: '^[0-9]+(\.[0-9]+)?$', breaks: post.size.form }
+          - { fraction-over: { table: sizes, key: body/unit, column: digits }, breaks: post.size.digits }
+          - { over: 100, where: { body/colour: { is: red } }, choice: post.size.red }
+          - { over: 100, breaks: post.size.most, refused: { status: 400 } }
+      - { at: unit, rules: [{ not: { in: sizes }, breaks: post.unit }] }
+      - at: ids
+        rules:
+          - { items-over: 2, breaks: post.ids.limit }
+          - { repeated: true, breaks: post.ids.repeated }
+          - { some-item: { made-by: get }, breaks: post.ids.kind }
+          - { some-item: { made-by: nobody }, open: an unknown id }
+      - at: days
+        rules: [{ some-item: { not: { type: integer } }, breaks: post.days.type }, { some-item: { under: 1 }, breaks: post.days.range }]
+    queries: [{ at: colour }]
+signing:
+  missing: signing.missing
+  not-sent: signing.not-sent
+  unsigned: signing.unsigned
+  altered: signing.altered
+  instead: { other: x }
+  ways: [{ name: bare, clause: signing.bare, accepted: true, signing: { wrap: never } }, { name: wrong, clause: signing.wrong, signing: { corrupted: true } }]
+"#;
+
+const TABLES: [(&str, &str); 3] = [
+    ("fixtures/tables/sizes.csv", "code,digits\ncm,1\nm,2\n"),
+    (
+        "fixtures/tables/headers.csv",
+        "operation,header,name,presence,group,sample\npost,X-Id,x-id,R,required,\npost,Note,note,O,optional,n\n",
+    ),
+    ("fixtures/spec/signing.yaml", "signed-headers: [x-id, note]\n"),
+];
+
+fn plain_body() -> Value {
+    json!({"title": "abc"})
+}
+
+fn load(text: &str) -> Result<RequestRules, String> {
+    let mut files = TABLES.to_vec();
+    files.push((FILE, text));
+    let (signing, headers, body) = (Map::new(), [("X-Id".to_owned(), json!("1"))], plain_body());
+    let plain = view("post", &headers, &body, &signing);
+    let plain = BTreeMap::from([("post".to_owned(), plain)]);
+    RequestRules::load(&Tree::of(&files), &plain).map_err(|problem| problem.to_string())
+}
+
+fn view<'a>(
+    operation: &'a str,
+    headers: &'a [(String, Value)],
+    body: &'a Value,
+    signing: &'a Map<String, Value>,
+) -> View<'a> {
+    View { operation, path: "/v1", query: &[], headers, payload: Payload::Json(body, false), signing }
+}
+
+/// What must become of a request with this body, these header fields and this way of signing.
+fn due(body: &Value, headers: &[(&str, &str)], signing: &Value) -> Due {
+    let rules = load(SMALL).unwrap();
+    let (as_usual, plain_headers, plain_body) = (Map::new(), [("X-Id".to_owned(), json!("1"))], plain_body());
+    let headers: Vec<(String, Value)> =
+        headers.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    let signing = signing.as_object().cloned().unwrap_or_default();
+    let prepared = Prepared::from([
+        ("made".to_owned(), ("post".to_owned(), 1)),
+        ("three".to_owned(), ("post".to_owned(), 3)),
+        ("other".to_owned(), ("get".to_owned(), 1)),
+    ]);
+    let plain = view("post", &plain_headers, &plain_body, &as_usual);
+    rules.judge(&view("post", &headers, body, &signing), &plain, &prepared)
+}
+
+fn of_body(mut body: Value) -> String {
+    if body.get("title").is_none() {
+        body["title"] = json!("abc");
+    }
+    said(&due(&body, &[("X-Id", "1")], &json!({})))
+}
+
+/// `refused CLAUSE..`, `choice CLAUSE`, `open WHY`, `accepted`, and the conditions of a refusal.
+fn said(due: &Due) -> String {
+    match due {
+        Due::Accepted => "accepted".to_owned(),
+        Due::Refused { clauses, conditions } if conditions.is_empty() => {
+            format!("refused {}", clauses.join(" "))
+        }
+        Due::Refused { clauses, conditions } => {
+            format!("refused {} {}", clauses.join(" "), json!(conditions))
+        }
+        Due::Choice { clause, .. } => format!("choice {clause}"),
+        Due::Open(why) => format!("open {why}"),
+    }
+}
+
+#[test]
+fn each_condition_decides_of_its_place() {
+    for (body, expected) in [
+        (json!({}), "accepted"),
+        (json!({"title": "abcde"}), "accepted"),
+        (json!({"title": "abcdef"}), "refused post.title.length"),
+        (json!({"title": "abcdeé"}), "accepted"),
+        (json!({"title": 3}), "refused post.title.type"),
+        (json!({"title": null}), "refused post.title.required"),
+        (json!({"colour": "red"}), "accepted"),
+        (json!({"colour": "RED"}), "open letter case"),
+        (json!({"colour": "blue"}), "refused post.colour.listed"),
+        (json!({"size": "5.25", "unit": "m"}), "accepted"),
+        (json!({"size": "5.25", "unit": "cm"}), "refused post.size.digits"),
+        (json!({"size": "5.", "unit": "cm"}), "refused post.size.form"),
+        (json!({"size": "${number.3}.${number.2}", "unit": "cm"}), "refused post.size.digits"),
+        (json!({"size": "101"}), "refused post.size.most {\"status\":400}"),
+        (json!({"size": "101", "colour": "red"}), "choice post.size.red"),
+        (json!({"unit": "km"}), "refused post.unit"),
+        // One rule says one status; of two broken rules the bank names one.
+        (json!({"size": "101", "unit": "km"}), "refused post.size.most post.unit"),
+        (json!({"ids": ["${made.id}"]}), "accepted"),
+        (json!({"ids": "${three.id}"}), "refused post.ids.limit"),
+        (json!({"ids": ["${made.id}", "${made.id}"]}), "refused post.ids.repeated"),
+        (json!({"ids": ["${other.id}"]}), "refused post.ids.kind"),
+        (json!({"ids": ["x"]}), "open an unknown id"),
+        (json!({"days": [1, 2]}), "accepted"),
+        (json!({"days": [1, 2.5]}), "refused post.days.type"),
+        (json!({"days": [0]}), "refused post.days.range"),
+        (json!({"more": 1}), "open a member that is not listed"),
+    ] {
+        assert_eq!(of_body(body.clone()), expected, "{body}");
+    }
+}
+
+#[test]
+fn header_fields_and_signing_are_judged_as_well() {
+    for (headers, signing, expected) in [
+        (&[("x-id", "1")][..], json!({}), "accepted"),
+        (&[], json!({}), "refused header.x-id {\"nothing-created\":true}"),
+        (&[("X-Id", "1"), ("Else", "1")], json!({}), "open a header field that is not listed"),
+        (&[("X-Id", "1")], json!({"wrap": "never"}), "accepted"),
+        (&[("X-Id", "1")], json!({"corrupted": true}), "refused signing.wrong"),
+        (&[("X-Id", "1"), ("Note", "n")], json!({"headers": ["x-id"]}), "refused signing.missing"),
+        (&[("X-Id", "1")], json!({"stated-headers": ["x-id", "note"]}), "refused signing.not-sent"),
+        (
+            &[("X-Id", "1"), ("Note", "n")],
+            json!({"headers": ["note"], "stated-headers": ["x-id", "note"]}),
+            "refused signing.unsigned",
+        ),
+        (&[("X-Id", "1")], json!({"signed-as": {"x-id": "2"}}), "refused signing.altered"),
+        (
+            &[("X-Id", "1")],
+            json!({"key-id": "x"}),
+            "open a way of signing of which the document does not speak",
+        ),
+    ] {
+        assert_eq!(said(&due(&plain_body(), headers, &signing)), expected, "{headers:?} {signing}");
+    }
+}
+
+#[test]
+fn forms_are_those_of_the_kind_with_the_numbers_of_the_place() {
+    let rules = load(SMALL).unwrap();
+    let names: Vec<&str> = rules.forms("post").iter().map(|form| form.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "body/title absent",
+            "body/title most",
+            "body/title one more",
+            "signing bare",
+            "signing wrong",
+            "signing without x-id",
+            "signing states x-id unsigned",
+            "signing another x-id",
+            "signing states what is not sent"
+        ]
+    );
+    let longer = &rules.forms("post")[2];
+    assert_eq!(longer.edits, [Edit::Set("body/title".to_owned(), json!({"$letters": 6}))]);
+    assert_eq!(longer.clause, "post.title.length");
+    let texts: Vec<_> = rules.places().filter(|place| place.get("kind") == Some(&json!("text"))).collect();
+    assert_eq!((texts.len(), &texts[0]["most"], &texts[0]["short"]), (1, &json!(5), &json!("title")));
+}
+
+#[test]
+fn each_mistake_in_the_file_is_said_with_its_line_and_a_near_name() {
+    for (right, wrong, expected) in [
+        (
+            "kind: text, most: 5",
+            "kind: txt, most: 5",
+            "is of kind `txt`, which does not exist; did you mean `text`?",
+        ),
+        ("kind: text, most: 5", "kind: text, mots: 5", "`<most>` in `<most>` is said nowhere"),
+        (
+            "required: true, clause: post.title",
+            "requird: true, clause: post.title",
+            "asks for `requird`; did you mean `required`?",
+        ),
+        ("{ in: colours, keeps: true }", "{ in: colors, keeps: true }", "there is no list `colors`"),
+        ("{ over: 100, breaks", "{ ovre: 100, breaks", "unknown field `ovre`"),
+        (
+            "breaks: post.unit",
+            "breaks: post.unit, keeps: true",
+            "has one of `keeps`, `breaks`, `choice` and `open`",
+        ),
+        (r"'^[0-9]+(\.[0-9]+)?$'", r"'^[0-9'", "no regular expression"),
+        ("table: sizes, key", "table: size, key", "there is no table `size`"),
+        ("column: digits", "column: digit", "has no column `digit`"),
+        ("value: { $letters: <most> }", "valeu: { $letters: <most> }", "unknown field `valeu`"),
+        (
+            "operations:\n  post:",
+            "operations:\n  pots:",
+            "operation `pots` has no plain request; did you mean `post`?",
+        ),
+        ("nothing-created: [header]", "nothing-made: [header]", "unknown field `nothing-made`"),
+    ] {
+        assert!(SMALL.contains(right), "{right}");
+        let found = load(&SMALL.replacen(right, wrong, 1)).map(|_| ()).unwrap_err();
+        let found = found.replace("\n  = ", "; ");
+        assert!(found.starts_with(FILE) && found.contains(expected), "{wrong}: {found}");
+    }
+}
+
+#[test]
+fn what_is_drawn_is_what_its_function_says() {
+    let mut state = 7u64;
+    let mut number = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for _ in 0..200 {
+        let mut drawn = |value: Value| draw(&value, &mut number);
+        let letters = drawn(json!({"$letters": [2, 4]}));
+        assert!((2..=4).contains(&letters.as_str().unwrap().len()), "{letters}");
+        let fraction = drawn(json!({"$fraction": 3}));
+        let fraction = fraction.as_str().unwrap();
+        assert!(fraction.len() == 4 && fraction.starts_with('.') && !fraction.ends_with('0'), "{fraction}");
+        assert_eq!(drawn(json!({"$fraction": "0"})), json!(""));
+        let some = drawn(json!({"$some-of": [1, 2, 3]}));
+        assert!((1..=3).contains(&some.as_array().unwrap().len()), "{some}");
+        let again = drawn(json!({"$with-again": {"of": [1, 2], "which": "any"}}));
+        let again = again.as_array().unwrap();
+        assert!(again.len() == 3 && (again[1..].contains(&again[0]) || again[1] == again[2]), "{again:?}");
+        let other = drawn(json!({"$one-letter-else": ["abc"]}));
+        assert!(other != "abc" && other.as_str().unwrap().len() == 3, "{other}");
+        let joined = drawn(json!({"$concat": ["a", {"$number": [5, 5]}, "b"]}));
+        assert_eq!(joined, "a5b");
+        assert_eq!(drawn(json!({"a": 1, "$merge": {"b": 2}})), json!({"a": 1, "b": 2}));
+        assert_eq!(drawn(json!({"$with-last": {"of": [1], "item": 2}})), json!([1, 2]));
+    }
+}
+
+#[test]
+fn names_of_numbers_can_be_computed_with() {
+    let lookup = |name: &str| match name {
+        "most" => Some(json!(70)),
+        "digits" => Some(json!("2")),
+        "utf-8" => Some(json!(true)),
+        _ => None,
+    };
+    for (name, expected) in [
+        ("most", Some(json!(70))),
+        ("most+1", Some(json!(71))),
+        ("most/2+1", Some(json!(36))),
+        ("digits*3", Some(json!(6))),
+        ("utf-8", Some(json!(true))),
+        ("utf-8+1", None),
+        ("most/0", None),
+        ("least+1", None),
+    ] {
+        assert_eq!(computed(name, &lookup), expected, "{name}");
+    }
+}
