@@ -1,6 +1,6 @@
 //! How often the checks on answers of a run looked at some, for each clause that the document demands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{AnswerCheck, AnswerChecks, Body, Exchange};
 use xs2aspec_suite::{Case, Strength, Suite};
@@ -10,16 +10,26 @@ use xs2aspec_suite::{Case, Strength, Suite};
 pub(crate) struct AnswerTally<'a> {
     suite: &'a Suite,
     checks: BTreeMap<&'a str, AnswerCheck>,
+    /// Clauses of the bodies of refusals alone.
+    of_refusals: BTreeSet<&'a str>,
 }
 
 impl<'a> AnswerTally<'a> {
     /// No answers yet.
     pub(crate) fn new(suite: &'a Suite) -> Self {
         let rules = suite.answers();
-        let mut tally = Self { suite, checks: BTreeMap::new() };
+        let mut tally = Self { suite, checks: BTreeMap::new(), of_refusals: BTreeSet::new() };
         for operation in rules.operations() {
             for clause in rules.clauses_of(operation) {
                 tally.add_check(clause, Some(operation));
+            }
+        }
+        for operation in rules.operations() {
+            for clause in rules.clauses_of_refusals(operation) {
+                if tally.of_refusals.contains(clause) || !tally.checks.contains_key(clause) {
+                    tally.of_refusals.insert(clause);
+                    tally.add_check(clause, Some(operation));
+                }
             }
         }
         tally.add_check(rules.server_error(), None);
@@ -61,8 +71,9 @@ impl<'a> AnswerTally<'a> {
         let Ok(document) = serde_json::from_str(text) else { return };
         let is_success = (200..300).contains(&answer.status);
         if is_success {
-            let checks = self.checks.values_mut();
-            for check in checks.filter(|check| check.operations.iter().any(|one| one == operation)) {
+            let checks = self.checks.iter_mut().filter(|(clause, _)| !self.of_refusals.contains(*clause));
+            for (_, check) in checks.filter(|(_, check)| check.operations.iter().any(|one| one == operation))
+            {
                 check.answers += 1;
             }
         }

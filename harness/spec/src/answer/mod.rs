@@ -178,6 +178,11 @@ impl AnswerRules {
         clauses
     }
 
+    /// The clauses that the body of a refusal of this operation is held to, sorted.
+    pub fn clauses_of_refusals(&self, operation: &str) -> BTreeSet<&str> {
+        self.refusal(operation).map(|schema| schema.tree().clauses()).unwrap_or_default()
+    }
+
     /// Those of [`Self::clauses_of`] that this body of a 2xx answer has a value for. Of the body of a
     /// refusal, those that its messages have to keep.
     pub fn exercised(&self, operation: &str, status: u16, document: &Value) -> BTreeSet<&str> {

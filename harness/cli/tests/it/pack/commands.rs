@@ -100,6 +100,8 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     {
         assert!(line.contains(&format!("--pack {PACK}")), "{line}");
     }
+    // What refusals have to keep counts as what other answers have to keep.
+    assert!(ran.said.contains(" kept, 1 broken, 0 not asked, 0 declared absent or left out"), "{}", ran.said);
     let text = |name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap();
     assert!(text("junit.xml").contains(&format!("<property name=\"other-document\" value=\"{PACK}\"/>")));
     assert!(text("summary.md").starts_with(&format!("## by the document of `{PACK}`, which is not that of")));
