@@ -53,7 +53,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
     };
     let options = options(args, target.arguments, seed);
-    let explored = Box::pin(exploration::explore(&suite, session, &options, step)).await;
+    let explored = Box::pin(exploration::explore(&suite, session, &options, step)).await?;
     say_end(&explored, seed);
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use xs2aspec_spec::request::Due;
+use xs2aspec_spec::{Problem, request::Due};
 use xs2aspec_suite::Suite;
 
 use crate::{
@@ -52,8 +52,9 @@ struct Plan {
 }
 
 impl Explorer {
-    /// An explorer of this suite's operations, or of some of them.
-    pub fn new(suite: &Suite, seed: u64, only: &[String]) -> Self {
+    /// An explorer of this suite's operations, or of some of them. The error says what is wrong with the rules.
+    pub fn new(suite: &Suite, seed: u64, only: &[String]) -> Result<Self, Problem> {
+        suite.check_requests()?;
         let mut rng = Rng::with_seed(seed);
         let wanted = suite
             .requests()
@@ -70,7 +71,7 @@ impl Explorer {
                 company: false,
             }));
         }
-        Self {
+        Ok(Self {
             partitions,
             rng,
             waiting,
@@ -78,7 +79,7 @@ impl Explorer {
             met: BTreeMap::new(),
             reached: BTreeSet::new(),
             pairs: HashSet::new(),
-        }
+        })
     }
 
     /// Every partition.

@@ -119,14 +119,15 @@ pub(crate) struct Parts {
     pub(crate) tree: Tree,
     pub(crate) spec: Spec,
     pub(crate) baselines: BTreeMap<String, Baseline>,
-    pub(crate) requests: RequestRules,
+    /// What cases quantify over.
+    pub(crate) places: RequestRules,
 }
 
 /// All cases of one file.
 pub(crate) fn of_file(path: &str, file: &CaseFile, parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let mut cases = Vec::new();
     for group in &file.cases {
-        match axis::combinations(path, group, &parts.tree, &parts.requests) {
+        match axis::combinations(path, group, &parts.tree, &parts.places) {
             Err(problem) => problems.push(problem),
             Ok(combinations) => {
                 for combination in combinations {

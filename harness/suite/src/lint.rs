@@ -25,7 +25,7 @@ use crate::{
 
 /// Every breach of the authoring rules, sorted by place.
 pub fn lint(suite: &Suite) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<Problem> = suite.check_requests().err().into_iter().collect();
     for case in suite.cases() {
         problems.extend(no_control(case));
         problems.extend(one_fault(suite, case));

@@ -3,13 +3,16 @@
 use std::{
     collections::BTreeMap,
     num::NonZero,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
 use xs2aspec_spec::{
     AnswerRules, Clause, Problem, Problems, RequestRules, Spec, Tree,
-    request::{Due, Prepared},
+    request::{Due, Plain, Prepared},
     yaml,
 };
 
@@ -28,27 +31,29 @@ pub struct Suite {
     answers: AnswerRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
+    requests: OnceLock<RequestRules>,
 }
 
 impl Suite {
     /// Reads and expands everything in the tree. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let (spec, baselines, requests) = thread::scope(|scope| {
+        let (spec, baselines, places) = thread::scope(|scope| {
             let spec = scope.spawn(|| {
                 let mut problems = Vec::new();
                 (Spec::load(&tree, &mut problems), problems)
             });
             let baselines = baseline::load(&tree, &mut problems);
-            let requests = requests(&tree, &baselines).unwrap_or_else(|problem| {
+            let places = with_plain(&baselines, |plain| RequestRules::load_places(&tree, plain));
+            let places = places.unwrap_or_else(|problem| {
                 problems.push(problem);
                 RequestRules::default()
             });
             let (spec, others) = spec.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             problems.extend(others);
-            (spec, baselines, requests)
+            (spec, baselines, places)
         });
-        let parts = Parts { tree, spec, baselines, requests };
+        let parts = Parts { tree, spec, baselines, places };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
@@ -71,7 +76,7 @@ impl Suite {
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, answers, cases, by_id });
+            return Ok(Self { parts, answers, cases, by_id, requests: OnceLock::new() });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -101,16 +106,27 @@ impl Suite {
         &self.answers
     }
 
-    /// What the document says of requests.
+    /// What the document says of requests; nothing where [`Self::check_requests`] says what is wrong with it.
     pub fn requests(&self) -> &RequestRules {
-        &self.parts.requests
+        self.requests.get_or_init(|| self.read_requests().unwrap_or_default())
+    }
+
+    /// Whether the rules and forms of requests can be read. They are read when they are first asked for: a run
+    /// needs no more than the places.
+    pub fn check_requests(&self) -> Result<(), Problem> {
+        let is_read = self.requests.get().is_some_and(|rules| rules.operations().next().is_some());
+        if is_read { Ok(()) } else { self.read_requests().map(|rules| drop(self.requests.set(rules))) }
+    }
+
+    fn read_requests(&self) -> Result<RequestRules, Problem> {
+        with_plain(&self.parts.baselines, |plain| RequestRules::load(&self.parts.tree, plain))
     }
 
     /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
     /// before it.
     pub fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
         let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
-        self.parts.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+        self.requests().judge(&request.view(&signing), &plain.view(&as_usual), prepared)
     }
 
     /// The document as a value.
@@ -129,11 +145,14 @@ impl Suite {
     }
 }
 
-/// The rules for requests. Each operation has a plain request of its name.
-fn requests(tree: &Tree, baselines: &BTreeMap<String, Baseline>) -> Result<RequestRules, Problem> {
+/// Hands on the plain requests as the rules look at them: each operation has one of its name.
+fn with_plain<T>(
+    baselines: &BTreeMap<String, Baseline>,
+    take: impl FnOnce(&BTreeMap<String, Plain<'_>>) -> T,
+) -> T {
     let signing = serde_json::Map::new();
     let plain = baselines.iter().map(|(name, plain)| (name.clone(), plain.request.view(&signing)));
-    RequestRules::load(tree, &plain.collect())
+    take(&plain.collect())
 }
 
 /// The cases of these files in their order. The files are shared out among the processors: the whole suite is

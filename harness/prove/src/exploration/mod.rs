@@ -17,6 +17,7 @@ use xs2aspec_suite::{Case, Suite};
 
 pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};
 use crate::{
+    ProveError,
     shrink::shrink,
     violation::{DrawnRequest, Key, Shown, Violation},
 };
@@ -79,8 +80,8 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     session: Session,
     options: &ExploreOptions,
     mut step: S,
-) -> Explored {
-    let explorer = Explorer::new(suite, session.seed(), &options.only);
+) -> Result<Explored, ProveError> {
+    let explorer = Explorer::new(suite, session.seed(), &options.only).map_err(ProveError::Model)?;
     step(Step::Begin { partitions: explorer.coverage().1 });
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
@@ -117,11 +118,12 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     } else {
         if accepted.len() < plain.len() && !accepted.is_empty() {
             // Of an operation whose plain request is not accepted nothing else can be told.
-            exploration.explorer = Explorer::new(suite, session.seed(), &accepted);
+            let explorer = Explorer::new(suite, session.seed(), &accepted);
+            exploration.explorer = explorer.map_err(ProveError::Model)?;
         }
         Box::pin(exploration.until_the_end(options, begun)).await
     };
-    exploration.finish(end, begun.elapsed())
+    Ok(exploration.finish(end, begun.elapsed()))
 }
 
 impl<S: FnMut(Step<'_>)> Exploration<'_, S> {

@@ -39,6 +39,8 @@ struct Compiler<'a> {
     tree: &'a Tree,
     file: &'a File,
     document: Document,
+    /// Whether rules and forms are left out.
+    places_alone: bool,
     lists: RefCell<BTreeMap<String, Vec<String>>>,
     words: RefCell<BTreeMap<String, WordList>>,
     cells: RefCell<BTreeMap<String, Cells>>,
@@ -71,6 +73,7 @@ pub(super) fn compile(
     tree: &Tree,
     text: &str,
     plain: &BTreeMap<String, Plain<'_>>,
+    places_alone: bool,
 ) -> Result<RequestRules, Problem> {
     let file: File = yaml::read(FILE, text)?;
     let headers: Vec<Header> = match tree.text(HEADERS) {
@@ -84,7 +87,8 @@ pub(super) fn compile(
     let compiler = Compiler {
         tree,
         file: &file,
-        document: Document::load(tree),
+        document: if places_alone { Document::default() } else { Document::load(tree) },
+        places_alone,
         lists: RefCell::default(),
         words: RefCell::default(),
         cells: RefCell::default(),
@@ -100,7 +104,9 @@ pub(super) fn compile(
         let rows = headers.iter().filter(|header| header.operation == *name);
         operations.insert(name.clone(), compiler.operation(name, plain, rows, &signing)?);
     }
-    compiler.every_parameter_is_asked()?;
+    if !places_alone {
+        compiler.every_parameter_is_asked()?;
+    }
     Ok(RequestRules { operations, nothing_created: file.nothing_created.clone(), signing })
 }
 
@@ -201,7 +207,7 @@ impl Compiler<'_> {
         let short = clause.as_ref().and_then(|clause| Some(clause.as_str()?.split_once('.')?.1));
         parameters.set("short", short.into());
         // The words of a list that are tried by name.
-        if let Some(words) = parameters.get("list") {
+        if let Some(words) = parameters.get("list").filter(|_| !self.places_alone) {
             let words = self.list(&shown(&words)).map_err(|message| row.problem(FILE, message))?;
             parameters.set_default("first", words.first().map(String::as_str).into());
             parameters.set_default("last", words.last().map(String::as_str).into());
@@ -250,6 +256,9 @@ impl Compiler<'_> {
     }
 
     fn rule(&self, row: &At<Block>, rule: &Value, of: &Parameters) -> Result<Option<Rule>, Problem> {
+        if self.places_alone {
+            return Ok(None);
+        }
         let list = |name: &str| self.words(name);
         let cells = |table: &str, column: &str| self.cells(table, column);
         let words = Words { list: &list, cells: &cells, patterns: &self.patterns };
@@ -263,6 +272,9 @@ impl Compiler<'_> {
         at: &str,
         of: &mut Parameters,
     ) -> Result<Vec<Form>, Problem> {
+        if self.places_alone {
+            return Ok(vec![]);
+        }
         let lists = |value: Value| self.with_lists(value);
         let items = |each: &Value| self.items(each);
         Form::read(form, at, of, &items, &lists).map_err(|message| row.problem(FILE, message))

@@ -109,7 +109,12 @@ impl RequestRules {
     /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file there
     /// are none.
     pub fn load(tree: &Tree, plain: &BTreeMap<String, Plain<'_>>) -> Result<Self, Problem> {
-        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| compile::compile(tree, text, plain))
+        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| compile::compile(tree, text, plain, false))
+    }
+
+    /// The same without rules and forms: what is known of each place, which case files quantify over.
+    pub fn load_places(tree: &Tree, plain: &BTreeMap<String, Plain<'_>>) -> Result<Self, Problem> {
+        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| compile::compile(tree, text, plain, true))
     }
 
     /// Names of the operations.
