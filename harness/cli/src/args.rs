@@ -1,10 +1,14 @@
 //! The command line.
 
+mod own;
+
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
+
+pub(crate) use self::own::{InspectCert, Keys, Prove, Scaffold, Serve, Sign};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
 /// `--pack` that of another document.
@@ -402,183 +406,6 @@ pub(crate) struct Doctor {
     pub(crate) allow_production: bool,
     #[command(flatten)]
     pub(crate) source: Source,
-}
-
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Prove {
-    /// Explain this fault alone: which cases catch it, and by which exchange
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "matrix", "update"])]
-    pub(crate) fault: Option<String>,
-    /// Explain this variation alone: what is seen of it, and whether it is taken for a fault
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["fault", "only", "matrix", "update"])]
-    pub(crate) variation: Option<String>,
-    /// Only faults and variations whose name begins so; may be repeated
-    #[arg(long, value_name = "BEGINNING")]
-    pub(crate) only: Vec<String>,
-    /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) skip: Vec<String>,
-    /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each
-    /// fault?
-    #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
-    pub(crate) explore: Option<u64>,
-    /// Hold the matrix against this file, and fail where it differs
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip"])]
-    pub(crate) matrix: Option<PathBuf>,
-    /// Write the file in place of comparing
-    #[arg(long, requires = "matrix", conflicts_with = "only")]
-    pub(crate) update: bool,
-    /// Folder for the reports
-    #[arg(long, value_name = "DIR", default_value = "reports/prove")]
-    pub(crate) out: PathBuf,
-    /// How much to run against each bank
-    #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
-    pub(crate) depth: Depth,
-    /// Banks side by side
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) banks: u16,
-    /// Ask every bank over TCP, also those whose difference shows without
-    #[arg(long)]
-    pub(crate) tcp: bool,
-    /// Cases in flight at once, for each bank
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: u16,
-    /// Seed of all fresh identifiers
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// The clock of all runs and banks, RFC 3339
-    #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z", value_parser = time)]
-    pub(crate) now: DateTime<Utc>,
-    /// Folder of case files to use in place of the embedded ones
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cases: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Serve {
-    /// Address and port; port 0 lets the system choose one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    pub(crate) address: SocketAddr,
-    /// Let the bank break one clause in one named way
-    #[arg(long, value_name = "NAME")]
-    pub(crate) fault: Option<String>,
-    /// Let the bank use a freedom of the document in another way; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "fault")]
-    pub(crate) variation: Vec<String>,
-    /// Seed of the ids that the bank makes
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// The bank's clock, RFC 3339; by default the machine's
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) now: Option<DateTime<Utc>>,
-    /// Let the clock be moved: `PUT /clock` with `{"now": "2030-01-31T12:00:00Z"}`; only on a loopback
-    /// address
-    #[arg(long)]
-    pub(crate) clock_control: bool,
-    /// PSUs, customers, accounts, transactions and payments, JSON, in place of the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub(crate) data: Option<PathBuf>,
-    /// Speak TLS with this certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_certificate: Option<PathBuf>,
-    /// The private key of that certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Ask clients for a certificate of these authorities, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub(crate) client_authorities: Option<PathBuf>,
-    /// Talk to no client without one
-    #[arg(long, requires = "client_authorities")]
-    pub(crate) client_certificate_required: bool,
-    /// Do not log requests
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Sign {
-    /// Method of the request
-    #[arg(long, value_name = "METHOD", default_value = "POST", value_parser = method)]
-    pub(crate) method: String,
-    /// URL of the request; only `(request-target)` and `--out` need it
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
-    /// A header of the request; may be repeated
-    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
-    pub(crate) header: Vec<String>,
-    /// File of the body, byte for byte; `-` for standard input
-    #[arg(long, value_name = "FILE")]
-    pub(crate) body: Option<PathBuf>,
-    /// File with the whole request as it goes over the wire: a first line, headers, an empty line, the body
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["body", "url"])]
-    pub(crate) request: Option<PathBuf>,
-    /// Profile whose key signs, in the forms that it declares
-    #[arg(long, value_name = "FILE")]
-    pub(crate) target: Option<String>,
-    /// Folder of another document, by whose rules it is signed
-    #[arg(long, value_name = "DIR")]
-    pub(crate) pack: Option<PathBuf>,
-    /// Private key, PEM
-    #[arg(long, value_name = "FILE", requires = "certificate", conflicts_with = "target")]
-    pub(crate) key: Option<PathBuf>,
-    /// Its certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "key")]
-    pub(crate) certificate: Option<PathBuf>,
-    /// Headers to sign in place of those of the document, in this order
-    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "verify")]
-    pub(crate) list: Vec<String>,
-    /// Digest with SHA-512 in place of SHA-256
-    #[arg(long)]
-    pub(crate) sha_512: bool,
-    /// Write the whole request into this file, for `--verify --request`; `-` for standard output. Without it,
-    /// its header fields go to standard output
-    #[arg(long, value_name = "FILE", conflicts_with = "verify")]
-    pub(crate) out: Option<PathBuf>,
-    /// Look at a signed request: what of its signature holds, and what would explain the rest
-    #[arg(long, conflicts_with_all = ["key", "target", "sha_512"])]
-    pub(crate) verify: bool,
-    /// With --verify: file with the text that was signed, to see where it differs
-    #[arg(long, value_name = "FILE", requires = "verify")]
-    pub(crate) signed: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct InspectCert {
-    /// Certificate, PEM or DER
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Profile that declares the forms of keyId
-    #[arg(long, value_name = "FILE")]
-    pub(crate) target: Option<String>,
-    /// Folder of another document, which the profile is for
-    #[arg(long, value_name = "DIR")]
-    pub(crate) pack: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Scaffold {
-    /// Id of the clause, whose first part is that of others
-    #[arg(value_name = "CLAUSE")]
-    pub(crate) clause: String,
-    /// The words of the document that say so
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) quote: String,
-    /// Folder of case files, with `clauses/`
-    #[arg(long, value_name = "DIR", default_value = "cases")]
-    pub(crate) cases: PathBuf,
-    /// Folder of another document, whose clause it is
-    #[arg(long, value_name = "DIR", conflicts_with = "cases")]
-    pub(crate) pack: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Keys {
-    /// Folder to write into
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// Replace test material that is there, and nothing else
-    #[arg(long)]
-    pub(crate) overwrite: bool,
 }
 
 /// Where the document, its clauses and cases come from.

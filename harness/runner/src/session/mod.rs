@@ -9,6 +9,7 @@ mod control;
 mod gate;
 mod offer;
 mod recorded;
+mod stop;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -24,7 +25,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    Absence, CaseVerdict, Exchange, Finding, Journal, Place, Request, Role, TargetProfile, Verdict,
+    CaseVerdict, Exchange, Finding, Journal, Place, Request, Role, TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Strength, Suite};
 
@@ -32,15 +33,16 @@ pub(crate) use self::again::Again;
 pub(crate) use self::ask::micros;
 pub use self::ask::{NotReady, Requests};
 use self::{
-    gate::{Gate, Held},
+    gate::Gate,
     recorded::Recorded,
+    stop::{Stop, Trail},
 };
 use crate::{
     exchange::{Answer, ExchangeError},
     fill::Filled,
     fit::Misfit,
     judge::{self, Examined, Outcome},
-    mask::{Masker, Pairs},
+    mask::Masker,
     pace::Pace,
     profile::Profile,
     seal::{Seal, SealError},
@@ -410,63 +412,6 @@ struct Prepared {
 /// reject a payment a moment after it was created.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
-
-/// What is left behind on the way of a case.
-#[derive(Debug, Default)]
-struct Trail {
-    /// Exchanges in the order in which they ended, masked.
-    exchanges: Vec<Exchange>,
-    /// What their answers told of persons and accounts.
-    learned: Pairs,
-    /// Why the last request had no answer.
-    failure: Option<ExchangeError>,
-    /// Whether a request was held back by the limit of exchanges.
-    is_held_back: bool,
-    /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
-    is_again: bool,
-}
-
-/// Where the way of a case ends before its request is judged.
-struct Stop {
-    verdict: Verdict,
-    reason: String,
-    /// Why it does not apply, of what does not.
-    absence: Option<Absence>,
-    /// The answer to the judged request, if it got that far.
-    seen: Option<(Outcome, String)>,
-}
-
-impl Stop {
-    fn new(verdict: Verdict, reason: String) -> Self {
-        Self { verdict, reason, absence: None, seen: None }
-    }
-
-    fn inconclusive(reason: String) -> Self {
-        Self::new(Verdict::Inconclusive, reason)
-    }
-
-    /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
-    fn declared_absent(reason: String) -> Self {
-        Self { absence: Some(Absence::Declared), ..Self::new(Verdict::NotApplicable, reason) }
-    }
-
-    /// The profile does not say enough; `add` is the line that would open the case.
-    fn not_said(reason: String, add: &str) -> Self {
-        let absence = Some(Absence::NotSaid { add: add.to_owned() });
-        Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
-    }
-
-    fn error(reason: String) -> Self {
-        Self::new(Verdict::Error, reason)
-    }
-
-    fn held(held: Held) -> Self {
-        match held {
-            Held::Forbidden => Self::declared_absent(held.to_string()),
-            Held::UsedUp => Self::inconclusive(held.to_string()),
-        }
-    }
-}
 
 fn blank(case: &Case) -> CaseVerdict {
     CaseVerdict {

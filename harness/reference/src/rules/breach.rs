@@ -1,0 +1,189 @@
+//! The ways in which the bank breaks a rule that has several, and those in which it uses a freedom.
+
+use crate::header::Header;
+
+/// Another idea of duplicate months.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MonthsBreach {
+    /// Only those side by side.
+    OnlyAdjacent,
+    /// Only that of the first month.
+    OnlyOfFirst,
+    /// None: they are dropped silently.
+    Dropped,
+    /// Only in lists of two.
+    OnlyPairs,
+    /// All of them, and each month that is not greater than the one before it.
+    Ascending,
+}
+
+/// Another idea of which payments may not be in a basket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MixBreach {
+    /// Only the first payment is looked at.
+    FirstOnly,
+    /// Only the last payment is looked at.
+    LastOnly,
+    /// Periodic payments alone are accepted, and only the mix is refused.
+    OnlyMixed,
+    /// No payment is looked at.
+    Never,
+    /// Cross-border payments are refused as well.
+    CrossBorderToo,
+}
+
+/// Another idea of a Digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DigestBreach {
+    /// Nothing is compared.
+    Unchecked,
+    /// The hash of the JSON as the bank would write it is accepted and demanded.
+    Rewritten,
+    /// Only SHA-256 is known.
+    Only256,
+    /// Only SHA-512 is known.
+    Only512,
+    /// Another algorithm is passed over.
+    UnknownPasses,
+    /// A hash of another length is compared as far as it goes.
+    AnyLength,
+    /// What is no base64 is passed over.
+    NoBase64,
+    /// A value without `=` is passed over.
+    NoForm,
+    /// The algorithm has to be in capital letters.
+    Capitals,
+    /// Only periodic payments have theirs looked at.
+    OnlyPeriodic,
+    /// Only cross-border payments have theirs looked at.
+    OnlyNcbct,
+}
+
+/// Another idea of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignatureBreach {
+    /// The value is not verified.
+    Unchecked,
+    /// The value is verified only if it is base64.
+    OnlyForm,
+    /// The header is not read.
+    NotRead,
+    /// A signature by the key over anything is accepted.
+    AnyValues,
+    /// This header need not be in the list although the request has it.
+    NotListed(&'static str),
+    /// One of the listed headers need not be in the signing string.
+    OneUnsigned,
+    /// A signature that is no base64 is passed over.
+    NoBase64,
+    /// An empty signature is passed over.
+    Empty,
+    /// A listed header that the request does not have is passed over.
+    AbsentPasses,
+    /// keyId is not read.
+    AnyKeyId,
+    /// keyId must have its form, and may name another certificate's serial number.
+    AnySerial,
+    /// keyId may name another authority.
+    AnyIssuer,
+    /// keyId may be absent.
+    NoKeyId,
+    /// The signature parameter may be absent.
+    NoSignature,
+    /// Without a list of headers all of them are taken to be signed.
+    NoHeaders,
+    /// Any algorithm is accepted.
+    AnyAlgorithm,
+    /// `rsa-sha256` is refused.
+    NoRsaSha256,
+    /// The list of signed headers must be sorted.
+    SortedList,
+    /// Encoded words in encoding Q are not understood.
+    NoQ,
+    /// Encoded words in encoding B are not understood.
+    NoB,
+    /// Encoded words in iso-8859-1 are not understood.
+    NoLatin1,
+    /// A bare header is not understood.
+    NoBare,
+    /// A signature by the key of any certificate that was seen before is accepted.
+    AnyKnownKey,
+    /// A parameter that the draft does not know is refused.
+    NoUnknown,
+    /// Of parameters with the same name the first one counts.
+    FirstParameter,
+    /// A parameter that comes twice is refused.
+    NoDuplicate,
+    /// The serial number may be written in decimal.
+    DecimalSerial,
+}
+
+/// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one
+/// place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variance {
+    /// The form of this header's value is not looked at.
+    AnyForm(Header),
+    /// A request id that was seen before is refused.
+    RequestIdOnce,
+    /// Of members with the same name the last one counts.
+    LastOfDuplicates,
+    /// `null` is no member at all.
+    NullIsAbsent,
+    /// This query parameter is not looked at where it is no boolean.
+    AnyFlag(&'static str),
+    /// PSU-ID and X-PSU-IDENTITY together are refused.
+    OneIdentity,
+    /// A signature that is wrapped by itself is read.
+    WrappedSignature,
+    /// A signature may be written in the URL-safe alphabet of base64.
+    UrlSafeSignature,
+    /// What follows the base64 of a certificate is passed over.
+    TrailingText,
+    /// Any charset of an encoded word is taken for UTF-8.
+    AnyCharset,
+    /// The arrays of the customer list are full whatever is asked for.
+    FullArrays,
+    /// A Digest on the basket is not looked at.
+    NoBasketDigest,
+    /// Digests need no padding.
+    UnpaddedDigest,
+    /// Of several digests one has to be right.
+    OneOfDigests,
+    /// There may be only one digest.
+    OneDigest,
+    /// Signatures must name their algorithm.
+    AlgorithmDemanded,
+    /// Date has to be there, and to be signed.
+    DateDemanded,
+    /// Date has to be there, and to be within five minutes of the bank's clock.
+    DateFresh,
+    /// Only the headers of rule 2 may be in the list.
+    ListFixed,
+    /// The headers of the list have to come in the order of rule 2.
+    OrderFixed,
+    /// The headers of the list have to be written in small letters.
+    SmallLetters,
+    /// A signature that was seen before is refused.
+    NoReplay,
+    /// Charset and encoding of encoded words have to be written as the document does.
+    WordAsShown,
+    /// Certificates are base64 of DER alone.
+    OnlyDer,
+    /// Certificates are base64 of PEM alone.
+    OnlyPem,
+    /// The serial number in keyId has to be in capital letters and without leading zeros.
+    SerialAsShown,
+    /// The serial number in keyId has to be in small letters.
+    SerialSmall,
+    /// The issuer in keyId has to end with its common name.
+    IssuerForward,
+    /// The issuer in keyId has to be written as the certificate shows it (RFC 4514), character for character.
+    IssuerAsShown,
+    /// Payments show to anyone who knows their id.
+    ShownToAnyone,
+    /// A payment from an account without funds is refused, and not created.
+    FundsRefused,
+    /// A header of which the document says no more than that it is a string may be empty.
+    EmptyStrings,
+}

@@ -1,0 +1,135 @@
+//! Profiles that can be read, and mistakes in them.
+
+use super::*;
+use xs2aspec_suite::{Suite, TEMPLATE, Tree};
+
+fn error(text: &str) -> String {
+    file::parse("bank.toml", text, None, ProfileSpec::embedded()).unwrap_err().to_string()
+}
+
+#[test]
+fn the_shipped_profiles_can_be_read() {
+    let reference = Profile::reference("http://127.0.0.1:1").unwrap();
+    assert_eq!(reference.capabilities["basket"], Offered::Yes);
+    let any = Profile::of_url("http://127.0.0.1:1/prefix/", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    assert_eq!(
+        (any.base_url.as_str(), any.capabilities["sandbox"]),
+        ("http://127.0.0.1:1/prefix", Offered::Ask)
+    );
+    assert!(any.value("transaction.account-id").is_none());
+    let tree = Tree::embedded();
+    let template = tree.text(TEMPLATE).unwrap();
+    let profile = file::parse("template.toml", template, None, ProfileSpec::embedded()).unwrap();
+    assert_eq!(profile.environment, Some(Environment::Sandbox));
+    // Each line that is commented out is one that a profile may have.
+    let lines = template.lines().map(|line| match line.strip_prefix("# ") {
+        Some(rest) if rest.starts_with('[') || rest.contains(" = ") => rest,
+        _ => line,
+    });
+    let whole = lines.collect::<Vec<_>>().join("\n").replace("{ env = \"BANK_API_KEY\" }", "\"key\"");
+    let whole = whole.replace("{ env = \"SIGNING_PASSPHRASE\" }", "{ file = \"../../LICENSE-MIT\" }");
+    let whole = whole.replace("[\"./consent.sh\"]", "[\"echo\", \"{}\"]");
+    let missing =
+        file::parse("template.toml", &whole, None, ProfileSpec::embedded()).unwrap_err().to_string();
+    assert!(missing.contains("signing.key.pem: cannot be read"), "{missing}");
+    let schema = schema(&Suite::load(Tree::embedded()).unwrap());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let is_valid = |text: &str| validator.is_valid(&toml::from_str::<Value>(text).unwrap());
+    let (_, any_bank) = ProfileSpec::embedded().any_bank.as_ref().unwrap();
+    for text in [REFERENCE, any_bank, template, &whole] {
+        assert!(is_valid(text), "{text}");
+    }
+    for (from, to) in [
+        ("base-url = ", "base-urls = "),
+        ("[psu.private]", "[psu.privat]"),
+        ("[accounts.debtor]\niban = ", "[accounts.debtor]\nibann = "),
+        ("[capabilities]", "[capabilities]\nbaskets = true"),
+        ("[choices]", "[choices]\n\"payment.status\" = \"201\""),
+        ("environment = \"sandbox\"", "environment = \"test\""),
+        ("deadline-ms = 10000", "deadline-ms = 0"),
+        ("http = \"1.1\"", "http = \"3\""),
+    ] {
+        assert!(whole.contains(from), "{from}");
+        assert!(!is_valid(&whole.replacen(from, to, 1)), "{to}");
+    }
+}
+
+#[test]
+fn a_document_that_says_nothing_of_any_bank_gives_it_no_values() {
+    let profile = Profile::of_url("http://127.0.0.1:1", &ProfileSpec::default()).unwrap();
+    assert_eq!((profile.base_url.as_str(), profile.values.len()), ("http://127.0.0.1:1", 0));
+}
+
+#[test]
+fn the_schema_of_profiles_is_current() {
+    let made = format!("{:#}\n", schema(&Suite::load(Tree::embedded()).unwrap()));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/profile.schema.json");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(kept == made, "fixtures/targets/profile.schema.json is not current: bash .ci/bless");
+}
+
+#[test]
+fn the_template_names_every_value() {
+    let tree = Tree::embedded();
+    let whole = tree.text(TEMPLATE).unwrap();
+    for name in ProfileSpec::embedded().value_names() {
+        let (table, key) = name.rsplit_once('.').unwrap_or(("", name));
+        assert!(whole.contains(table) && whole.contains(key), "the template lacks {name}");
+    }
+}
+
+#[test]
+fn the_digest_is_that_of_canonical_json() {
+    let mut profile =
+        file::parse("bank.toml", "base-url = \"http://a\"\nname = \"x\"", None, ProfileSpec::embedded())
+            .unwrap();
+    let text = |name: &str, text: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);
+    profile.values = text("redirect-uri", "https://b");
+    profile.paths = text("basket", "/v1/b");
+    profile.choices = text("payment.success-status", "201");
+    profile.capabilities = BTreeMap::from([("sandbox".into(), Offered::No), ("basket".into(), Offered::Ask)]);
+    profile.environment = Some(Environment::Sandbox);
+    assert_eq!(
+        profile.canonical(),
+        r#"{"capabilities":{"basket":"ask","sandbox":"false"},"choices":{"payment.success-status":"201"},"environment":"sandbox","paths":{"basket":"/v1/b"},"rejected-is-refusal":true,"values":{"redirect-uri":"https://b"}}"#
+    );
+    // As `sha256sum` says it.
+    assert_eq!(profile.sha256(), "c88bbfc02958fec9ca37f60eab5504ab3e91326c3e5a96752add3fc24a462f8a");
+    // What only names the target makes no difference; what decides about a judgement does.
+    let same = Profile { name: "y".into(), base_url: "http://b".into(), ..profile.clone() };
+    assert_eq!(same.sha256(), profile.sha256());
+    let other = Profile { rejected_is_refusal: false, ..profile.clone() };
+    assert_ne!(other.sha256(), profile.sha256());
+}
+
+#[test]
+fn each_mistake_names_itself_and_the_near_name() {
+    let cases = [
+        (
+            "base-url = \"http://a\"\nnmae = \"x\"",
+            "bank.toml:2:1: unknown field `nmae`; did you mean `name`?",
+        ),
+        ("name = \"x\"", "bank.toml:1:1: missing field `base-url`"),
+        ("base-url = 3", "bank.toml:1:12: invalid type: integer `3`, expected a string"),
+        ("base-url = \"ftp://a\"", "bank.toml: `base-url`: `ftp://a` is no URL for it"),
+        ("base-url = \"a\"", "is no URL for it"),
+        ("base-url = \"http://a?b\"", "has a query"),
+        ("base-url = \"http://a\"\n[psu.privat]\nid = \"x\"", "did you mean `psu.private.id`?"),
+        ("base-url = \"http://a\"\n[capabilities]\nbaskets = true", "did you mean `basket`?"),
+        ("base-url = \"http://a\"\nenvironment = \"test\"", "expected `sandbox` or `production`"),
+        ("base-url = \"http://a\"\n[signing]\nkey = \"k.pem\"", "wants both"),
+        (
+            "base-url = \"http://a\"\n[signing]\nkey = \"none.pem\"\ncertificate = \"none.pem\"",
+            "none.pem: cannot be read",
+        ),
+        ("base-url = \"http://a\"\n[tls]\ncertificate = \"c.pem\"", "`[tls]` wants both"),
+        ("base-url = \"http://a\"\n[headers]\nX-Key = { env = \"XS2ASPEC_NOT_SET\" }", "which is not set"),
+        ("base-url = \"http://a\"\n[headers]\n\"X Key\" = \"a\"", "is no header field"),
+    ];
+    for (text, expected) in cases {
+        assert!(error(text).contains(expected), "{text}\n{}", error(text));
+    }
+}
