@@ -21,7 +21,6 @@ pub mod fit;
 pub mod forms;
 pub mod judge;
 pub mod mask;
-mod pace;
 pub mod profile;
 pub mod rejudge;
 mod release;
@@ -29,6 +28,7 @@ pub mod resume;
 pub mod run;
 pub mod seal;
 pub mod session;
+mod transport;
 pub mod waiver;
 mod window;
 

@@ -34,7 +34,7 @@ impl Done {
 impl Session {
     /// Whether valid requests are asked again in this session: it has a target of its own.
     pub(crate) fn asks_again(&self) -> bool {
-        self.beside.is_none() && self.recorded.is_none()
+        self.transport.asks_again()
     }
 
     /// The plain request at the end of the controls of a case.

@@ -1,27 +1,27 @@
 //! How a session comes to be: with a target of its own, beside another session, or going on where an earlier
-//! one was.
+//! one was; or with the record of a run in place of a target.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
     time::Instant,
 };
 
 use chrono::{DateTime, Utc};
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseVerdict, Exchange, Journal};
-use xs2aspec_suite::Suite;
+use xs2aspec_record::{CaseEvents, CaseVerdict, Exchange, Journal, TargetProfile};
+use xs2aspec_suite::{Case, Suite};
 
-use super::{Done, Requests, Session, SessionError, gate::Gate, recorded};
+use super::{Done, Session, SessionError};
 use crate::{
     exchange::{Exchanger, Inside},
     fit,
     forms::Forms,
     judge,
     mask::Masker,
-    pace::Pace,
     profile::{AuthorizedProfile, Profile},
     seal::{Seal, SealError},
+    transport::{self, Gate, Live, Pace, Replay, Requests, Transport},
 };
 
 impl Session {
@@ -40,7 +40,8 @@ impl Session {
         let signer = profile.signer().map_err(SealError::from)?;
         let seal = Seal::new(signer, forms, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
-        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), gate))
+        let live = Live::new(gate, Pace::new(profile.limits.clone()), None);
+        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), live))
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not
@@ -71,8 +72,8 @@ impl Session {
             profile.limits.retries = 0;
         }
         let gate = Gate::new(exchanger, permission);
-        let session = Self::of(suite, profile, (self.seed, self.now), seal, gate);
-        Ok(Self { beside: Some(requests), ..session })
+        let live = Live::new(gate, Pace::new(profile.limits.clone()), Some(requests));
+        Ok(Self::of(suite, profile, (self.seed, self.now), seal, live))
     }
 
     fn of(
@@ -80,21 +81,15 @@ impl Session {
         profile: Profile,
         (seed, now): (u64, DateTime<Utc>),
         seal: Arc<Seal>,
-        gate: Gate,
+        live: Live,
     ) -> Self {
         Self {
             strict: fit::strict(&suite, &profile),
-            pace: Pace::new(profile.limits.clone()),
             masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
             seal,
-            gate,
+            transport: Transport::Live(Box::new(live)),
             running: None,
-            beside: None,
-            journal: None,
             started: BTreeMap::new(),
-            recorded: None,
-            began: Instant::now(),
-            retries: AtomicU64::new(0),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
@@ -116,7 +111,7 @@ impl Session {
     /// Notes what could make a payment before it is sent.
     #[must_use]
     pub fn with_journal(self, journal: Journal) -> Self {
-        Self { journal: Some(Arc::new(journal)), ..self }
+        self.with_live(|live| live.with_journal(journal))
     }
 
     /// Goes on with a run: so many exchanges took place, and these cases had begun to send, each so often.
@@ -124,14 +119,22 @@ impl Session {
     pub fn resumed(self, exchanges: u64, started: &BTreeMap<String, u32>) -> Self {
         let spread = |times: u32| u64::from(times).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let started = started.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
-        Self { started, gate: self.gate.after(exchanges), ..self }
+        Self { started, ..self.with_live(|live| live.after(exchanges)) }
+    }
+
+    fn with_live(self, change: impl FnOnce(Live) -> Live) -> Self {
+        let transport = match self.transport {
+            Transport::Live(live) => Transport::Live(Box::new(change(*live))),
+            replay @ Transport::Replay(_) => replay,
+        };
+        Self { transport, ..self }
     }
 
     /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is
     /// its judged exchange.
     pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         let answered = self.suite.case(&verdict.case).and_then(|case| {
-            let answer = recorded::answer(judged?)?;
+            let answer = transport::answer(judged?)?;
             let operation = &case.request.operation;
             let examined = judge::examine(operation, &answer, self.suite.answers(), &self.strict);
             Some((examined.outcome, examined.words))
@@ -145,5 +148,28 @@ impl Session {
         };
         let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
+    }
+
+    /// A session that asks nobody: its answers are those of a record, which was made with this profile. It
+    /// has those of the cases that others rest on; those of any other case are given to it with
+    /// [`Self::judge_recorded`].
+    pub(crate) fn of_record(
+        suite: Arc<Suite>,
+        rested_on: HashMap<String, CaseEvents>,
+        recorded: &TargetProfile,
+    ) -> Result<Self, SessionError> {
+        let session =
+            Self::new(suite, Profile::recorded(recorded).for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
+        Ok(Self { transport: Transport::Replay(Box::new(Replay::new(rested_on))), ..session })
+    }
+
+    /// Judges the recorded answers of a case.
+    pub(crate) async fn judge_recorded(&self, case: &Case, events: CaseEvents) -> Option<Arc<Done>> {
+        let replay = self.transport.replay()?;
+        if replay.is_rested_on(&case.id) {
+            return self.case(&case.id).await;
+        }
+        replay.set_current(events);
+        Some(Arc::new(self.run(case).await))
     }
 }

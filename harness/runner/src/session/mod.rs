@@ -1,15 +1,11 @@
 //! Runs cases against one target: set-ups, controls once and shared, the judged request, the verdict. What is
-//! asked stands in `ask`, what the target offers in `offer`; in place of a target there can be the record of
-//! a run (`recorded`).
+//! asked stands in `ask`, what the target offers in `offer`; and the way to it in `transport`.
 
 mod again;
 mod ask;
 mod build;
 mod control;
-mod gate;
 mod offer;
-mod recorded;
-mod stop;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -24,28 +20,22 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
-use xs2aspec_record::{
-    CaseVerdict, Exchange, Finding, Journal, Place, Request, Role, TargetProfile, Verdict,
-};
+use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
 use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Strength, Suite};
 
 pub(crate) use self::again::Again;
-pub(crate) use self::ask::micros;
-pub use self::ask::{NotReady, Requests};
-use self::{
-    gate::Gate,
-    recorded::Recorded,
-    stop::{Stop, Trail},
-};
+pub use self::ask::NotReady;
+pub use crate::transport::Requests;
+pub(crate) use crate::transport::micros;
 use crate::{
     exchange::{Answer, ExchangeError},
     fill::Filled,
     fit::Misfit,
     judge::{self, Examined, Outcome},
     mask::Masker,
-    pace::Pace,
     profile::Profile,
     seal::{Seal, SealError},
+    transport::{Stop, Trail, Transport},
     window::unconfirm,
 };
 
@@ -97,22 +87,12 @@ pub struct Session {
     now: DateTime<Utc>,
     /// Since when the clock runs, where it does.
     running: Option<Instant>,
-    gate: Gate,
-    pace: Pace,
-    /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
-    /// of its own, which keeps its exchanges instead.
-    beside: Option<Arc<Requests>>,
+    transport: Transport,
     masker: Masker,
     /// Clauses left to the bank for which the profile says `fail`.
     strict: BTreeSet<String>,
-    /// Where it is noted before something is sent that could make a payment.
-    journal: Option<Arc<Journal>>,
     /// Cases that had begun before the run was resumed, with what makes their identifiers others.
     started: BTreeMap<String, u64>,
-    /// The record that is judged in place of a target.
-    recorded: Option<Recorded>,
-    began: Instant,
-    retries: AtomicU64,
     /// Exchanges that only showed that valid requests are still accepted.
     asked_again: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
@@ -161,18 +141,20 @@ impl Session {
 
     /// Exchanges so far.
     pub fn exchanges(&self) -> u64 {
-        self.gate.passed()
+        self.transport.sent()
     }
 
     /// From now on nothing is sent beyond so many exchanges, those so far included. A case that is held back
     /// by that says so.
     pub fn limit_exchanges(&self, most: u64) {
-        self.gate.set_limit(most);
+        if let Some(live) = self.transport.live() {
+            live.gate.set_limit(most);
+        }
     }
 
     /// How many exchanges there may still be.
     pub fn exchanges_left(&self) -> u64 {
-        self.gate.limit().saturating_sub(self.gate.passed())
+        self.transport.live().map_or(0, |live| live.gate.limit().saturating_sub(live.gate.passed()))
     }
 
     /// How many of them only showed that valid requests are still accepted; they are not recorded.
@@ -182,7 +164,7 @@ impl Session {
 
     /// How many of them sent a request once more.
     pub fn retries(&self) -> u64 {
-        self.retries.load(Ordering::Relaxed)
+        self.transport.retries()
     }
 
     /// A request as it may be shown: without what belongs to persons and keys.
@@ -221,8 +203,7 @@ impl Session {
         };
         let is_held_back = trail.is_held_back || self.is_held_back(case.control.as_deref());
         let Trail { exchanges, learned, failure, .. } = trail;
-        // What is asked beside another session is compared, and never shown.
-        if self.beside.is_none() {
+        if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
             for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
                 *text = self.masker.text_with(text, &learned);
@@ -331,20 +312,13 @@ impl Session {
         let mut asked = self.exchange(case, "request", &case.request, kept, trail).await?;
         for (again, pause) in PAUSES.into_iter().enumerate() {
             let step = format!("request/{}", again + 2);
-            if judge::is_settled(expect, &asked.1) || !self.can_ask(&case.id, &step) {
+            if judge::is_settled(expect, &asked.1) || !self.transport.can_ask(&case.id, &step) {
                 break;
             }
-            if self.recorded.is_none() {
-                tokio::time::sleep(pause).await;
-            }
+            self.transport.pause(pause).await;
             asked = self.exchange(case, &step, &case.request, kept, trail).await?;
         }
         Ok(asked)
-    }
-
-    /// Whether a step of a case can be asked: a record may not have it.
-    fn can_ask(&self, case: &str, step: &str) -> bool {
-        self.recorded.as_ref().is_none_or(|recorded| recorded.has(case, step))
     }
 
     /// Sends the requests that prepare a case.

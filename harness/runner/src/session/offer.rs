@@ -5,16 +5,20 @@ use std::sync::{Arc, PoisonError};
 use serde_json::json;
 use xs2aspec_suite::{Case, ProfileSpec, RequestSpec, definition::Change};
 
-use super::{Session, Stop, gate::Held};
-use crate::profile::{Offered, Permission};
+use super::{Session, Stop};
+use crate::{
+    profile::{Offered, Permission},
+    transport::{Held, Transport},
+};
 
 impl Session {
     /// Whether the target offers what the case needs.
     pub(super) async fn offered(&self, case: &Case) -> Result<(), Stop> {
-        if let Some(recorded) = &self.recorded {
-            return recorded.offered(&case.id);
-        }
-        if self.gate.permission() == Permission::Reads && !case.only_reads() {
+        let target = match &self.transport {
+            Transport::Replay(replay) => return replay.offered(&case.id),
+            Transport::Live(target) => target,
+        };
+        if target.gate.permission() == Permission::Reads && !case.only_reads() {
             return Err(Stop::held(Held::Forbidden));
         }
         for need in &case.needs {
@@ -103,7 +107,7 @@ impl Session {
                 request.apply(&emptied).ok()?;
             }
             let request = self.filler(need, "ask", &[].into()).fill(&request).ok()?;
-            let pass = self.gate.pass(&request.method).ok()?;
+            let pass = self.transport.live()?.gate.pass(&request.method).ok()?;
             let status = pass.send(&request).await.answer.ok()?.status;
             ask.absent
                 .contains(&status)

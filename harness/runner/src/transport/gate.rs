@@ -1,4 +1,4 @@
-//! The one way from a session to its target. What the profile was not authorized for does not pass, nor does
+//! The last layer before the wire. What the profile was not authorized for does not pass, nor does
 //! a request beyond the limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::{
 
 /// Counts what is sent, and holds back what may not be.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     exchanger: Exchanger,
     permission: Permission,
     /// Requests that passed.
@@ -22,7 +22,7 @@ pub(super) struct Gate {
 
 /// Why a request was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Held {
+pub(crate) enum Held {
     /// The profile was not authorized for it.
     #[error("it could make something, and the target is a production system, which is only read")]
     Forbidden,
@@ -33,41 +33,41 @@ pub(super) enum Held {
 
 /// Leave to send one request, which counts from here on.
 #[must_use]
-pub(super) struct Pass<'a> {
+pub(crate) struct Pass<'a> {
     gate: &'a Gate,
     /// The number of the request, from 1.
-    pub(super) number: u64,
+    pub(crate) number: u64,
 }
 
 impl Gate {
-    pub(super) fn new(exchanger: Exchanger, permission: Permission) -> Self {
+    pub(crate) fn new(exchanger: Exchanger, permission: Permission) -> Self {
         Self { exchanger, permission, passed: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX) }
     }
 
     /// Goes on counting from here.
-    pub(super) fn after(self, passed: u64) -> Self {
+    pub(crate) fn after(self, passed: u64) -> Self {
         Self { passed: AtomicU64::new(passed), ..self }
     }
 
-    pub(super) fn permission(&self) -> Permission {
+    pub(crate) fn permission(&self) -> Permission {
         self.permission
     }
 
-    pub(super) fn passed(&self) -> u64 {
+    pub(crate) fn passed(&self) -> u64 {
         self.passed.load(Ordering::SeqCst)
     }
 
     /// Requests that may pass in all, those that did included.
-    pub(super) fn limit(&self) -> u64 {
+    pub(crate) fn limit(&self) -> u64 {
         self.limit.load(Ordering::SeqCst)
     }
 
-    pub(super) fn set_limit(&self, limit: u64) {
+    pub(crate) fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::SeqCst);
     }
 
     /// Leave to send a request with this method.
-    pub(super) fn pass(&self, method: &str) -> Result<Pass<'_>, Held> {
+    pub(crate) fn pass(&self, method: &str) -> Result<Pass<'_>, Held> {
         if !self.permission.covers(method) {
             return Err(Held::Forbidden);
         }
@@ -80,7 +80,7 @@ impl Gate {
 
 impl Pass<'_> {
     /// Sends it.
-    pub(super) async fn send(self, request: &Filled) -> Exchanged {
+    pub(crate) async fn send(self, request: &Filled) -> Exchanged {
         self.gate.exchanger.send(request).await
     }
 }

@@ -7,54 +7,54 @@ use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs};
 
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
-pub(super) struct Trail {
+pub(crate) struct Trail {
     /// Exchanges in the order in which they ended, masked.
-    pub(super) exchanges: Vec<Exchange>,
+    pub(crate) exchanges: Vec<Exchange>,
     /// What their answers told of persons and accounts.
-    pub(super) learned: Pairs,
+    pub(crate) learned: Pairs,
     /// Why the last request had no answer.
-    pub(super) failure: Option<ExchangeError>,
+    pub(crate) failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.
-    pub(super) is_held_back: bool,
+    pub(crate) is_held_back: bool,
     /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
-    pub(super) is_again: bool,
+    pub(crate) is_again: bool,
 }
 
 /// Where the way of a case ends before its request is judged.
-pub(super) struct Stop {
-    pub(super) verdict: Verdict,
-    pub(super) reason: String,
+pub(crate) struct Stop {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: String,
     /// Why it does not apply, of what does not.
-    pub(super) absence: Option<Absence>,
+    pub(crate) absence: Option<Absence>,
     /// The answer to the judged request, if it got that far.
-    pub(super) seen: Option<(Outcome, String)>,
+    pub(crate) seen: Option<(Outcome, String)>,
 }
 
 impl Stop {
-    pub(super) fn new(verdict: Verdict, reason: String) -> Self {
+    pub(crate) fn new(verdict: Verdict, reason: String) -> Self {
         Self { verdict, reason, absence: None, seen: None }
     }
 
-    pub(super) fn inconclusive(reason: String) -> Self {
+    pub(crate) fn inconclusive(reason: String) -> Self {
         Self::new(Verdict::Inconclusive, reason)
     }
 
     /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
-    pub(super) fn declared_absent(reason: String) -> Self {
+    pub(crate) fn declared_absent(reason: String) -> Self {
         Self { absence: Some(Absence::Declared), ..Self::new(Verdict::NotApplicable, reason) }
     }
 
     /// The profile does not say enough; `add` is the line that would open the case.
-    pub(super) fn not_said(reason: String, add: &str) -> Self {
+    pub(crate) fn not_said(reason: String, add: &str) -> Self {
         let absence = Some(Absence::NotSaid { add: add.to_owned() });
         Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
     }
 
-    pub(super) fn error(reason: String) -> Self {
+    pub(crate) fn error(reason: String) -> Self {
         Self::new(Verdict::Error, reason)
     }
 
-    pub(super) fn held(held: Held) -> Self {
+    pub(crate) fn held(held: Held) -> Self {
         match held {
             Held::Forbidden => Self::declared_absent(held.to_string()),
             Held::UsedUp => Self::inconclusive(held.to_string()),

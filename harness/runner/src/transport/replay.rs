@@ -2,51 +2,38 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use chrono::{DateTime, Utc};
-use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, TargetProfile, Verdict};
-use xs2aspec_suite::{Case, Suite};
+use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, Verdict};
 
-use super::{Done, Session, SessionError, Stop, Trail};
-use crate::{exchange::Answer, profile::Profile};
+use super::{Stop, Trail};
+use crate::exchange::Answer;
 
 /// What a record says of the case that is judged, and of those that others rest on.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(crate) struct Replay {
     rested_on: HashMap<String, CaseEvents>,
     current: Mutex<CaseEvents>,
 }
 
-impl Session {
-    /// A session that asks nobody: its answers are those of a record, which was made with this profile. It
-    /// has those of the cases that others rest on; those of any other case are given to it with
-    /// [`Self::judge_recorded`].
-    pub(crate) fn of_record(
-        suite: Arc<Suite>,
-        rested_on: HashMap<String, CaseEvents>,
-        recorded: &TargetProfile,
-    ) -> Result<Self, SessionError> {
-        let session =
-            Self::new(suite, Profile::recorded(recorded).for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
-        let recorded = Recorded { rested_on, current: Mutex::default() };
-        Ok(Self { recorded: Some(recorded), ..session })
+impl Replay {
+    /// What a record says of the cases that others rest on.
+    pub(crate) fn new(rested_on: HashMap<String, CaseEvents>) -> Self {
+        Self { rested_on, current: Mutex::default() }
     }
 
-    /// Judges the recorded answers of a case.
-    pub(crate) async fn judge_recorded(&self, case: &Case, events: CaseEvents) -> Option<Arc<Done>> {
-        let recorded = self.recorded.as_ref()?;
-        if recorded.rested_on.contains_key(&case.id) {
-            return self.case(&case.id).await;
-        }
-        *recorded.current.lock().unwrap_or_else(PoisonError::into_inner) = events;
-        Some(Arc::new(self.run(case).await))
+    /// Whether others rest on a case.
+    pub(crate) fn is_rested_on(&self, case: &str) -> bool {
+        self.rested_on.contains_key(case)
     }
-}
 
-impl Recorded {
+    /// What it says of the case that is judged next.
+    pub(crate) fn set_current(&self, events: CaseEvents) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = events;
+    }
+
     /// Looks at what was recorded of a case.
     fn of_case<T>(&self, case: &str, look: impl FnOnce(&CaseEvents) -> Option<T>) -> Option<T> {
         if let Some(events) = self.rested_on.get(case) {
@@ -67,7 +54,7 @@ impl Recorded {
 
     /// Whether the case was asked at all; otherwise it stays as it is. One whose request was sent did apply,
     /// whatever its verdict says.
-    pub(super) fn offered(&self, case: &str) -> Result<(), Stop> {
+    pub(crate) fn offered(&self, case: &str) -> Result<(), Stop> {
         match self.verdict(case, Verdict::NotApplicable).filter(|_| !self.has(case, "request")) {
             Some(CaseVerdict { absence, reason, .. }) => {
                 Err(Stop { absence, ..Stop::new(Verdict::NotApplicable, reason.unwrap_or_default()) })
@@ -77,12 +64,12 @@ impl Recorded {
     }
 
     /// Whether a step was recorded.
-    pub(super) fn has(&self, case: &str, step: &str) -> bool {
+    pub(crate) fn has(&self, case: &str, step: &str) -> bool {
         self.exchange(case, step).is_some()
     }
 
     /// The answer to a step.
-    pub(super) fn answer(&self, case: &str, step: &str, trail: &mut Trail) -> Result<Answer, Stop> {
+    pub(crate) fn answer(&self, case: &str, step: &str, trail: &mut Trail) -> Result<Answer, Stop> {
         let Some(exchange) = self.exchange(case, step) else {
             let reason = self.verdict(case, Verdict::Error).and_then(|verdict| verdict.reason);
             return Err(Stop::error(reason.unwrap_or_else(|| format!("no `{step}` was recorded"))));
@@ -95,7 +82,7 @@ impl Recorded {
 }
 
 /// The answer of an exchange, if there was a whole one.
-pub(super) fn answer(exchange: &Exchange) -> Option<Answer> {
+pub(crate) fn answer(exchange: &Exchange) -> Option<Answer> {
     let response = exchange.response.as_ref().filter(|_| exchange.failure.is_none())?;
     let body = match &response.body {
         None => Vec::new(),

@@ -1,0 +1,39 @@
+//! Requests that were filled and signed before, shared by sessions of several targets.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use crate::fill::{FillError, Filled};
+
+/// Requests by case and step, with their URLs below the base URL.
+#[derive(Debug, Default)]
+pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
+
+impl Requests {
+    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The request of a case and step for the target at this base URL: the one that was filled before, or the
+    /// one that `fill` makes.
+    pub(crate) fn get_or_fill(
+        &self,
+        (case, step): (&str, &str),
+        base_url: &str,
+        fill: impl FnOnce() -> Result<Filled, FillError>,
+    ) -> Result<Filled, FillError> {
+        let key = (case.to_owned(), step.to_owned());
+        if let Some(known) = self.known().get(&key) {
+            let mut filled = known.clone();
+            filled.url.insert_str(0, base_url);
+            return Ok(filled);
+        }
+        let filled = fill()?;
+        if let Some(path) = filled.url.strip_prefix(base_url) {
+            self.known().insert(key, Filled { url: path.to_owned(), ..filled.clone() });
+        }
+        Ok(filled)
+    }
+}

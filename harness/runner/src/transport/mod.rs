@@ -1,0 +1,195 @@
+//! The way from a session to the answers that it judges: a target, through layers, or the record of a run.
+//!
+//! A request to a target goes through the rate that its profile allows ([`pace`]), the permission and the limit
+//! ([`gate`]), and the journal; then over HTTP, over a path of its own where the exact bytes matter, or to a
+//! bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
+
+mod cache;
+mod gate;
+mod pace;
+mod replay;
+mod stop;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use xs2aspec_record::{Exchange, Journal};
+
+pub use self::cache::Requests;
+pub(crate) use self::{
+    gate::{Gate, Held},
+    pace::Pace,
+    replay::{Replay, answer},
+    stop::{Stop, Trail},
+};
+use crate::{
+    exchange::{Answer, Exchanged},
+    fill::Filled,
+    mask::Masker,
+};
+
+/// Where answers come from.
+#[derive(Debug)]
+pub(crate) enum Transport {
+    /// A target.
+    Live(Box<Live>),
+    /// The record of a run.
+    Replay(Box<Replay>),
+}
+
+/// The layers before a target.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) gate: Gate,
+    pace: Pace,
+    /// Where it is noted before something is sent that could make something.
+    journal: Option<Journal>,
+    /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
+    /// of its own, which keeps its exchanges instead.
+    cache: Option<Arc<Requests>>,
+    began: Instant,
+    retries: AtomicU64,
+}
+
+/// A step of a case that is asked.
+pub(crate) struct Asked<'a> {
+    pub(crate) case: &'a str,
+    pub(crate) step: &'a str,
+    pub(crate) operation: &'a str,
+    /// The request, made anew for each attempt.
+    pub(crate) make: &'a (dyn Fn() -> Result<Filled, Stop> + Sync),
+    /// Whether an answer is not asked for again, however busy the target says it is.
+    pub(crate) is_final: &'a (dyn Fn(&Answer) -> bool + Sync),
+    pub(crate) masker: &'a Masker,
+}
+
+impl Transport {
+    /// The answer to a step.
+    pub(crate) async fn ask(&self, asked: &Asked<'_>, trail: &mut Trail) -> Result<Answer, Stop> {
+        match self {
+            Self::Live(live) => live.ask(asked, trail).await,
+            Self::Replay(replay) => replay.answer(asked.case, asked.step, trail),
+        }
+    }
+
+    /// The target, where there is one.
+    pub(crate) fn live(&self) -> Option<&Live> {
+        if let Self::Live(live) = self { Some(live) } else { None }
+    }
+
+    /// The record, where there is no target.
+    pub(crate) fn replay(&self) -> Option<&Replay> {
+        if let Self::Replay(replay) = self { Some(replay) } else { None }
+    }
+
+    /// Requests that are shared with sessions of other targets.
+    pub(crate) fn cache(&self) -> Option<&Requests> {
+        self.live()?.cache.as_deref()
+    }
+
+    /// Whether exchanges are kept and shown: what is asked beside another session is compared, and never
+    /// shown.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.cache().is_none()
+    }
+
+    /// Whether valid requests are asked again: there is a target, and nobody else asks it.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.replay().is_none() && self.is_shown()
+    }
+
+    /// Whether a step of a case can be asked: a record may not have it.
+    pub(crate) fn can_ask(&self, case: &str, step: &str) -> bool {
+        self.replay().is_none_or(|replay| replay.has(case, step))
+    }
+
+    /// How many requests were sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.live().map_or(0, |live| live.gate.passed())
+    }
+
+    /// How many of them sent a request once more.
+    pub(crate) fn retries(&self) -> u64 {
+        self.live().map_or(0, |live| live.retries.load(Ordering::Relaxed))
+    }
+
+    /// Waits for a target, which a record does not need.
+    pub(crate) async fn pause(&self, time: Duration) {
+        if self.live().is_some() {
+            tokio::time::sleep(time).await;
+        }
+    }
+}
+
+impl Live {
+    pub(crate) fn new(gate: Gate, pace: Pace, cache: Option<Arc<Requests>>) -> Self {
+        Self { gate, pace, journal: None, cache, began: Instant::now(), retries: AtomicU64::new(0) }
+    }
+
+    /// Notes what could make something before it is sent.
+    pub(crate) fn with_journal(self, journal: Journal) -> Self {
+        Self { journal: Some(journal), ..self }
+    }
+
+    /// Goes on counting requests from here.
+    pub(crate) fn after(self, sent: u64) -> Self {
+        Self { gate: self.gate.after(sent), ..self }
+    }
+
+    async fn ask(&self, asked: &Asked<'_>, trail: &mut Trail) -> Result<Answer, Stop> {
+        let mut attempt = 0;
+        let answer = loop {
+            attempt += 1;
+            let sent = self.pace.wait(asked.operation).await;
+            let request = (asked.make)()?;
+            let pass = self.gate.pass(&request.method).map_err(|held| {
+                trail.is_held_back |= held == Held::UsedUp;
+                Stop::held(held)
+            })?;
+            if let Some(journal) =
+                self.journal.as_ref().filter(|_| request.method != "GET" && !trail.is_again)
+            {
+                journal.note(asked.case, asked.step).map_err(|error| {
+                    Stop::error(format!("what is sent cannot be noted, so it was not sent: {error}"))
+                })?;
+            }
+            let (number, at) = (pass.number, micros(self.began.elapsed()));
+            let Exchanged { answer, seen, took } = pass.send(&request).await;
+            if self.cache.is_none() {
+                let seen = answer.as_ref().ok().or(seen.as_ref());
+                if let Some(answer) = seen {
+                    asked.masker.learn(&request, answer, &mut trail.learned);
+                }
+                let learned = &trail.learned;
+                trail.exchanges.push(Exchange {
+                    number,
+                    case: asked.case.to_owned(),
+                    step: asked.step.to_owned(),
+                    attempt,
+                    request: asked.masker.request(&request),
+                    response: seen.map(|answer| asked.masker.response(answer, learned)),
+                    failure: answer.as_ref().err().map(|error| asked.masker.text(&error.to_string())),
+                    at,
+                    micros: micros(took),
+                });
+            }
+            let is_final = answer.as_ref().is_ok_and(|answer| (asked.is_final)(answer));
+            if is_final || !self.pace.again(&request.method, &answer, attempt, sent).await {
+                break answer;
+            }
+            self.retries.fetch_add(1, Ordering::Relaxed);
+        };
+        trail.failure = answer.as_ref().err().cloned();
+        answer.map_err(|error| Stop::error(error.to_string()))
+    }
+}
+
+/// A duration in whole microseconds.
+pub(crate) fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
