@@ -1,6 +1,7 @@
 //! The command line.
 
 mod own;
+mod parsed;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -9,6 +10,7 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::own::{InspectCert, Keys, Prove, Scaffold, Serve, Sign};
+use self::parsed::{depth, time};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
 /// `--pack` that of another document.
@@ -469,25 +471,4 @@ pub(crate) struct Coverage {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) source: Source,
-}
-
-/// A moment, RFC 3339.
-fn time(text: &str) -> Result<DateTime<Utc>, String> {
-    let time = DateTime::parse_from_rfc3339(text);
-    time.map(|time| time.to_utc())
-        .map_err(|_| "expected a time as in 2030-01-31T12:00:00Z (RFC 3339)".to_owned())
-}
-
-fn depth(text: &str) -> Result<Depth, String> {
-    let all = [Depth::Quick, Depth::Standard, Depth::Exhaustive];
-    all.into_iter()
-        .find(|depth| depth.word() == text)
-        .ok_or_else(|| "expected quick, standard or exhaustive".to_owned())
-}
-
-fn method(text: &str) -> Result<String, String> {
-    if crate::message::is_token(text) {
-        return Ok(text.to_owned());
-    }
-    Err("expected a method such as POST, without blanks (RFC 9110, section 9.1)".to_owned())
 }

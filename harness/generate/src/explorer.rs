@@ -10,17 +10,11 @@ use xs2aspec_spec::{Problem, request::Due};
 use xs2aspec_suite::Suite;
 
 use crate::{
-    company::{Met, every_partition_once},
+    company::{COMPANY, Met, PACKED, every_partition_once},
     draft::Draft,
     pairs,
     partition::{Aim, Partition},
 };
-
-/// Moves of one request besides the one that it is made for, at most.
-pub(crate) const COMPANY: usize = 6;
-
-/// Valid moves of a request that must be accepted, at most.
-pub(crate) const PACKED: usize = 8;
 
 /// Draws requests, the same ones for the same seed.
 pub struct Explorer {

@@ -8,7 +8,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    changes::Changes, clauses::AnswerChecks, totals::Counts, verdict::CaseVerdict, verdict::Strength,
+    changes::Changes, clauses::AnswerChecks, counts::Counts, verdict::CaseVerdict, verdict::Strength,
     waiver::WaiverSeen,
 };
 

@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     event::Event,
-    outputs::RECORD,
     reader::{ReadError, RecordReader},
     verdict::Verdict,
 };
+
+/// The record of a run, in its folder, in which the journal lies too.
+pub const RECORD: &str = "record.jsonl";
 
 /// The name of the file, beside the record.
 pub const FILE: &str = "sending.jsonl";

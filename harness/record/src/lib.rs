@@ -21,6 +21,7 @@ pub mod case_events;
 pub mod chain;
 pub mod changes;
 pub mod clauses;
+pub mod counts;
 pub mod digest;
 pub mod event;
 pub mod exit;
@@ -37,6 +38,7 @@ pub use case_events::{CaseEvents, Entry, Grouping, Numbering, OutOfOrder};
 pub use chain::HashChain;
 pub use changes::Changes;
 pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClauses};
+pub use counts::Counts;
 pub use event::{
     Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, Resumed, RunFinished,
     RunStarted, TargetProfile,
@@ -44,7 +46,7 @@ pub use event::{
 pub use exit::Exit;
 pub use journal::Journal;
 pub use reader::{ReadError, RecordReader, read};
-pub use totals::{Counts, Totals};
+pub use totals::Totals;
 pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};
 pub use writer::RecordWriter;

@@ -11,8 +11,8 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::journal;
 
-/// The record of a run, in its folder.
-pub const RECORD: &str = "record.jsonl";
+pub use crate::journal::RECORD;
+
 /// The record of a run while a new one is written that takes its place.
 pub const PART: &str = "record.jsonl.part";
 

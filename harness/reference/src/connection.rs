@@ -20,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::patience::Waiter;
 use crate::rules::{Breach, FieldNames, Rules};
+use crate::stream::Connection;
 
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
@@ -160,14 +161,6 @@ impl Listener for Door {
         }
     }
 }
-
-/// Bytes in both directions.
-pub(crate) type Connection = Pin<Box<dyn Stream>>;
-
-/// What a [`Connection`] is made of.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send {}
-
-impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 
 /// A fault: header names in some letter case are not known. HTTP libraries forget the case, so that it has to
 /// be seen here.

@@ -1,50 +1,18 @@
 //! The request headers: which are required where, and what they may say (the document, section Endpoints >
 //! Common request headers).
 
+pub(crate) mod fields;
 mod format;
-mod table;
+pub(crate) mod table;
 
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::StatusCode;
 
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 use crate::rules::{Breach, Rules, Variance};
+pub(crate) use fields::Fields;
 pub(crate) use table::Header;
 use table::{Presence, TABLE};
-
-/// The headers of one request. Names are matched without regard to case (RFC 9110 section 5.1).
-#[derive(Clone, Copy)]
-pub(crate) struct Fields<'a>(pub(crate) &'a HeaderMap);
-
-impl Fields<'_> {
-    /// The value of a field, or `None` where the request has no such field. Lines of the same name are joined
-    /// with `, ` in their order (RFC 9110 section 5.3), and white space around each is dropped.
-    pub(crate) fn bytes(self, name: &str) -> Option<Vec<u8>> {
-        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        let mut lines = self.0.get_all(name).iter().map(|line| line.as_bytes().trim_ascii());
-        let mut value = lines.next()?.to_vec();
-        for line in lines {
-            value.extend_from_slice(b", ");
-            value.extend_from_slice(line);
-        }
-        Some(value)
-    }
-
-    /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format
-    /// allows.
-    pub(crate) fn text(self, header: Header) -> Option<String> {
-        let bytes = self.bytes(header.name())?;
-        Some(
-            String::from_utf8(bytes)
-                .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()),
-        )
-    }
-
-    /// Whether the field is there and says something.
-    pub(crate) fn has(self, header: Header) -> bool {
-        self.bytes(header.name()).is_some_and(|value| !value.is_empty())
-    }
-}
 
 /// Checks presence first, then forms, both in the order of the document's table.
 pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> Result<(), Refusal> {
@@ -113,6 +81,8 @@ fn require(fields: Fields<'_>, header: Header, operation: Operation, rules: Rule
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderMap;
+
     use super::*;
 
     fn complete() -> HeaderMap {

@@ -50,6 +50,7 @@ mod service;
 mod shared_types;
 mod signature;
 mod state;
+mod stream;
 #[cfg(test)]
 #[path = "../tests/it/support/certificate.rs"]
 mod test_certificate;

@@ -10,9 +10,9 @@ use axum::http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::connection::{Connection, Stream};
 use crate::log;
 use crate::refusal::{Code, Refusal};
+use crate::stream::{Connection, Stream};
 
 /// Longest head that is looked at. What is longer is left to the HTTP library, which has a limit of its own.
 const HEAD_LIMIT: usize = 1 << 16;

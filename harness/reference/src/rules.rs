@@ -14,7 +14,7 @@ use axum::http::{StatusCode, Uri};
 use serde_json::{Map, Value};
 
 use crate::declaration::Declaration;
-use crate::header::{Fields, Header};
+use crate::header::{fields::Fields, table::Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::currency::Currency;
 use crate::money;
 use crate::operation::Product;
-use crate::state::Status;
+use crate::state::status::Status;
 
 /// What a bank knows when it starts.
 #[derive(Clone, Debug, Deserialize)]

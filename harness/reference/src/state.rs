@@ -1,5 +1,7 @@
 //! What the bank remembers between requests, in memory.
 
+pub(crate) mod status;
+
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::num::NonZeroUsize;
@@ -7,43 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDate;
 use lru::LruCache;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(crate) use self::status::Status;
 use crate::currency::Currency;
 use crate::operation::Product;
 use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
-
-/// The statuses of payments that this bank uses (the document, section States and transitions).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Status {
-    /// Received.
-    Rcvd,
-    /// Accepted: a series that has begun.
-    Actc,
-    /// Pending: under way, and no longer to be deleted.
-    Pdng,
-    /// Settled.
-    Acsc,
-    /// Rejected.
-    Rjct,
-    /// Cancelled.
-    Canc,
-}
-
-impl Status {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Rcvd => "RCVD",
-            Self::Actc => "ACTC",
-            Self::Pdng => "PDNG",
-            Self::Acsc => "ACSC",
-            Self::Rjct => "RJCT",
-            Self::Canc => "CANC",
-        }
-    }
-}
 
 /// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@
 
 pub mod compare;
 pub mod demanded;
+pub mod error;
 pub mod format;
 pub mod progress;
 pub mod reporter;

@@ -10,33 +10,12 @@ use xs2aspec_record::{
     outputs::{self, Output},
 };
 
+pub use crate::error::ReportsError;
 use crate::{
     format::Report,
     reporter::Reporter,
     summary::{RunError, RunSummary, SummaryBuilder},
 };
-
-/// Why reports are not whole.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportsError {
-    /// A file or the folder.
-    #[error("{}: cannot be written: {error}", path.display())]
-    Write {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A record that cannot be read.
-    #[error(transparent)]
-    Record(#[from] ReadError),
-    /// What is drawn cannot be written.
-    #[error("cannot be written: {0}")]
-    Draw(#[source] io::Error),
-    /// The events are no run.
-    #[error(transparent)]
-    Run(#[from] RunError),
-}
 
 /// Reads the summary of a record.
 pub fn summary<R: BufRead>(record: &mut RecordReader<R>) -> Result<RunSummary, ReportsError> {

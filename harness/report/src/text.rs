@@ -73,6 +73,22 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark`
+/// section 6.1): the fence is longer than any run of backticks within, and a space parts it from a backtick
+/// or space at the edge.
+pub(crate) fn code(text: &str) -> String {
+    let text = short(text);
+    if text.is_empty() {
+        return "(nothing)".to_owned();
+    }
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    let edge = |letter: char| letter == '`' || letter == ' ';
+    let blank = text.chars().all(|letter| letter == ' ');
+    let pad = if !blank && (text.starts_with(edge) || text.ends_with(edge)) { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

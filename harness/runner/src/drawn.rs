@@ -11,6 +11,7 @@ use crate::{
     answer_checks::AnswerTally,
     run::{self, Options},
     session::{Done, Session, micros},
+    strength::strength,
     waiver::Waivers,
 };
 
@@ -88,7 +89,7 @@ impl<'a> DrawnRun<'a> {
             sink(&Event::Exchange(exchange));
         }
         if let Some(clause) = self.session.suite().clauses().get(&verdict.clause) {
-            self.totals.add(&verdict, run::strength(clause).0);
+            self.totals.add(&verdict, strength(clause).0);
         }
         sink(&Event::Verdict(verdict));
     }

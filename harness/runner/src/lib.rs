@@ -28,7 +28,9 @@ pub mod resume;
 pub mod run;
 pub mod seal;
 pub mod session;
+mod strength;
 mod transport;
+mod unconfirmed;
 pub mod waiver;
 mod window;
 

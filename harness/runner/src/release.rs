@@ -11,8 +11,8 @@ use xs2aspec_suite::Case;
 use crate::{
     answer_checks::AnswerTally,
     resume::PreviousCases,
-    run::strength,
     session::{Session, left_in_doubt},
+    strength::strength,
     waiver::Waivers,
 };
 

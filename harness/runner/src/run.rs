@@ -8,15 +8,15 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Strength,
-    Totals,
+    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Totals,
 };
-use xs2aspec_suite::{Case, Clause, Depth, Plan, Shard};
+use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
 use crate::{
     release::Release,
     resume::PreviousRun,
     session::{Done, Session, left_in_doubt, micros},
+    strength::strength,
     waiver::{Waivers, WaiversFile},
     window::{Answers, Window},
 };
@@ -304,17 +304,5 @@ pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMu
     for file in files {
         let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
         tell(&Event::Source(CaseSource { file: file.to_owned(), text }));
-    }
-}
-
-/// The strength of a clause, as the record says it, and the standard of a derived one.
-pub(crate) fn strength(clause: &Clause) -> (Strength, Option<String>) {
-    use xs2aspec_suite::Strength as Kind;
-    match &clause.strength {
-        Kind::Stated => (Strength::Stated, None),
-        Kind::Derived(standard) => (Strength::Derived, Some(standard.clone())),
-        Kind::Choice(_) => (Strength::Choice, None),
-        Kind::Observed(_) => (Strength::Observed, None),
-        Kind::Untestable(_) => (Strength::Untestable, None),
     }
 }

@@ -7,9 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_record::{CaseVerdict, Exchange, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, Role};
 
-use crate::session::{Again, Done, Session};
+use crate::{
+    session::{Again, Done, Session},
+    unconfirmed::unconfirm,
+};
 
 /// Verdicts that wait for one another before the plain requests that they lean on are asked again.
 const WAITING: usize = 100;
@@ -111,13 +114,4 @@ impl Window {
         });
         settled.collect()
     }
-}
-
-/// Makes a verdict that rests on a refusal one that says nothing.
-pub(crate) fn unconfirm(verdict: &mut CaseVerdict, reason: &str) {
-    verdict.verdict = Verdict::Inconclusive;
-    verdict.reason = Some(reason.to_owned());
-    verdict.unconfirmed = true;
-    verdict.findings.clear();
-    verdict.observations.retain(|seen| !seen.contains(": refused with "));
 }

@@ -30,6 +30,9 @@ const REQUIRED: [(&str, &str); 6] = [
 /// Endings of the files of a pack below `fixtures/`; others are not read.
 const ENDINGS: [&str; 5] = ["csv", "json", "md", "toml", "yaml"];
 
+/// What a folder says of itself.
+const README: &str = "README.md";
+
 /// Files by path with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`,
 /// `fixtures/tables/..`.
 #[derive(Debug, Clone, Default)]
@@ -203,7 +206,8 @@ impl Tree {
         let is_fixture = prefix != "cases";
         for file in folder.files() {
             if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8())
-                // What is written about the cases is none of them.
+                // What is written about cases and fixtures is none of them, and no run is planned from it.
+                && !file.path().ends_with(README)
                 && (is_fixture || file.path().extension().is_some_and(|ending| ending == "yaml"))
             {
                 self.files.insert(format!("{prefix}/{}", path.replace('\\', "/")), text.to_owned());
@@ -237,7 +241,7 @@ impl Tree {
                 self.add_folder(&inside, &path, endings, problems);
             } else if kind.is_file() && ending == "yml" {
                 problems.push(Problem::of_file(&shown, "is not read").help("name it `.yaml`"));
-            } else if kind.is_file() && endings.contains(&ending) {
+            } else if kind.is_file() && endings.contains(&ending) && name != README {
                 match std::fs::read_to_string(&path) {
                     Ok(text) => _ = self.files.insert(inside, text),
                     Err(error) => {

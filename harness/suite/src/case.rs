@@ -8,13 +8,15 @@ use xs2aspec_spec::{At, Clause, Problem, RequestRules, Spec, Tree};
 use crate::{
     axis::{self, Combination},
     baseline::Baseline,
-    control,
     definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
     request::{self, RequestSpec},
     template,
 };
+
+/// What a case file writes as the control of the plain request of an operation.
+pub(crate) const NO_CONTROL: &str = "none";
 
 /// One case: what to send, and what must come back.
 #[derive(Debug, Clone)]
@@ -178,7 +180,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     expander.check_expected(&expect, &before)?;
     let needs = expander.needs(baseline)?;
     let control = definition.control.as_deref().map(|control| expander.text(control)).transpose()?;
-    let is_plain = control.as_deref() == Some(control::NONE);
+    let is_plain = control.as_deref() == Some(NO_CONTROL);
     let control = control.filter(|_| !is_plain);
     let (line, column) = row.place().unwrap_or((group.line, group.column));
     Ok(Case {

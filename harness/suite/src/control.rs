@@ -7,9 +7,6 @@ use xs2aspec_spec::Problem;
 
 use crate::{case::Case, definition::IfControlRefused, expectation::Expectation, request::RequestSpec};
 
-/// What a case file writes as the control of the plain request of an operation.
-pub(crate) const NONE: &str = "none";
-
 /// Finds the plain case of each operation, gives it as control to each case that names none, and tells which
 /// cases are its request once more. A case of an operation without a plain one leans on that of the requests
 /// that prepare it.

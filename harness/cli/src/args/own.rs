@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
-use super::{depth, method, time};
+use super::parsed::{depth, method, time};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Prove {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use axum::http::Uri;
 
-use super::Header;
+use super::table::Header;
 use crate::operation::Operation;
 use crate::refusal::excerpt;
 

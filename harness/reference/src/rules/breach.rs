@@ -1,6 +1,6 @@
 //! The ways in which the bank breaks a rule that has several, and those in which it uses a freedom.
 
-use crate::header::Header;
+use crate::header::table::Header;
 
 /// Another idea of duplicate months.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

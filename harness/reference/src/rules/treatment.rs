@@ -5,7 +5,7 @@
 use axum::http::{StatusCode, Uri};
 use serde_json::{Map, Value};
 
-use crate::header::Fields;
+use crate::header::fields::Fields;
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 

@@ -7,7 +7,12 @@ use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, Entry, RecordReader, Role, RunStarted, Verdict, WaiverSeen,
 };
 
-use crate::{stream::ReportsError, summary::SummaryBuilder, text::short, words};
+use crate::{
+    error::ReportsError,
+    summary::SummaryBuilder,
+    text::{self, short},
+    words,
+};
 
 /// Items of one list that are shown.
 const MOST: usize = 200;
@@ -243,7 +248,7 @@ fn why(verdict: &CaseVerdict) -> String {
 
 /// As a code span that no text can end.
 fn code(text: &str) -> String {
-    crate::format::markdown::code(&short(text))
+    text::code(&short(text))
 }
 
 #[cfg(test)]

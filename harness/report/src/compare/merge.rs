@@ -12,7 +12,7 @@ use xs2aspec_record::{
 };
 
 use crate::{
-    stream::ReportsError,
+    error::ReportsError,
     summary::{RunSummary, SummaryBuilder},
 };
 

@@ -18,7 +18,7 @@ use crate::{
     },
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
-    text::{self, short},
+    text::{self, code},
     words,
 };
 
@@ -215,22 +215,6 @@ fn grouped(reason: &str, group: &Group) -> String {
         more => format!(" and {more} more"),
     };
     format!("- {}: {}\n  - {}{more}\n", text::count(group.times, "case"), code(reason), named.join(", "))
-}
-
-/// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark`
-/// section 6.1): the fence is longer than any run of backticks within, and a space parts it from a backtick
-/// or space at the edge.
-pub(crate) fn code(text: &str) -> String {
-    let text = short(text);
-    if text.is_empty() {
-        return "(nothing)".to_owned();
-    }
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest + 1);
-    let edge = |letter: char| letter == '`' || letter == ' ';
-    let blank = text.chars().all(|letter| letter == ' ');
-    let pad = if !blank && (text.starts_with(edge) || text.ends_with(edge)) { " " } else { "" };
-    format!("{fence}{pad}{text}{pad}{fence}")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The profile as it stands in its file: TOML, read with line and column, and checked as far as it can be without asking the target.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::LazyLock,
     time::Duration,
 };
 
@@ -10,10 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 use xs2aspec_signing::material;
-use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite, nearest};
+use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite};
 
 use super::{
-    Environment, Http, Key, Limits, Offered, Profile, ProfileError, TEST_CERTIFICATE, TEST_KEY,
+    Environment, Http, Key, Limits, Offered, Profile, TEST_CERTIFICATE, TEST_KEY,
+    error::{ProfileError, syntax, unknown, value},
     prepare::{self, Prepare},
     values,
 };
@@ -26,6 +28,12 @@ const LEAST_RATE: f64 = 0.01;
 const MOST_RETRIES: u32 = 10;
 /// Longest time that a run waits because the target asks it to, in seconds.
 const LONGEST_WAIT: u64 = 600;
+
+/// What every profile says, whatever the spec: the fields of [`File`].
+static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let schema = schemars::schema_for!(File).to_value();
+    schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+});
 
 /// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths are relative to this file.
 // What it does not have is for the values that a spec knows.
@@ -160,13 +168,13 @@ pub(super) fn parse(
 ) -> Result<Profile, ProfileError> {
     let folder = folder.unwrap_or(Path::new(""));
     let parsed = |text: &str| toml::from_str::<File>(text).map_err(|error| syntax(name, text, &error));
-    let values = values::read(name, text, spec)?;
+    let values = values::read(name, text, spec, &FIELDS)?;
     let file = parsed(text)?;
     let prepared = prepare::run(name, text, &file.prepare, folder)?;
     if file.prepare.is_empty() {
         return Reader { name, folder, file: &file, spec }.profile(values, prepared.values);
     }
-    let (file, values) = (parsed(&prepared.text)?, values::read(name, &prepared.text, spec)?);
+    let (file, values) = (parsed(&prepared.text)?, values::read(name, &prepared.text, spec, &FIELDS)?);
     Reader { name, folder, file: &file, spec }.profile(values, prepared.values)
 }
 
@@ -376,37 +384,6 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn value(file: &str, message: impl Into<String>) -> ProfileError {
-    ProfileError::Value { file: file.to_owned(), message: message.into() }
-}
-
-pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
-    let mut message = error.message().lines().next().unwrap_or_default().to_owned();
-    // The parser lists what it knows between backquotes; the near name is among them.
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    if let (true, Some(found)) = (message.starts_with("unknown field"), quoted.next())
-        && let Some(near) = nearest(found, quoted)
-    {
-        message = format!("unknown field `{found}`; did you mean `{near}`?");
-    } else if let Some((what, _)) = message.split_once(", expected one of")
-        && message.starts_with("unknown field")
-    {
-        message = format!("{what}: `xs2aspec init --schema` lists what a profile may say");
-    }
-    at(file, text, error.span().map_or(0, |span| span.start), message)
-}
-
-/// A mistake at this byte of the text.
-pub(super) fn at(file: &str, text: &str, byte: usize, message: String) -> ProfileError {
-    let before = &text[..byte.min(text.len())];
-    ProfileError::Syntax {
-        file: file.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before.chars().rev().take_while(|letter| *letter != '\n').count() + 1,
-        message,
-    }
-}
-
 pub(super) fn checked_url(file: &str, key: &str, text: &str) -> Result<String, ProfileError> {
     // A password may stand before the host.
     let shown = match (text.find("://"), text.rfind('@')) {
@@ -442,16 +419,6 @@ fn capabilities(
     };
     let offered = spec.capabilities.iter().filter_map(|one| Some((one.name.clone(), offered(one)?)));
     Ok(offered.collect())
-}
-
-pub(super) fn unknown<'a>(
-    file: &str,
-    what: &str,
-    found: &'a str,
-    known: impl Iterator<Item = &'a str>,
-) -> ProfileError {
-    let near = nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    value(file, format!("unknown {what} `{found}`{near}"))
 }
 
 /// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite knows, and what they mean.

@@ -1,6 +1,7 @@
 //! The target profile: what the suite must know of one bank.
 
 mod authorize;
+mod error;
 mod file;
 mod prepare;
 mod values;
@@ -20,8 +21,9 @@ use xs2aspec_signing::{Signer, signer::SignerError};
 use xs2aspec_suite::ProfileSpec;
 
 pub use authorize::{AuthorizedProfile, Permission};
+pub use error::ProfileError;
+pub(crate) use error::syntax;
 pub use file::schema;
-pub(crate) use file::syntax;
 
 /// Test key and certificate that are used where a profile names none. Marked test material, known to everybody.
 pub const TEST_KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem");
@@ -179,39 +181,6 @@ impl Offered {
             Self::NotSaid => "not said",
         }
     }
-}
-
-/// Why a profile cannot be used. Exit code 2.
-#[derive(Debug, thiserror::Error)]
-pub enum ProfileError {
-    /// The file, or one it names.
-    #[error("{file}: cannot be read: {source}")]
-    File {
-        /// Path.
-        file: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// Not TOML, an unknown field, a missing one, a wrong type.
-    #[error("{file}:{line}:{column}: {message}")]
-    Syntax {
-        /// Path.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// What was expected and what was found, with the near name.
-        message: String,
-    },
-    /// A value that cannot be.
-    #[error("{file}: {message}")]
-    Value {
-        /// Path.
-        file: String,
-        /// What was expected and what was found.
-        message: String,
-    },
 }
 
 impl Profile {

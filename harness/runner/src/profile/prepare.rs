@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use xs2aspec_signing::command;
 
-use super::{ProfileError, file::value};
+use super::error::{ProfileError, value};
 
 /// How a value is written in a profile.
 const MARK: &str = "${prepare.";

@@ -1,9 +1,6 @@
 //! The values of a profile: what the spec's tables hold, under dotted names.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{
     Spanned,
@@ -11,16 +8,7 @@ use toml::{
 };
 use xs2aspec_suite::{ProfileSpec, nearest};
 
-use super::{
-    ProfileError,
-    file::{self, File},
-};
-
-/// What every profile says, whatever the spec: the fields of [`File`].
-static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let schema = schemars::schema_for!(File).to_value();
-    schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
-});
+use super::error::{self, ProfileError};
 
 /// Every value under its dotted name, with the usual ones; a field and a value that nobody knows is a
 /// mistake.
@@ -28,9 +16,10 @@ pub(super) fn read(
     name: &str,
     text: &str,
     spec: &ProfileSpec,
+    fields: &BTreeSet<String>,
 ) -> Result<BTreeMap<String, String>, ProfileError> {
-    let table = DeTable::parse(text).map_err(|error| file::syntax(name, text, &error))?;
-    let mut reader = Reader { name, text, spec, values: BTreeMap::new() };
+    let table = DeTable::parse(text).map_err(|error| error::syntax(name, text, &error))?;
+    let mut reader = Reader { name, text, spec, fields, values: BTreeMap::new() };
     for value in &spec.values {
         if let Some(usual) = &value.usual {
             reader.values.insert(value.name.clone(), usual.clone());
@@ -38,7 +27,7 @@ pub(super) fn read(
     }
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
-        if FIELDS.contains(word) {
+        if fields.contains(word) {
             continue;
         }
         if !spec.tables.contains_key(word) && spec.value(word).is_none() {
@@ -53,6 +42,8 @@ struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     spec: &'a ProfileSpec,
+    /// What every profile says, whatever the spec.
+    fields: &'a BTreeSet<String>,
     values: BTreeMap<String, String>,
 }
 
@@ -64,7 +55,7 @@ impl Reader<'_> {
             DeValue::Table(members) => members
                 .iter()
                 .try_for_each(|(name, value)| self.add(&format!("{key}.{}", name.get_ref()), value)),
-            other => Err(file::at(
+            other => Err(error::at(
                 self.name,
                 self.text,
                 value.span().start,
@@ -75,13 +66,13 @@ impl Reader<'_> {
 
     fn add_text(&mut self, key: &str, text: &str) -> Result<(), ProfileError> {
         if self.spec.value(key).is_none() {
-            return Err(file::unknown(self.name, "value", key, self.spec.value_names()));
+            return Err(error::unknown(self.name, "value", key, self.spec.value_names()));
         }
         // A header or a path cannot hold it, and the mistake would show far from here.
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             let message =
                 format!("`{key}` is {text:?}: expected a text on one line, without blanks around it");
-            return Err(file::value(self.name, message));
+            return Err(error::value(self.name, message));
         }
         self.values.insert(key.to_owned(), text.to_owned());
         Ok(())
@@ -90,11 +81,11 @@ impl Reader<'_> {
     /// A field that nobody knows.
     fn unknown(&self, word: &str, key: &Spanned<impl Sized>) -> ProfileError {
         let singles = self.spec.value_names().filter(|name| !name.contains('.'));
-        let known = FIELDS.iter().map(String::as_str).chain(self.spec.tables.keys().map(String::as_str));
+        let known = self.fields.iter().map(String::as_str).chain(self.spec.tables.keys().map(String::as_str));
         let advice = nearest(word, known.chain(singles)).map_or_else(
             || ": `xs2aspec init --schema` lists what a profile may say".to_owned(),
             |near| format!("; did you mean `{near}`?"),
         );
-        file::at(self.name, self.text, key.span().start, format!("unknown field `{word}`{advice}"))
+        error::at(self.name, self.text, key.span().start, format!("unknown field `{word}`{advice}"))
     }
 }

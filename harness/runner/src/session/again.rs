@@ -2,24 +2,15 @@
 
 use std::sync::{PoisonError, atomic::Ordering};
 
-use xs2aspec_record::{Exchange, Verdict};
+use xs2aspec_record::Verdict;
 use xs2aspec_suite::{Case, Expectation, lint};
 
-use super::{Done, Prepared, Session, Trail};
+use super::{Done, Prepared, Session, Trail, outcome::Again};
 use crate::judge::Outcome;
 
 /// For so many exchanges nobody doubts what was accepted: a target may refuse everything with 401 or 403, and
 /// be right.
 const A_MOMENT: u64 = 20;
-
-/// What came of a valid request that was asked again.
-#[derive(Debug)]
-pub(crate) struct Again {
-    /// What it got in place of acceptance.
-    pub(crate) refused: Option<String>,
-    /// What was sent and came back, as steps of the valid request's case.
-    pub(crate) exchanges: Vec<Exchange>,
-}
 
 impl Done {
     /// Whether the verdict rests on what the target did not accept, and says nothing if that has another

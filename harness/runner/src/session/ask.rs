@@ -3,37 +3,15 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
-use xs2aspec_record::Verdict;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::{Prepared, Session, Stop, Trail};
+use super::{Prepared, Session, Stop, Trail, outcome::NotReady};
 use crate::{
     exchange::Answer,
     fill::{FillError, Filled, Filler},
     judge::{self, Examined},
     transport::Asked,
 };
-
-/// The capability of cases that use up a quota of the day.
-pub(super) const QUOTA: &str = "quota";
-
-/// Why there is no request that somebody else could send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotReady {
-    /// With this profile the request cannot be made.
-    Profile(String),
-    /// A request that prepares it did not come to what it must.
-    Target(String),
-}
-
-impl From<Stop> for NotReady {
-    fn from(stop: Stop) -> Self {
-        match stop.verdict {
-            Verdict::NotApplicable => Self::Profile(stop.reason),
-            _ => Self::Target(stop.reason),
-        }
-    }
-}
 
 impl Session {
     /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is

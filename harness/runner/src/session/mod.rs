@@ -6,6 +6,7 @@ mod ask;
 mod build;
 mod control;
 mod offer;
+mod outcome;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -23,8 +24,8 @@ use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
 use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Strength, Suite};
 
-pub(crate) use self::again::Again;
-pub use self::ask::NotReady;
+pub(crate) use self::outcome::Again;
+pub use self::outcome::NotReady;
 pub use crate::transport::Requests;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -36,8 +37,11 @@ use crate::{
     profile::Profile,
     seal::{Seal, SealError},
     transport::{Stop, Trail, Transport},
-    window::unconfirm,
+    unconfirmed::unconfirm,
 };
+
+/// The capability of cases that use up a quota of the day.
+const QUOTA: &str = "quota";
 
 /// Why a session cannot begin. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -265,7 +269,7 @@ impl Session {
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         // Only what leaves something out uses up the quota.
-        let uses_quota = !case.changes.is_empty() && case.needs.iter().any(|need| need == ask::QUOTA);
+        let uses_quota = !case.changes.is_empty() && case.needs.iter().any(|need| need == QUOTA);
         if uses_quota
             && case.expect.is_accepted()
             && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))

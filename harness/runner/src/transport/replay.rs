@@ -8,7 +8,7 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, Verdict};
 
-use super::{Stop, Trail};
+use super::stop::{Stop, Trail};
 use crate::exchange::Answer;
 
 /// What a record says of the case that is judged, and of those that others rest on.

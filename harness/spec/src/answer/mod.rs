@@ -12,6 +12,7 @@
 mod amount;
 mod annotation;
 mod body;
+mod checked;
 mod currency;
 mod definition;
 mod exercise;
@@ -25,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+pub use self::checked::{Checked, Finding, Observation};
 use self::{currency::Currencies, definition::File, notes::Notes, rules::Rule, schema::Schema};
 use crate::{
     problem::{Problem, Problems},
@@ -53,44 +55,6 @@ struct Shape {
     clause: String,
     schema: Schema,
     rules: Vec<Rule>,
-}
-
-/// What the rules say of one answer.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Checked {
-    /// How many rules were evaluated: reading the body and its schema count one each, and so does every
-    /// further rule that found a value to judge. At least 1 for any 2xx; 0 for an answer of which nothing is
-    /// demanded.
-    pub checks: u32,
-    /// Every mismatch, up to 200: a long list can break one clause without end.
-    pub findings: Vec<Finding>,
-    /// What the answer does where the document leaves it free.
-    pub observations: Vec<Observation>,
-    /// The body, where it is JSON; of any status.
-    pub document: Option<Value>,
-}
-
-/// Something in an answer that breaks a clause.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// Id of the clause.
-    pub clause: String,
-    /// What was expected.
-    pub expected: String,
-    /// What was found, shortened.
-    pub actual: String,
-    /// Where: `body` or `body/` with a JSON pointer (RFC 6901).
-    pub at: String,
-}
-
-/// Something that is recorded and never a violation by itself. Where its clause is a choice of the bank, a
-/// target profile may demand more than the default, and the caller decides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Observation {
-    /// Id of the clause that leaves the freedom.
-    pub clause: String,
-    /// What was seen, with its place (`body/_links/self/href: a relative reference`).
-    pub text: String,
 }
 
 impl AnswerRules {

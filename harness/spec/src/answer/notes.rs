@@ -4,7 +4,10 @@ use std::fmt::Display;
 
 use serde_json::Value;
 
-use super::{Checked, Finding, Observation, show};
+use super::{
+    checked::{Checked, Finding, Observation},
+    show,
+};
 
 /// How much is written down of one answer. A long list of customers can break one clause a hundred thousand
 /// times; the record holds the body, and nobody reads further.

@@ -11,14 +11,14 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::{
-    FILE, Operation, Place, RequestRules,
     condition::{Cells, WordList, Words},
-    definition::{File, Header, List},
+    definition::{FILE, File, Header, List},
     form::{self, Form},
+    operation::{Operation, Place},
     parameters::Parameters,
     rule::Rule,
-    shown,
     signing::Signing,
+    text::shown,
     view::{Payload, View},
 };
 use crate::{document::Document, problem::Problem, signing::SigningSpec, tree::Tree, yaml, yaml::At};
@@ -69,13 +69,21 @@ struct Made {
     forms: Vec<Form>,
 }
 
-pub(super) fn compile(
+/// The file, and what it says of signing.
+pub(super) fn read(tree: &Tree, text: &str) -> Result<(File, Signing), Problem> {
+    let file: File = yaml::read(FILE, text)?;
+    let signing = Signing::new(file.signing.clone(), SigningSpec::load(tree)?);
+    Ok((file, signing))
+}
+
+/// The operations of the file; without rules and forms where places alone are wanted.
+pub(super) fn operations(
     tree: &Tree,
-    text: &str,
+    file: &File,
+    signing: &Signing,
     plain: &BTreeMap<String, Plain<'_>>,
     places_alone: bool,
-) -> Result<RequestRules, Problem> {
-    let file: File = yaml::read(FILE, text)?;
+) -> Result<BTreeMap<String, Operation>, Problem> {
     let headers: Vec<Header> = match tree.text(HEADERS) {
         None => vec![],
         Some(text) => {
@@ -83,10 +91,9 @@ pub(super) fn compile(
             rows.map_err(|error| Problem::of_file(HEADERS, format!("is no table: {error}")))?
         }
     };
-    let signing = Signing::new(file.signing.clone(), SigningSpec::load(tree)?);
     let compiler = Compiler {
         tree,
-        file: &file,
+        file,
         document: if places_alone { Document::default() } else { Document::load(tree) },
         places_alone,
         lists: RefCell::default(),
@@ -102,12 +109,12 @@ pub(super) fn compile(
             return Err(problem.nearest(name, plain.keys().map(String::as_str)));
         };
         let rows = headers.iter().filter(|header| header.operation == *name);
-        operations.insert(name.clone(), compiler.operation(name, plain, rows, &signing)?);
+        operations.insert(name.clone(), compiler.operation(name, plain, rows, signing)?);
     }
     if !places_alone {
         compiler.every_parameter_is_asked()?;
     }
-    Ok(RequestRules { operations, nothing_created: file.nothing_created.clone(), signing })
+    Ok(operations)
 }
 
 impl Compiler<'_> {

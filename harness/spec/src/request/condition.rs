@@ -290,23 +290,21 @@ impl Asked {
             (Self::Not(test), value) => !test.asked.iter().all(|asked| asked.holds(scope, at, value)),
             (Self::Unlisted(Unlisted::Header), _) => {
                 let is_listed = |name: &str| {
-                    scope.operation.below("header").any(|known| known.eq_ignore_ascii_case(name))
+                    scope.below("header").any(|known| known.eq_ignore_ascii_case(name))
                         || scope.plain.header(name).is_some()
                 };
                 scope.request.headers.iter().any(|(name, _)| !is_listed(name))
             }
-            (Self::Unlisted(Unlisted::Query), _) => scope
-                .request
-                .query
-                .iter()
-                .any(|(name, _)| !scope.operation.below("query").any(|known| known == name)),
+            (Self::Unlisted(Unlisted::Query), _) => {
+                scope.request.query.iter().any(|(name, _)| !scope.below("query").any(|known| known == name))
+            }
             (Self::MemberTwice, _) => matches!(scope.request.payload, Payload::Json(_, true)),
             (Self::SentBefore(SentBefore { name, times: least }), _) => {
                 scope.prepared.get(name).is_some_and(|(_, times)| times >= least)
             }
             (_, None) => false,
             (Self::Unlisted(Unlisted::Member), Some(value)) => value.as_object().is_some_and(|members| {
-                members.keys().any(|name| !scope.operation.below(at).any(|known| known == name))
+                members.keys().any(|name| !scope.below(at).any(|known| known == name))
             }),
             (Self::Plain, Some(value)) => scope.plain_value(at) == Some(value),
             (Self::TimesOver(most), _) => {

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::yaml::At;
 
+/// Where it stands in a tree.
+pub const FILE: &str = "fixtures/spec/requests.yaml";
+
 /// Everything that the file says. Places and kinds are mappings whose other keys are parameters, so that they
 /// are read as values.
 #[derive(Debug, Deserialize)]

@@ -6,7 +6,10 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{parameters::Parameters, rule::is_for, shown};
+use super::{
+    parameters::{Parameters, is_for},
+    text::shown,
+};
 
 /// Something that is tried in a request. What must become of it is said by the rules.
 #[derive(Debug, Clone)]

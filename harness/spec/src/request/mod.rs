@@ -8,11 +8,13 @@ mod condition;
 mod definition;
 mod draw;
 mod form;
+mod operation;
+mod outcome;
 mod parameters;
 mod rule;
 mod scope;
 mod signing;
-
+mod text;
 mod view;
 
 use std::collections::BTreeMap;
@@ -21,16 +23,15 @@ use serde_json::{Map, Value};
 
 pub use self::{
     compile::Plain,
+    definition::FILE,
     draw::draw,
     form::{Before, Edit, Form, Prepared},
+    outcome::Due,
     parameters::computed,
     view::{Payload, View},
 };
-use self::{rule::Rule, scope::Scope, signing::Signing};
+use self::{operation::Operation, outcome::Findings, rule::Rule, scope::Scope, signing::Signing};
 use crate::{problem::Problem, tree::Tree};
-
-/// Where it stands in a tree.
-pub const FILE: &str = "fixtures/spec/requests.yaml";
 
 /// What is known of the requests of every operation.
 #[derive(Debug, Default)]
@@ -41,80 +42,27 @@ pub struct RequestRules {
     signing: Signing,
 }
 
-/// The requests of one operation.
-#[derive(Debug)]
-struct Operation {
-    /// The clause of its plain request.
-    plain: String,
-    /// Whether the document says how its requests are signed.
-    is_signed: bool,
-    places: Vec<Place>,
-    /// Rules that no single place has.
-    rules: Vec<Rule>,
-    forms: Vec<Form>,
-}
-
-/// A place of a request.
-#[derive(Debug)]
-struct Place {
-    /// `body/a/b`, `header/NAME`, `query/NAME`.
-    at: String,
-    rules: Vec<Rule>,
-    /// What its row says of it, by name: `operation`, `at`, `kind`, `clause`, and what the kind has besides.
-    row: Map<String, Value>,
-}
-
-/// What a request must come to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
-    /// It is accepted: it keeps every rule, and no rule leaves anything open.
-    Accepted,
-    /// It is refused, because of the first of these clauses; it breaks all of them.
-    Refused {
-        /// The clauses.
-        clauses: Vec<String>,
-        /// What the refusal must be, as a case file says it: `status`, `code`, `nothing-created`, ..
-        conditions: Map<String, Value>,
-    },
-    /// The bank chooses, and its profile says what.
-    Choice {
-        /// The clause that leaves it the choice.
-        clause: String,
-        /// What is expected by what the profile says, as a case file says it.
-        values: Map<String, Value>,
-    },
-    /// Both answers are right, for this reason.
-    Open(String),
-}
-
-/// What a rule decides of the place where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Outcome {
-    Keeps,
-    Breaks { clause: String, conditions: Map<String, Value> },
-    Choice { clause: String, values: Map<String, Value> },
-    Open(String),
-}
-
-/// What is found in a request.
-#[derive(Debug, Default)]
-struct Findings {
-    broken: Vec<(String, Map<String, Value>)>,
-    nothing_created: bool,
-    choices: Vec<Due>,
-    open: Vec<String>,
-}
-
 impl RequestRules {
     /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file there
     /// are none.
     pub fn load(tree: &Tree, plain: &BTreeMap<String, Plain<'_>>) -> Result<Self, Problem> {
-        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| compile::compile(tree, text, plain, false))
+        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain, false))
     }
 
     /// The same without rules and forms: what is known of each place, which case files quantify over.
     pub fn load_places(tree: &Tree, plain: &BTreeMap<String, Plain<'_>>) -> Result<Self, Problem> {
-        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| compile::compile(tree, text, plain, true))
+        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain, true))
+    }
+
+    fn new(
+        tree: &Tree,
+        text: &str,
+        plain: &BTreeMap<String, Plain<'_>>,
+        places_alone: bool,
+    ) -> Result<Self, Problem> {
+        let (file, signing) = compile::read(tree, text)?;
+        let operations = compile::operations(tree, &file, &signing, plain, places_alone)?;
+        Ok(Self { operations, nothing_created: file.nothing_created, signing })
     }
 
     /// Names of the operations.
@@ -157,7 +105,8 @@ impl RequestRules {
             return Due::Open("an operation without rules".to_owned());
         };
         let mut findings = Findings::default();
-        let scope = Scope::new(operation, request, plain, prepared);
+        let listed = operation.places.iter().map(|place| place.at.as_str()).collect();
+        let scope = Scope::new(listed, request, plain, prepared);
         for place in operation.places.iter().filter(|place| scope.has_parent(&place.at)) {
             let outcome = place.rules.iter().find_map(|rule| rule.applied(&scope, &place.at));
             findings.add(outcome, self.makes_nothing(&place.at));
@@ -178,52 +127,4 @@ impl RequestRules {
         let part = at.split('/').next().unwrap_or(at);
         self.nothing_created.iter().any(|known| known == part)
     }
-}
-
-impl Operation {
-    /// Names of what stands below a place: members, header fields, parameters.
-    fn below<'a>(&'a self, at: &'a str) -> impl Iterator<Item = &'a str> {
-        self.places.iter().filter_map(move |place| {
-            place.at.strip_prefix(at)?.strip_prefix('/').filter(|rest| !rest.contains('/'))
-        })
-    }
-}
-
-impl Findings {
-    fn add(&mut self, outcome: Option<Outcome>, nothing_created: bool) {
-        match outcome {
-            None | Some(Outcome::Keeps) => {}
-            Some(Outcome::Breaks { clause, conditions }) => {
-                self.nothing_created |= nothing_created;
-                self.broken.push((clause, conditions));
-            }
-            Some(Outcome::Choice { clause, values }) => self.choices.push(Due::Choice { clause, values }),
-            Some(Outcome::Open(why)) => self.open.push(why),
-        }
-    }
-
-    fn due(self) -> Due {
-        if !self.broken.is_empty() {
-            let (clauses, mut conditions): (Vec<String>, Vec<Map<String, Value>>) =
-                self.broken.into_iter().unzip();
-            // Which of several rules a bank names is its own.
-            let mut conditions = if clauses.len() == 1 { conditions.swap_remove(0) } else { Map::new() };
-            if self.nothing_created {
-                conditions.insert("nothing-created".to_owned(), true.into());
-            }
-            return Due::Refused { clauses, conditions };
-        }
-        let mut choices = self.choices.into_iter();
-        match (self.open.into_iter().next(), choices.next(), choices.next()) {
-            (Some(why), ..) => Due::Open(why),
-            (None, None, _) => Due::Accepted,
-            (None, Some(choice), None) => choice,
-            (None, Some(_), Some(_)) => Due::Open("several choices of the bank".to_owned()),
-        }
-    }
-}
-
-/// A value as it stands in a message or a name: texts without quotation marks.
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::shown;
+use super::text::shown;
 
 /// Parameters of a place, and which of them were asked for.
 #[derive(Debug, Default)]
@@ -83,6 +83,26 @@ impl Parameters {
         out.push_str(rest);
         Ok(Value::String(out))
     }
+}
+
+/// Whether what has this `only` is for a place with these parameters. A list holds one of its items.
+pub(super) fn is_for(only: Option<Value>, of: &Parameters) -> Result<bool, String> {
+    let only = match only {
+        None => return Ok(true),
+        Some(Value::Object(only)) => only,
+        Some(other) => return Err(format!("`only: {other}` wants a mapping")),
+    };
+    for (name, wanted) in only {
+        let found = of.get(&name);
+        let is_one = match &wanted {
+            Value::Array(list) => found.as_ref().is_some_and(|found| list.contains(found)),
+            one => found.as_ref().unwrap_or(&Value::Bool(false)) == one,
+        };
+        if !is_one {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The value of a name, or of one that begins with the name of a number and goes on with `+1`, `-1`, `*2` or

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Outcome,
     condition::{Condition, ConditionFile, Words},
-    parameters::Parameters,
+    outcome::Outcome,
+    parameters::{Parameters, is_for},
     scope::Scope,
 };
 
@@ -76,24 +76,4 @@ impl Rule {
     pub(super) fn applied(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
         self.condition.holds(scope, at).then(|| self.outcome.clone())
     }
-}
-
-/// Whether what has this `only` is for a place with these parameters. A list holds one of its items.
-pub(super) fn is_for(only: Option<Value>, of: &Parameters) -> Result<bool, String> {
-    let only = match only {
-        None => return Ok(true),
-        Some(Value::Object(only)) => only,
-        Some(other) => return Err(format!("`only: {other}` wants a mapping")),
-    };
-    for (name, wanted) in only {
-        let found = of.get(&name);
-        let is_one = match &wanted {
-            Value::Array(list) => found.as_ref().is_some_and(|found| list.contains(found)),
-            one => found.as_ref().unwrap_or(&Value::Bool(false)) == one,
-        };
-        if !is_one {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

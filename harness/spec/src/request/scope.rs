@@ -6,14 +6,14 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::{
-    Operation,
     form::Prepared,
     view::{Payload, View},
 };
 
 /// A request that is judged, with what its rules can ask of it.
 pub(super) struct Scope<'a> {
-    pub(super) operation: &'a Operation,
+    /// Every place of the operation.
+    listed: Vec<&'a str>,
     pub(super) request: &'a View<'a>,
     pub(super) plain: &'a View<'a>,
     pub(super) prepared: &'a Prepared,
@@ -24,7 +24,7 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(
-        operation: &'a Operation,
+        listed: Vec<&'a str>,
         request: &'a View<'a>,
         plain: &'a View<'a>,
         prepared: &'a Prepared,
@@ -40,7 +40,7 @@ impl<'a> Scope<'a> {
                 })
             }
         };
-        Self { operation, request, plain, prepared, body }
+        Self { listed, request, plain, prepared, body }
     }
 
     /// Whether a place can be there: what holds it is an object.
@@ -49,6 +49,13 @@ impl<'a> Scope<'a> {
             || at
                 .rsplit_once('/')
                 .is_none_or(|(parent, _)| self.value(parent).is_some_and(|value| value.is_object()))
+    }
+
+    /// Names of what the operation lists below a place: members, header fields, parameters.
+    pub(super) fn below<'b>(&'b self, at: &'b str) -> impl Iterator<Item = &'b str> {
+        self.listed.iter().filter_map(move |place| {
+            place.strip_prefix(at)?.strip_prefix('/').filter(|rest| !rest.contains('/'))
+        })
     }
 
     /// The value of a place.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, definition, form::Form, view::View};
+use super::{definition, form::Form, outcome::Outcome, view::View};
 use crate::signing::SigningSpec;
 
 /// What ways of signing break.

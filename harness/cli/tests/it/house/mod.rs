@@ -5,5 +5,6 @@ mod bless;
 mod corpus;
 mod coverage;
 mod examples;
+mod files;
 mod names;
 mod scaffold;

@@ -1,0 +1,55 @@
+//! How many cases had each verdict.
+
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::Verdict;
+
+/// How many selected cases had each verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Counts {
+    /// `pass`
+    pub pass: usize,
+    /// `fail`
+    pub fail: usize,
+    /// `waived`
+    #[serde(default)]
+    pub waived: usize,
+    /// `inconclusive`
+    pub inconclusive: usize,
+    /// `not-applicable`
+    pub not_applicable: usize,
+    /// `observed`
+    pub observed: usize,
+    /// `error`
+    pub error: usize,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn add(&mut self, verdict: Verdict) {
+        *self.slot(verdict) += 1;
+    }
+
+    /// How many had this verdict.
+    pub fn of(&self, verdict: Verdict) -> usize {
+        *self.clone().slot(verdict)
+    }
+
+    /// All together.
+    pub fn total(&self) -> usize {
+        Verdict::ALL.into_iter().map(|verdict| self.of(verdict)).sum()
+    }
+
+    fn slot(&mut self, verdict: Verdict) -> &mut usize {
+        match verdict {
+            Verdict::Pass => &mut self.pass,
+            Verdict::Fail => &mut self.fail,
+            Verdict::Waived => &mut self.waived,
+            Verdict::Inconclusive => &mut self.inconclusive,
+            Verdict::NotApplicable => &mut self.not_applicable,
+            Verdict::Observed => &mut self.observed,
+            Verdict::Error => &mut self.error,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What comes of asking beside a verdict.
+
+use xs2aspec_record::{Exchange, Verdict};
+
+use crate::transport::Stop;
+
+/// What came of a valid request that was asked again.
+#[derive(Debug)]
+pub(crate) struct Again {
+    /// What it got in place of acceptance.
+    pub(crate) refused: Option<String>,
+    /// What was sent and came back, as steps of the valid request's case.
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+/// Why there is no request that somebody else could send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotReady {
+    /// With this profile the request cannot be made.
+    Profile(String),
+    /// A request that prepares it did not come to what it must.
+    Target(String),
+}
+
+impl From<Stop> for NotReady {
+    fn from(stop: Stop) -> Self {
+        match stop.verdict {
+            Verdict::NotApplicable => Self::Profile(stop.reason),
+            _ => Self::Target(stop.reason),
+        }
+    }
+}

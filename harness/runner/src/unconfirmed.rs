@@ -1,0 +1,12 @@
+//! Verdicts that rest on a refusal which may have another cause.
+
+use xs2aspec_record::{CaseVerdict, Verdict};
+
+/// Makes a verdict that rests on a refusal one that says nothing.
+pub(crate) fn unconfirm(verdict: &mut CaseVerdict, reason: &str) {
+    verdict.verdict = Verdict::Inconclusive;
+    verdict.reason = Some(reason.to_owned());
+    verdict.unconfirmed = true;
+    verdict.findings.clear();
+    verdict.observations.retain(|seen| !seen.contains(": refused with "));
+}

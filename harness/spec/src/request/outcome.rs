@@ -1,0 +1,78 @@
+//! What rules decide, and what a request comes to by all of them.
+
+use serde_json::{Map, Value};
+
+/// What a request must come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// It is accepted: it keeps every rule, and no rule leaves anything open.
+    Accepted,
+    /// It is refused, because of the first of these clauses; it breaks all of them.
+    Refused {
+        /// The clauses.
+        clauses: Vec<String>,
+        /// What the refusal must be, as a case file says it: `status`, `code`, `nothing-created`, ..
+        conditions: Map<String, Value>,
+    },
+    /// The bank chooses, and its profile says what.
+    Choice {
+        /// The clause that leaves it the choice.
+        clause: String,
+        /// What is expected by what the profile says, as a case file says it.
+        values: Map<String, Value>,
+    },
+    /// Both answers are right, for this reason.
+    Open(String),
+}
+
+/// What a rule decides of the place where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Keeps,
+    Breaks { clause: String, conditions: Map<String, Value> },
+    Choice { clause: String, values: Map<String, Value> },
+    Open(String),
+}
+
+/// What is found in a request.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    broken: Vec<(String, Map<String, Value>)>,
+    nothing_created: bool,
+    choices: Vec<Due>,
+    open: Vec<String>,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, outcome: Option<Outcome>, nothing_created: bool) {
+        match outcome {
+            None | Some(Outcome::Keeps) => {}
+            Some(Outcome::Breaks { clause, conditions }) => {
+                self.nothing_created |= nothing_created;
+                self.broken.push((clause, conditions));
+            }
+            Some(Outcome::Choice { clause, values }) => self.choices.push(Due::Choice { clause, values }),
+            Some(Outcome::Open(why)) => self.open.push(why),
+        }
+    }
+
+    pub(super) fn due(self) -> Due {
+        if !self.broken.is_empty() {
+            let (clauses, mut conditions): (Vec<String>, Vec<Map<String, Value>>) =
+                self.broken.into_iter().unzip();
+            // Which of several rules a bank names is its own.
+            let mut conditions = if clauses.len() == 1 { conditions.swap_remove(0) } else { Map::new() };
+            if self.nothing_created {
+                conditions.insert("nothing-created".to_owned(), true.into());
+            }
+            return Due::Refused { clauses, conditions };
+        }
+        let mut choices = self.choices.into_iter();
+        match (self.open.into_iter().next(), choices.next(), choices.next()) {
+            (Some(why), ..) => Due::Open(why),
+            (None, None, _) => Due::Accepted,
+            (None, Some(choice), None) => choice,
+            (None, Some(_), Some(_)) => Due::Open("several choices of the bank".to_owned()),
+        }
+    }
+}
