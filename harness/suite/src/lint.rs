@@ -327,7 +327,7 @@ fn unknown(suite: &Suite) -> impl Iterator<Item = Problem> {
     let of_requests = suite.requests().clauses().map(|id| (request::FILE, id));
     let named: BTreeSet<(&str, &str)> = of_answers.chain(of_requests).collect();
     named.into_iter().filter(|(_, id)| !suite.clauses().contains_key(*id)).map(|(file, id)| {
-        let message = format!("names clause `{id}`, or a schema does: it is not in the ledger");
+        let message = format!("names clause `{id}`, in this file or in a schema: it is not in the ledger");
         Problem::of_file(file, message).nearest(id, suite.clauses().keys().map(String::as_str))
     })
 }
