@@ -17,6 +17,7 @@ use xs2aspec_spec::{Clause, Problem, Strength, answer, document, request};
 use crate::{
     case::Case,
     coverage::Coverage,
+    definition::Signing,
     expectation::Expectation,
     request::{BodySpec, RequestSpec},
     suite::Suite,
@@ -34,6 +35,7 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
         }
     }
     problems.extend(bounds(suite));
+    problems.extend(unknown_signing(suite));
     let coverage = Coverage::of(suite);
     for statement in coverage.to_do() {
         if let Some(clause) = suite.clauses().get(&statement.clause) {
@@ -329,6 +331,16 @@ fn unknown(suite: &Suite) -> impl Iterator<Item = Problem> {
     named.into_iter().filter(|(_, id)| !suite.clauses().contains_key(*id)).map(|(file, id)| {
         let message = format!("names clause `{id}`, in this file or in a schema: it is not in the ledger");
         Problem::of_file(file, message).nearest(id, suite.clauses().keys().map(String::as_str))
+    })
+}
+
+/// Forms that sign in a way that nobody knows.
+fn unknown_signing(suite: &Suite) -> impl Iterator<Item = Problem> {
+    let forms = suite.requests().operations().flat_map(|operation| suite.requests().forms(operation));
+    forms.filter_map(|form| {
+        let signing = Value::Object(form.signing.clone()?);
+        let error = serde_json::from_value::<Signing>(signing).err()?;
+        Some(Problem::of_file(request::FILE, format!("`signing` of the form `{}`: {error}", form.name)))
     })
 }
 

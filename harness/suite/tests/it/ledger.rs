@@ -138,3 +138,23 @@ fn every_line_of_the_document_that_says_something_has_its_clause() {
     let suite = Suite::load(Tree::embedded()).unwrap_or_else(|problems| panic!("\n{problems}"));
     assert_eq!(Coverage::of(&suite).lines_without_clause, Vec::<u32>::new());
 }
+
+#[test]
+fn what_requests_name_and_nobody_knows_is_a_breach() {
+    const FILE: &str = "fixtures/spec/requests.yaml";
+    let text = Tree::embedded().text(FILE).unwrap().to_owned();
+    for (right, wrong, says) in [
+        (
+            "corrupted: true",
+            "corupted: true",
+            "`signing` of the form `signing one-bit`: unknown field `corupted`",
+        ),
+        ("breaks: amount.string ", "breaks: amount.strings ", "names clause `amount.strings`"),
+        ("longer: <most>", "longer: <mots>", "`<mots>` in `<mots>` is said nowhere"),
+    ] {
+        assert!(text.contains(right), "{right}");
+        let suite = Suite::load(Tree::embedded().and(&[(FILE, &text.replace(right, wrong))])).unwrap();
+        let found = lint::lint(&suite).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(found.contains(FILE) && found.contains(says), "{wrong}: {found}");
+    }
+}
