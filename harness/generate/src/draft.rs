@@ -51,30 +51,20 @@ impl Move {
 }
 
 fn drawn(edits: &[Edit], rng: &mut Rng) -> Vec<Edit> {
-    let mut value = |value: &Value| {
+    let value = |value: &Value, rng: &mut Rng| {
         let value = request::draw(value, &mut |below| rng.u64(..below));
         // A function that cannot be computed stays, and is seen.
         template::compute(value.clone()).unwrap_or(value)
     };
-    let mut numbers = Vec::new();
-    let mut edits: Vec<Edit> = edits
-        .iter()
-        .map(|edit| match edit {
-            Edit::Set(at, to) => Edit::Set(at.clone(), value(to)),
-            Edit::Raw(to) => Edit::Raw(value(to)),
-            other => other.clone(),
-        })
-        .collect();
-    for edit in &mut edits {
-        if let Edit::MembersInAnotherOrder(number)
-        | Edit::HeaderLast(number)
-        | Edit::HeaderNameInAnotherCase(number) = edit
-        {
-            numbers.push(rng.u64(..));
-            *number = numbers[numbers.len() - 1];
-        }
-    }
-    edits
+    let drawn = edits.iter().map(|edit| match edit {
+        Edit::Set(at, to) => Edit::Set(at.clone(), value(to, rng)),
+        Edit::Remove(at) => Edit::Remove(at.clone()),
+        Edit::Raw(to) => Edit::Raw(value(to, rng)),
+        Edit::MembersInAnotherOrder(_) => Edit::MembersInAnotherOrder(rng.u64(..)),
+        Edit::HeaderLast(_) => Edit::HeaderLast(rng.u64(..)),
+        Edit::HeaderNameInAnotherCase(_) => Edit::HeaderNameInAnotherCase(rng.u64(..)),
+    });
+    drawn.collect()
 }
 
 /// A request as it is drawn.
@@ -113,14 +103,24 @@ impl Draft {
     /// together.
     pub fn case(&self, suite: &Suite) -> Option<(Case, Due)> {
         let baseline = suite.baselines().get(&self.operation)?;
+        let (request, before, due) = self.judged(suite, baseline)?;
+        let case = self.as_case(suite, request, before, baseline, &due)?;
+        Some((case, due))
+    }
+
+    /// What must become of the request. `None` if its moves do not go together.
+    pub fn due(&self, suite: &Suite) -> Option<Due> {
+        self.judged(suite, suite.baselines().get(&self.operation)?).map(|(.., due)| due)
+    }
+
+    fn judged(&self, suite: &Suite, baseline: &Baseline) -> Option<(RequestSpec, Vec<Preparation>, Due)> {
         let mut request = applied(&baseline.request, &self.changes(&baseline.request)?)?;
         if let Some(signing) = self.moves.iter().find_map(|one| one.signing.clone()) {
             request.signing = signing;
         }
         let (before, prepared) = self.before(suite, baseline)?;
         let due = suite.due(&request, &baseline.request, &prepared);
-        let case = self.as_case(suite, request, before, baseline, &due)?;
-        Some((case, due))
+        Some((request, before, due))
     }
 
     fn as_case(

@@ -187,8 +187,7 @@ fn added(draft: &mut Draft, one: &Partition, rng: &mut Rng, suite: &Suite, is_ch
     if !draft.add(one.draw(rng)) {
         return false;
     }
-    let is_accepted = || draft.case(suite).is_some_and(|(_, due)| due == Due::Accepted);
-    if is_checked && !is_accepted() {
+    if is_checked && draft.due(suite) != Some(Due::Accepted) {
         draft.moves.pop();
         return false;
     }

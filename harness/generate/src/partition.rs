@@ -38,8 +38,7 @@ impl Partition {
     fn new(suite: &Suite, operation: &str, form: &Form, rng: &mut Rng) -> Option<Self> {
         let mut draft = Draft::plain(operation);
         draft.add(Move::draw(form, &form.touches(), rng));
-        let (_, due) = draft.case(suite)?;
-        let aim = match due {
+        let aim = match draft.due(suite)? {
             Due::Accepted => Aim::Valid,
             Due::Refused { .. } => Aim::Broken,
             Due::Choice { .. } | Due::Open(_) => Aim::Open,

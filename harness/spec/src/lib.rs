@@ -4,6 +4,7 @@
 //! sends anything.
 
 pub mod answer;
+pub mod cell;
 pub mod clause;
 mod date;
 pub mod document;

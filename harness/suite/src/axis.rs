@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use xs2aspec_spec::{At, Problem, RequestRules, Tree, request::computed};
+use xs2aspec_spec::{
+    At, Problem, RequestRules, Tree,
+    cell::{self, shown},
+    request::computed,
+};
 
 use crate::{
     definition::{Axis, Group},
@@ -88,7 +92,7 @@ impl Combination {
             let Some(row) = self.0.get(&axis) else { continue };
             let value =
                 template::expand(&row.value, &|name| self.lookup(name)).map_err(|error| error.to_string())?;
-            let name = if row.value.is_string() { text(&value) } else { row.name.clone() };
+            let name = if row.value.is_string() { shown(&value) } else { row.name.clone() };
             if !is_name(&name) {
                 return Err(format!("axis `{axis}`: `{name}` cannot be part of an id"));
             }
@@ -100,7 +104,7 @@ impl Combination {
     fn has(&self, when: &Map<String, Value>) -> Result<bool, String> {
         for (name, wanted) in when {
             let Some(found) = self.lookup(name) else { return Err(name.clone()) };
-            if !matches(&found, wanted) {
+            if !cell::has(&shown(&found), wanted) {
                 return Ok(false);
             }
         }
@@ -223,7 +227,7 @@ fn rows(
             })
             .collect(),
         Axis { rows: None, values: Some(values), table: None, places: None, .. } => {
-            values.iter().map(|value| Row { name: text(value), value: value.clone(), place: None }).collect()
+            values.iter().map(|value| Row { name: shown(value), value: value.clone(), place: None }).collect()
         }
         Axis { rows: None, values: None, table: Some(table), places: None, .. } => {
             table_rows(file, table, axis, tree)?
@@ -260,11 +264,11 @@ fn rows(
 fn place_rows(requests: &RequestRules, wanted: &IndexMap<String, Value>) -> Vec<Row> {
     let is_wanted = |row: &Map<String, Value>| {
         wanted.iter().all(|(name, wanted)| {
-            row.get(name).is_some_and(|found| wanted == "any" || matches(found, wanted))
+            row.get(name).is_some_and(|found| wanted == "any" || cell::has(&shown(found), wanted))
         })
     };
     let name = |row: &Map<String, Value>| {
-        let part = |name: &str| row.get(name).map(text).unwrap_or_default();
+        let part = |name: &str| row.get(name).map(shown).unwrap_or_default();
         format!("{}.{}", part("operation"), part("at").replace('/', "."))
     };
     let rows = requests.places().filter(|row| is_wanted(row));
@@ -299,8 +303,12 @@ fn table_rows(file: &str, table: &str, axis: &At<Axis>, tree: &Tree) -> Result<V
             .zip(&record)
             .map(|(column, cell)| (column.to_owned(), Value::from(cell)))
             .collect();
-        let verdicts: Vec<bool> =
-            axis.value.filter.iter().map(|(column, wanted)| matches(&row[column], wanted)).collect();
+        let verdicts: Vec<bool> = axis
+            .value
+            .filter
+            .iter()
+            .map(|(column, wanted)| cell::has(&shown(&row[column]), wanted))
+            .collect();
         met.iter_mut().zip(&verdicts).for_each(|(met, verdict)| *met |= verdict);
         if verdicts.iter().all(|verdict| *verdict) {
             rows.push(Row {
@@ -314,19 +322,6 @@ fn table_rows(file: &str, table: &str, axis: &At<Axis>, tree: &Tree) -> Result<V
         return Err(axis.problem(file, format!("no line of table `{table}` has {column} = {wanted}")));
     }
     Ok(rows)
-}
-
-/// Whether a cell equals the wanted value, or one of a list; `0` and `"0"` are equal, since cells of a table
-/// are texts.
-fn matches(found: &Value, wanted: &Value) -> bool {
-    match wanted {
-        Value::Array(list) => list.iter().any(|wanted| text(found) == text(wanted)),
-        wanted => text(found) == text(wanted),
-    }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::{
 
 use xs2aspec_spec::{
     AnswerRules, Clause, Problem, Problems, RequestRules, Spec, Tree,
-    request::{Due, Plain, Prepared},
+    request::{Due, Prepared, View},
     yaml,
 };
 
@@ -148,7 +148,7 @@ impl Suite {
 /// Hands on the plain requests as the rules look at them: each operation has one of its name.
 fn with_plain<T>(
     baselines: &BTreeMap<String, Baseline>,
-    take: impl FnOnce(&BTreeMap<String, Plain<'_>>) -> T,
+    take: impl FnOnce(&BTreeMap<String, View<'_>>) -> T,
 ) -> T {
     let signing = serde_json::Map::new();
     let plain = baselines.iter().map(|(name, plain)| (name.clone(), plain.request.view(&signing)));

@@ -18,16 +18,20 @@ use super::{
     parameters::Parameters,
     rule::Rule,
     signing::Signing,
-    text::shown,
     view::{Payload, View},
 };
-use crate::{document::Document, problem::Problem, signing::SigningSpec, tree::Tree, yaml, yaml::At};
+use crate::{
+    cell::{self, shown},
+    document::Document,
+    problem::Problem,
+    signing::SigningSpec,
+    tree::Tree,
+    yaml,
+    yaml::At,
+};
 
 /// The table of header fields.
 const HEADERS: &str = "fixtures/tables/headers.csv";
-
-/// The plain request of an operation, and its body where it has one.
-pub type Plain<'a> = View<'a>;
 
 /// Keys of a place or kind that are no parameters.
 const STRUCTURE: [&str; 8] = ["at", "kind", "first", "rules", "forms", "members", "with", "unsent"];
@@ -81,7 +85,7 @@ pub(super) fn operations(
     tree: &Tree,
     file: &File,
     signing: &Signing,
-    plain: &BTreeMap<String, Plain<'_>>,
+    plain: &BTreeMap<String, View<'_>>,
     places_alone: bool,
 ) -> Result<BTreeMap<String, Operation>, Problem> {
     let headers: Vec<Header> = match tree.text(HEADERS) {
@@ -121,7 +125,7 @@ impl Compiler<'_> {
     fn operation<'a>(
         &self,
         name: &str,
-        plain: &Plain<'_>,
+        plain: &View<'_>,
         headers: impl Iterator<Item = &'a Header>,
         signing: &Signing,
     ) -> Result<Operation, Problem> {
@@ -193,7 +197,7 @@ impl Compiler<'_> {
     }
 
     /// Adds a place and what stands below it.
-    fn place(&self, spot: Spot<'_>, plain: &Plain<'_>, made: &mut Made) -> Result<(), Problem> {
+    fn place(&self, spot: Spot<'_>, plain: &View<'_>, made: &mut Made) -> Result<(), Problem> {
         let Spot { at, row, own, every, inherited } = spot;
         let sent = is_sent(plain, &at);
         let nothing = Block::new();
@@ -419,7 +423,7 @@ fn name_of<'a>(row: &At<Block>, block: &'a Block) -> Result<&'a str, Problem> {
 }
 
 /// Whether the plain request has something at a place.
-fn is_sent(plain: &Plain<'_>, at: &str) -> bool {
+fn is_sent(plain: &View<'_>, at: &str) -> bool {
     match (at.split_once('/'), plain.payload) {
         (Some(("header", name)), _) => plain.header(name).is_some(),
         (Some(("body", path)), Payload::Json(body, _)) => body.pointer(&format!("/{path}")).is_some(),
@@ -429,11 +433,5 @@ fn is_sent(plain: &Plain<'_>, at: &str) -> bool {
 
 /// Whether a row of a table has these cells; a list holds one of its items.
 fn is_wanted(row: &BTreeMap<String, String>, wanted: &Block) -> bool {
-    wanted.iter().all(|(column, wanted)| {
-        let cell = row.get(column).map_or("", String::as_str);
-        match wanted {
-            Value::Array(any) => any.iter().any(|one| shown(one) == cell),
-            one => shown(one) == cell,
-        }
-    })
+    wanted.iter().all(|(column, wanted)| cell::has(row.get(column).map_or("", String::as_str), wanted))
 }

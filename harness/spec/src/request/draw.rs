@@ -93,8 +93,8 @@ fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) ->
             json!(word.into_iter().collect::<String>())
         }
         "$without-first" => json!(argument.as_str()?.chars().skip(1).collect::<String>()),
-        "$concat" => json!(argument.as_array()?.iter().map(super::text::shown).collect::<String>()),
-        "$text" => json!(super::text::shown(argument)),
+        "$concat" => json!(argument.as_array()?.iter().map(crate::cell::shown).collect::<String>()),
+        "$text" => json!(crate::cell::shown(argument)),
         _ => return None,
     })
 }

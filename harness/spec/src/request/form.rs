@@ -6,10 +6,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{
-    parameters::{Parameters, is_for},
-    text::shown,
-};
+use super::parameters::{Parameters, is_for};
+use crate::cell::shown;
 
 /// Something that is tried in a request. What must become of it is said by the rules.
 #[derive(Debug, Clone)]

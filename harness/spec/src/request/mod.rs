@@ -14,7 +14,6 @@ mod parameters;
 mod rule;
 mod scope;
 mod signing;
-mod text;
 mod view;
 
 use std::collections::BTreeMap;
@@ -22,7 +21,6 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 pub use self::{
-    compile::Plain,
     definition::FILE,
     draw::draw,
     form::{Before, Edit, Form, Prepared},
@@ -45,19 +43,19 @@ pub struct RequestRules {
 impl RequestRules {
     /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file there
     /// are none.
-    pub fn load(tree: &Tree, plain: &BTreeMap<String, Plain<'_>>) -> Result<Self, Problem> {
+    pub fn load(tree: &Tree, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
         tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain, false))
     }
 
     /// The same without rules and forms: what is known of each place, which case files quantify over.
-    pub fn load_places(tree: &Tree, plain: &BTreeMap<String, Plain<'_>>) -> Result<Self, Problem> {
+    pub fn load_places(tree: &Tree, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
         tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain, true))
     }
 
     fn new(
         tree: &Tree,
         text: &str,
-        plain: &BTreeMap<String, Plain<'_>>,
+        plain: &BTreeMap<String, View<'_>>,
         places_alone: bool,
     ) -> Result<Self, Problem> {
         let (file, signing) = compile::read(tree, text)?;
@@ -112,14 +110,7 @@ impl RequestRules {
             findings.add(outcome, self.makes_nothing(&place.at));
         }
         findings.add(self.signing.judge(request, operation.is_signed), self.makes_nothing("signing"));
-        for rule in &operation.rules {
-            let outcome = rule.applied(&scope, "");
-            let is_last = outcome.is_some();
-            findings.add(outcome, false);
-            if is_last {
-                break;
-            }
-        }
+        findings.add(operation.rules.iter().find_map(|rule| rule.applied(&scope, "")), false);
         findings.due()
     }
 

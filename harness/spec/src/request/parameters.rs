@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::text::shown;
+use crate::cell::shown;
 
 /// Parameters of a place, and which of them were asked for.
 #[derive(Debug, Default)]

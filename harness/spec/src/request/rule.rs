@@ -53,9 +53,9 @@ impl Rule {
             (true, None, None, None) => Outcome::Keeps,
             (false, Some(clause), None, None) => Outcome::Breaks { clause, conditions },
             (false, None, Some(clause), None) => {
-                let usual = || [("accept", "accepted"), ("refuse", "refused")];
-                let usual = || usual().map(|(name, due)| (name.to_owned(), due.into())).into_iter().collect();
-                Outcome::Choice { clause, values: values.unwrap_or_else(usual) }
+                let usual = [("accept", "accepted"), ("refuse", "refused")];
+                let usual = usual.map(|(name, due)| (name.to_owned(), due.into()));
+                Outcome::Choice { clause, values: values.unwrap_or_else(|| Map::from_iter(usual)) }
             }
             (false, None, None, Some(why)) => Outcome::Open(why),
             _ => return Err(format!("`{rule}` has one of `keeps`, `breaks`, `choice` and `open`")),
