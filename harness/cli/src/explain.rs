@@ -60,7 +60,7 @@ fn describe(clause: &Clause, document: &Document) {
     say!("document   L{}, {}", clause.line, document.section(clause.line));
     say!("           {}", document.line(clause.line).unwrap_or_default().trim());
     match &clause.strength {
-        Strength::Stated => {}
+        Strength::Stated | Strength::Expected => {}
         Strength::Derived(standard) => say!("standard   {standard}"),
         Strength::Choice(choice) => {
             say!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default);

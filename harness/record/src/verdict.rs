@@ -56,6 +56,8 @@ pub enum Strength {
     Stated,
     /// It follows from a standard that the document names.
     Derived,
+    /// The plain reading of the document, which has others; a breach is a warning.
+    Expected,
     /// The document leaves it to the bank; the target profile decides.
     Choice,
     /// Recorded, never a violation.
@@ -66,7 +68,8 @@ pub enum Strength {
 
 impl Strength {
     /// All strengths, firmest first.
-    pub const ALL: [Self; 5] = [Self::Stated, Self::Derived, Self::Choice, Self::Observed, Self::Untestable];
+    pub const ALL: [Self; 6] =
+        [Self::Stated, Self::Derived, Self::Expected, Self::Choice, Self::Observed, Self::Untestable];
 
     /// Whether the document demands it, in its own words or by a standard that it names.
     pub const fn is_demanded(self) -> bool {
@@ -78,6 +81,7 @@ impl Strength {
         match self {
             Self::Stated => "stated",
             Self::Derived => "derived",
+            Self::Expected => "expected",
             Self::Choice => "choice",
             Self::Observed => "observed",
             Self::Untestable => "untestable",

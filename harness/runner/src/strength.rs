@@ -9,6 +9,7 @@ pub(crate) fn strength(clause: &Clause) -> (Strength, Option<String>) {
     match &clause.strength {
         Kind::Stated => (Strength::Stated, None),
         Kind::Derived(standard) => (Strength::Derived, Some(standard.clone())),
+        Kind::Expected => (Strength::Expected, None),
         Kind::Choice(_) => (Strength::Choice, None),
         Kind::Observed(_) => (Strength::Observed, None),
         Kind::Untestable(_) => (Strength::Untestable, None),

@@ -18,6 +18,8 @@ pub enum Strength {
     Stated,
     /// It follows from a standard that the document names: the standard and its section.
     Derived(String),
+    /// The plain reading: what a careful reader builds, though another reading is possible.
+    Expected,
     /// The bank decides, and its profile says so.
     Choice(Choice),
     /// Recorded, never a violation: the reason.
@@ -32,6 +34,7 @@ impl Strength {
         match self {
             Self::Stated => "stated",
             Self::Derived(_) => "derived",
+            Self::Expected => "expected",
             Self::Choice(_) => "choice",
             Self::Observed(_) => "observed",
             Self::Untestable(_) => "untestable",
@@ -97,6 +100,7 @@ struct Entry {
 enum Word {
     Stated,
     Derived,
+    Expected,
     Choice,
     Observed,
     Untestable,
@@ -166,10 +170,13 @@ fn strength(entry: &Entry) -> Result<Strength, &'static str> {
     match (entry.strength, &entry.standard, &entry.choice, &entry.why) {
         (Word::Stated, None, None, None) => Ok(Strength::Stated),
         (Word::Derived, Some(standard), None, None) => Ok(Strength::Derived(standard.clone())),
+        (Word::Expected, None, None, None) => Ok(Strength::Expected),
         (Word::Choice, None, Some(choice), None) => Ok(Strength::Choice(choice.clone())),
         (Word::Observed, None, None, Some(why)) => Ok(Strength::Observed(why.clone())),
         (Word::Untestable, None, None, Some(why)) => Ok(Strength::Untestable(why.clone())),
-        (Word::Stated, ..) => Err("a stated clause has neither `standard`, `choice` nor `why`"),
+        (Word::Stated | Word::Expected, ..) => {
+            Err("a stated or expected clause has neither `standard`, `choice` nor `why`")
+        }
         (Word::Derived, ..) => Err("a derived clause has `standard`, and neither `choice` nor `why`"),
         (Word::Choice, ..) => Err("a choice has `choice`, and neither `standard` nor `why`"),
         (Word::Observed | Word::Untestable, ..) => {
@@ -195,7 +202,7 @@ mod tests {
             ("{id: a, says: b, quote: covers all nine parts, strength: stated}", ""),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: stated, why: c}",
-                "a stated clause has neither",
+                "a stated or expected clause has neither",
             ),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: derived}",

@@ -186,7 +186,7 @@ fn cover(
         Strength::Observed(why) => Cover::NeverAsked { why: why.clone() },
         Strength::Untestable(why) => Cover::Untestable { why: why.clone() },
         Strength::Choice(choice) if profile.decided_by_profile.contains(&choice.key) => Cover::Profile,
-        Strength::Stated | Strength::Derived(_) | Strength::Choice(_) => Cover::ToDo,
+        Strength::Stated | Strength::Derived(_) | Strength::Expected | Strength::Choice(_) => Cover::ToDo,
     }
 }
 
