@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 use xs2aspec_spec::request::Due;
 use xs2aspec_suite::{Case, StepExpect, Suite, definition::Change};
 
-use crate::draft::{Draft, changes, expected};
+use xs2aspec_suite::draft::{changes, expected};
+
+use crate::Draft;
 
 /// The line of the case in a file that has it alone.
 pub const ALONE: u32 = 4;
@@ -113,8 +115,13 @@ fn written_steps(suite: &Suite, draft: &Draft, case: &Case) -> Vec<Value> {
 /// A change as a case file says it.
 fn written(change: &Change) -> Value {
     let mut written = Map::new();
-    let verbs =
-        [("set", &change.set), ("remove", &change.remove), ("rename", &change.rename), ("raw", &change.raw)];
+    let verbs = [
+        ("set", &change.set),
+        ("remove", &change.remove),
+        ("repeat", &change.repeat),
+        ("rename", &change.rename),
+        ("raw", &change.raw),
+    ];
     for (verb, at) in verbs {
         if let Some(at) = at {
             written.insert(verb.to_owned(), json!(at));

@@ -1,19 +1,19 @@
 //! Requests that nobody wrote. The spec says of every place which values are tried there ([`Form`]s); an
 //! [`Explorer`] draws requests from them, each form in changing company, and the rules of the spec say what
-//! must become of the whole request. What breaks the expectation is made smaller ([`Draft::smaller`]) and kept
+//! must become of the whole request. What breaks the expectation is made smaller ([`smaller`]) and kept
 //! as a case file ([`keep`]).
 //!
 //! Nothing here knows the case files, the document's names, or the reference bank.
 
 mod company;
-mod draft;
 mod explorer;
 pub mod keep;
 mod pairs;
 mod partition;
 mod smaller;
 
-pub use draft::{Draft, Move};
 pub use explorer::Explorer;
 pub use partition::{Aim, Partition};
+pub use smaller::smaller;
 pub use xs2aspec_spec::request::{Due, Edit, Form};
+pub use xs2aspec_suite::{Draft, Move};

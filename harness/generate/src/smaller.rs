@@ -2,40 +2,35 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    Edit,
-    draft::{Draft, Move},
-};
+use crate::{Draft, Edit, Move};
 
-impl Draft {
-    /// Smaller drafts that may show the same, the smallest first: without half of the moves, without one, and
-    /// with shorter texts.
-    pub fn smaller(&self) -> Vec<Self> {
-        let count = self.moves.len();
-        let with = |keep: &dyn Fn(usize) -> bool| {
-            let kept = self.moves.iter().enumerate().filter(|(at, _)| keep(*at));
-            Self { operation: self.operation.clone(), moves: kept.map(|(_, one)| one.clone()).collect() }
-        };
-        let mut smaller = Vec::new();
-        if count > 3 {
-            smaller.push(with(&|at| at >= count / 2));
-            smaller.push(with(&|at| at < count / 2));
-        }
-        smaller.extend((0..count).map(|gone| with(&|at| at != gone)));
-        for (at, one) in self.moves.iter().enumerate() {
-            for (edit, value) in simpler_edits(one) {
-                let mut draft = self.clone();
-                draft.moves[at].edits[edit] = value;
-                smaller.push(draft);
-            }
-            for (step, before) in one.before.iter().enumerate().filter(|(_, before)| before.times > 1) {
-                let mut draft = self.clone();
-                draft.moves[at].before[step].times = before.times / 2;
-                smaller.push(draft);
-            }
-        }
-        smaller
+/// Smaller drafts that may show the same, the smallest first: without half of the moves, without one, and
+/// with shorter texts.
+pub fn smaller(whole: &Draft) -> Vec<Draft> {
+    let count = whole.moves.len();
+    let with = |keep: &dyn Fn(usize) -> bool| {
+        let kept = whole.moves.iter().enumerate().filter(|(at, _)| keep(*at));
+        Draft { operation: whole.operation.clone(), moves: kept.map(|(_, one)| one.clone()).collect() }
+    };
+    let mut smaller = Vec::new();
+    if count > 3 {
+        smaller.push(with(&|at| at >= count / 2));
+        smaller.push(with(&|at| at < count / 2));
     }
+    smaller.extend((0..count).map(|gone| with(&|at| at != gone)));
+    for (at, one) in whole.moves.iter().enumerate() {
+        for (edit, value) in simpler_edits(one) {
+            let mut draft = whole.clone();
+            draft.moves[at].edits[edit] = value;
+            smaller.push(draft);
+        }
+        for (step, before) in one.before.iter().enumerate().filter(|(_, before)| before.times > 1) {
+            let mut draft = whole.clone();
+            draft.moves[at].before[step].times = before.times / 2;
+            smaller.push(draft);
+        }
+    }
+    smaller
 }
 
 fn simpler_edits(one: &Move) -> Vec<(usize, Edit)> {

@@ -3,7 +3,7 @@
 use std::io;
 
 use xs2aspec_runner::{ProfileError, SessionError};
-use xs2aspec_suite::{PlanError, Problem};
+use xs2aspec_suite::PlanError;
 
 /// Why a bank could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -20,9 +20,6 @@ pub enum ProveError {
     /// Which cases it is asked.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The model from which requests are drawn.
-    #[error("{0}")]
-    Model(Problem),
     /// It does not start.
     #[error("a bank cannot start: {0}")]
     Start(#[source] io::Error),

@@ -98,7 +98,7 @@ impl FaultSearch {
         banks: Vec<BankVariant>,
         options: &SearchOptions,
     ) -> Result<Self, ProveError> {
-        let mut explorer = Explorer::new(suite, options.seed, &[]).map_err(ProveError::Model)?;
+        let mut explorer = Explorer::new(suite, options.seed, &[]);
         let nowhere = Profile::reference(NOWHERE)?;
         let session =
             Arc::new(Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?);

@@ -48,7 +48,7 @@ pub(crate) async fn shrink(
     let mut is_smaller = true;
     while is_smaller && session.exchanges_left() > 0 {
         is_smaller = false;
-        for draft in best.draft.smaller() {
+        for draft in xs2aspec_generate::smaller(&best.draft) {
             let Some(request) = DrawnRequest::new(draft, suite, plain) else { continue };
             let (request, done) = ask(request).await;
             let findings = &done.verdict.findings;

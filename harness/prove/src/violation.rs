@@ -107,7 +107,7 @@ pub(crate) struct Touched {
 impl Touched {
     fn new(one: &Move) -> Self {
         let places = one.edits.iter().map(|edit| match edit {
-            Edit::Set(at, _) | Edit::Remove(at) => at.clone(),
+            Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => at.clone(),
             Edit::HeaderLast(_) | Edit::HeaderNameInAnotherCase(_) => "header".to_owned(),
             Edit::Raw(_) | Edit::MembersInAnotherOrder(_) => "body".to_owned(),
         });

@@ -206,6 +206,7 @@ impl Filler<'_> {
                 let day = self.day(rest).ok_or_else(|| defect("expected `workday+NUMBER`"))?;
                 Value::String(workday(day).to_string())
             }
+            "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
             "host" => Value::String(
@@ -291,6 +292,12 @@ fn workday(from: NaiveDate) -> NaiveDate {
     from.iter_days()
         .find(|day| day.weekday() == Weekday::Wed && !FIXED.contains(&(day.month(), day.day())))
         .unwrap_or(from)
+}
+
+/// The next 29 February that is at least 120 days after this day.
+fn leap_day(from: NaiveDate) -> NaiveDate {
+    let from = from.checked_add_days(Days::new(120)).unwrap_or(from);
+    from.iter_days().find(|day| (day.month(), day.day()) == (2, 29)).unwrap_or(from)
 }
 
 fn text(value: Value) -> String {

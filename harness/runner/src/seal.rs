@@ -147,7 +147,9 @@ impl Seal {
             }
             options.signature = Parameter::Text(signature);
         }
-        Ok(sign(&options)?.value)
+        let value = sign(&options)?.value;
+        // Between the parameters a quotation mark comes before each comma and after each equals sign.
+        Ok(if signing.spaced { value.replace("=\"", " = \"").replace("\",", "\" , ") } else { value })
     }
 
     fn signer(&self, party: Option<Party>) -> &Signer {
@@ -199,7 +201,7 @@ impl Seal {
             corrupted: signing.corrupted,
             wrap: match signing.wrap {
                 // One that has to be wrapped cannot be rewritten.
-                None if signing.url_safe => Wrap::Never,
+                None if signing.url_safe || signing.spaced => Wrap::Never,
                 None => Wrap::WhenNeeded,
                 Some(WrapForm::Never | WrapForm::SignatureAlone) => Wrap::Never,
                 Some(WrapForm::Utf8B) => Wrap::Always(Charset::Utf8, Encoding::B),

@@ -50,6 +50,10 @@ pub struct Choice {
     pub key: String,
     /// What is assumed when a profile is written without thinking about it; never asserted by itself.
     pub default: String,
+    /// Whether the default is the plain reading of the document: where a profile declares nothing, a breach of
+    /// it is a warning.
+    #[serde(default)]
+    pub expected: bool,
 }
 
 /// One statement of the document.

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_spec::{At, Clause, Problem, RequestRules, Spec, Tree};
+use xs2aspec_spec::{
+    At, Clause, Problem, RequestRules, Spec, Tree,
+    request::{Due, Prepared},
+};
 
 use crate::{
     axis::{self, Combination},
@@ -11,6 +14,7 @@ use crate::{
     definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
+    matrix,
     request::{self, RequestSpec},
     template,
 };
@@ -121,15 +125,30 @@ pub(crate) struct Parts {
     pub(crate) tree: Tree,
     pub(crate) spec: Spec,
     pub(crate) baselines: BTreeMap<String, Baseline>,
-    /// What cases quantify over.
-    pub(crate) places: RequestRules,
+    /// What the document says of requests: what cases quantify over.
+    pub(crate) requests: RequestRules,
+}
+
+impl Parts {
+    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
+    /// before it.
+    pub(crate) fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
+        let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
+        self.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+    }
 }
 
 /// All cases of one file.
 pub(crate) fn of_file(path: &str, file: &CaseFile, parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let mut cases = Vec::new();
+    for group in &file.forms {
+        match matrix::cases(path, group, parts) {
+            Err(problem) => problems.push(problem),
+            Ok(made) => cases.extend(made),
+        }
+    }
     for group in &file.cases {
-        match axis::combinations(path, group, &parts.tree, &parts.places) {
+        match axis::combinations(path, group, &parts.tree, &parts.requests) {
             Err(problem) => problems.push(problem),
             Ok(combinations) => {
                 for combination in combinations {
@@ -207,7 +226,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
 }
 
 /// The folder of a case file below `cases/`; a file that lies in no folder is an area of its own.
-fn area_of(path: &str) -> String {
+pub(crate) fn area_of(path: &str) -> String {
     let below = path.strip_prefix("cases/").unwrap_or(path);
     below.split_once('/').map_or(below.trim_end_matches(".yaml"), |(area, _)| area).to_owned()
 }

@@ -15,7 +15,23 @@ pub struct CaseFile {
     /// What the cases of this file show, in one line.
     pub title: String,
     /// The groups. Each is one case, or one case for every combination of its axes.
+    #[serde(default)]
     pub cases: Vec<At<Group>>,
+    /// Groups of which each is one case for every form of every place.
+    #[serde(default)]
+    pub forms: Vec<At<FormGroup>>,
+}
+
+/// One case for each form of each place (`fixtures/spec/requests.yaml`): mistakes and lawful values. The rules of the place say what must
+/// come back, and which clause says so.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FormGroup {
+    /// What the places begin with: `body/`, `header/`, `query/`, `signing`, or nothing for the request as a whole.
+    pub at: String,
+    /// Operations; all of them where nothing is said.
+    #[serde(default)]
+    pub operations: Vec<String>,
 }
 
 /// One case, multiplied by its axes. Every text may hold placeholders: `${axis}`, `${axis.column}`.
@@ -129,6 +145,8 @@ pub struct Signing {
     pub corrupted: bool,
     /// Writes the signature in the URL-safe alphabet of base64 (RFC 4648, section 5).
     pub url_safe: bool,
+    /// Writes blanks around the equals signs and commas between the parameters of the Signature header.
+    pub spaced: bool,
     /// Parameters to leave out of the Signature header.
     pub without: Vec<SignatureParameter>,
     /// Whose key signs, in place of the TPP's own.

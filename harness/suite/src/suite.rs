@@ -3,10 +3,7 @@
 use std::{
     collections::BTreeMap,
     num::NonZero,
-    sync::{
-        OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
@@ -31,29 +28,28 @@ pub struct Suite {
     answers: AnswerRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
-    requests: OnceLock<RequestRules>,
 }
 
 impl Suite {
     /// Reads and expands everything in the tree. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let (spec, baselines, places) = thread::scope(|scope| {
+        let (spec, baselines, requests) = thread::scope(|scope| {
             let spec = scope.spawn(|| {
                 let mut problems = Vec::new();
                 (Spec::load(&tree, &mut problems), problems)
             });
             let baselines = baseline::load(&tree, &mut problems);
-            let places = with_plain(&baselines, |plain| RequestRules::load_places(&tree, plain));
-            let places = places.unwrap_or_else(|problem| {
+            let requests = with_plain(&baselines, |plain| RequestRules::load(&tree, plain));
+            let requests = requests.unwrap_or_else(|problem| {
                 problems.push(problem);
                 RequestRules::default()
             });
             let (spec, others) = spec.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             problems.extend(others);
-            (spec, baselines, places)
+            (spec, baselines, requests)
         });
-        let parts = Parts { tree, spec, baselines, places };
+        let parts = Parts { tree, spec, baselines, requests };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
@@ -76,7 +72,7 @@ impl Suite {
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, answers, cases, by_id, requests: OnceLock::new() });
+            return Ok(Self { parts, answers, cases, by_id });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -106,27 +102,15 @@ impl Suite {
         &self.answers
     }
 
-    /// What the document says of requests; nothing where [`Self::check_requests`] says what is wrong with it.
+    /// What the document says of requests.
     pub fn requests(&self) -> &RequestRules {
-        self.requests.get_or_init(|| self.read_requests().unwrap_or_default())
-    }
-
-    /// Whether the rules and forms of requests can be read. They are read when they are first asked for: a run
-    /// needs no more than the places.
-    pub fn check_requests(&self) -> Result<(), Problem> {
-        let is_read = self.requests.get().is_some_and(|rules| rules.operations().next().is_some());
-        if is_read { Ok(()) } else { self.read_requests().map(|rules| drop(self.requests.set(rules))) }
-    }
-
-    fn read_requests(&self) -> Result<RequestRules, Problem> {
-        with_plain(&self.parts.baselines, |plain| RequestRules::load(&self.parts.tree, plain))
+        &self.parts.requests
     }
 
     /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
     /// before it.
     pub fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
-        let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
-        self.requests().judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+        self.parts.due(request, plain, prepared)
     }
 
     /// The document as a value.
@@ -137,6 +121,10 @@ impl Suite {
     /// Baselines by name.
     pub fn baselines(&self) -> &BTreeMap<String, Baseline> {
         &self.parts.baselines
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// The files that the suite was read from.
@@ -164,7 +152,9 @@ fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) 
         while let Some((path, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut problems = Vec::new();
             let cases = match yaml::read::<CaseFile>(path, text) {
-                Ok(file) if file.cases.is_empty() => Err(Problem::of_file(path, "has no cases")),
+                Ok(file) if file.cases.is_empty() && file.forms.is_empty() => {
+                    Err(Problem::of_file(path, "has no cases"))
+                }
                 Ok(file) => Ok(case::of_file(path, &file, parts, &mut problems)),
                 Err(problem) => Err(problem),
             };

@@ -12,12 +12,24 @@ use serde_json::{Map, Value};
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
 ///
 /// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N
-/// digits, much the same. `day+N`, `workday+N`: a date N days after the run's clock. `now`: the clock as a
+/// digits, much the same. `day+N`, `workday+N`: a date N days after the run's clock.
+/// `leap-day`: the next 29 February that is some months ahead. `now`: the clock as a
 /// Date header has it. `host.capitals` and `host.with-port`: the target's authority, as Host may have it.
 /// `digest`, `certificate`, `signature`: what signing makes; `certificate.other` and the parts `.serial`,
 /// `.serial-decimal`, `.issuer` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
-pub const RUN_TIME: [&str; 10] =
-    ["target", "fresh", "number", "day", "workday", "now", "host", "digest", "certificate", "signature"];
+pub const RUN_TIME: [&str; 11] = [
+    "target",
+    "fresh",
+    "number",
+    "day",
+    "workday",
+    "leap-day",
+    "now",
+    "host",
+    "digest",
+    "certificate",
+    "signature",
+];
 
 /// Why a value cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +42,7 @@ pub enum ExpandError {
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token, $drop-last, $bytes, $gzip"
+        "`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token, $drop-last, $until, $bytes, $gzip"
     )]
     NoFunction(String),
     /// An argument that does not fit the function.
@@ -179,6 +191,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
         "$lower-token" => text_of("$lower-token", argument).and_then(lower_token).map(Value::String),
         "$drop-last" => drop_last(argument),
+        "$until" => until(argument),
         _ => Err(ExpandError::NoFunction(name.to_owned())),
     }
 }
@@ -212,6 +225,14 @@ fn bytes(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$gzip" => ExpandError::Argument("$gzip", "a text"),
         _ => ExpandError::Argument("$bytes", "a list of texts and of numbers from 0 to 255"),
     })
+}
+
+/// The text before the first of a sign.
+fn until(argument: &Value) -> Result<Value, ExpandError> {
+    let part = |name: &str| argument.get(name).and_then(Value::as_str);
+    let found = part("of").zip(part("sign")).and_then(|(text, sign)| text.split_once(sign));
+    let (before, _) = found.ok_or(ExpandError::Argument("$until", "{of: TEXT, sign: TEXT in it}"))?;
+    Ok(Value::from(before))
 }
 
 fn drop_last(argument: &Value) -> Result<Value, ExpandError> {

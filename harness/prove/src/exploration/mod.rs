@@ -81,7 +81,7 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     options: &ExploreOptions,
     mut step: S,
 ) -> Result<Explored, ProveError> {
-    let explorer = Explorer::new(suite, session.seed(), &options.only).map_err(ProveError::Model)?;
+    let explorer = Explorer::new(suite, session.seed(), &options.only);
     step(Step::Begin { partitions: explorer.coverage().1 });
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
@@ -118,8 +118,7 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     } else {
         if accepted.len() < plain.len() && !accepted.is_empty() {
             // Of an operation whose plain request is not accepted nothing else can be told.
-            let explorer = Explorer::new(suite, session.seed(), &accepted);
-            exploration.explorer = explorer.map_err(ProveError::Model)?;
+            exploration.explorer = Explorer::new(suite, session.seed(), &accepted);
         }
         Box::pin(exploration.until_the_end(options, begun)).await
     };

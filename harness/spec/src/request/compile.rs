@@ -43,8 +43,6 @@ struct Compiler<'a> {
     tree: &'a Tree,
     file: &'a File,
     document: Document,
-    /// Whether rules and forms are left out.
-    places_alone: bool,
     lists: RefCell<BTreeMap<String, Vec<String>>>,
     words: RefCell<BTreeMap<String, WordList>>,
     cells: RefCell<BTreeMap<String, Cells>>,
@@ -76,17 +74,16 @@ struct Made {
 /// The file, and what it says of signing.
 pub(super) fn read(tree: &Tree, text: &str) -> Result<(File, Signing), Problem> {
     let file: File = yaml::read(FILE, text)?;
-    let signing = Signing::new(file.signing.clone(), SigningSpec::load(tree)?);
+    let signing = Signing::new(&file.signing, SigningSpec::load(tree)?);
     Ok((file, signing))
 }
 
-/// The operations of the file; without rules and forms where places alone are wanted.
+/// The operations of the file.
 pub(super) fn operations(
     tree: &Tree,
     file: &File,
     signing: &Signing,
     plain: &BTreeMap<String, View<'_>>,
-    places_alone: bool,
 ) -> Result<BTreeMap<String, Operation>, Problem> {
     let headers: Vec<Header> = match tree.text(HEADERS) {
         None => vec![],
@@ -98,8 +95,7 @@ pub(super) fn operations(
     let compiler = Compiler {
         tree,
         file,
-        document: if places_alone { Document::default() } else { Document::load(tree) },
-        places_alone,
+        document: Document::load(tree),
         lists: RefCell::default(),
         words: RefCell::default(),
         cells: RefCell::default(),
@@ -115,9 +111,7 @@ pub(super) fn operations(
         let rows = headers.iter().filter(|header| header.operation == *name);
         operations.insert(name.clone(), compiler.operation(name, plain, rows, signing)?);
     }
-    if !places_alone {
-        compiler.every_parameter_is_asked()?;
-    }
+    compiler.every_parameter_is_asked()?;
     Ok(operations)
 }
 
@@ -208,6 +202,9 @@ impl Compiler<'_> {
         let mut parameters = Parameters::new(inherited);
         parameters.set("at", at.as_str().into());
         parameters.set("parent", at.rsplit_once('/').map_or("", |(parent, _)| parent).into());
+        let (parent, member) = at.rsplit_once('/').unwrap_or(("", &at));
+        parameters.set("member", member.into());
+        parameters.set("there", (!parent.contains('/') || is_sent(plain, parent)).into());
         parameters.set("sent", sent.into());
         for (name, value) in own.iter().filter(|(name, _)| !STRUCTURE.contains(&name.as_str())) {
             let filled = parameters.fill(value).map_err(|message| row.problem(FILE, message))?;
@@ -218,7 +215,7 @@ impl Compiler<'_> {
         let short = clause.as_ref().and_then(|clause| Some(clause.as_str()?.split_once('.')?.1));
         parameters.set("short", short.into());
         // The words of a list that are tried by name.
-        if let Some(words) = parameters.get("list").filter(|_| !self.places_alone) {
+        if let Some(words) = parameters.get("list") {
             let words = self.list(&shown(&words)).map_err(|message| row.problem(FILE, message))?;
             parameters.set_default("first", words.first().map(String::as_str).into());
             parameters.set_default("last", words.last().map(String::as_str).into());
@@ -235,7 +232,8 @@ impl Compiler<'_> {
         }
         let mut rules = Vec::new();
         let own_rules = |name: &'static str| list(own, name).chain(list(kind, name));
-        for rule in own_rules("first").chain(list(every, "rules")).chain(own_rules("rules")) {
+        let first = list(every, "first").chain(own_rules("first"));
+        for rule in first.chain(list(every, "rules")).chain(own_rules("rules")) {
             rules.extend(self.rule(row, rule, &parameters)?);
         }
         let mut said = parameters.values().clone();
@@ -250,6 +248,10 @@ impl Compiler<'_> {
             };
             let at = format!("{at}/{}", name_of(row, below)?);
             let mut inherited = parameters.values().clone();
+            // What the value that holds it is, is no word of its own.
+            for own in ["json", "type-clause", "lawful"] {
+                inherited.shift_remove(own);
+            }
             inherited.insert("nested".to_owned(), true.into());
             inherited.insert("required".to_owned(), false.into());
             self.place(Spot { at, row, own: below, every, inherited }, plain, made)?;
@@ -267,9 +269,6 @@ impl Compiler<'_> {
     }
 
     fn rule(&self, row: &At<Block>, rule: &Value, of: &Parameters) -> Result<Option<Rule>, Problem> {
-        if self.places_alone {
-            return Ok(None);
-        }
         let list = |name: &str| self.words(name);
         let cells = |table: &str, column: &str| self.cells(table, column);
         let words = Words { list: &list, cells: &cells, patterns: &self.patterns };
@@ -283,12 +282,9 @@ impl Compiler<'_> {
         at: &str,
         of: &mut Parameters,
     ) -> Result<Vec<Form>, Problem> {
-        if self.places_alone {
-            return Ok(vec![]);
-        }
         let lists = |value: Value| self.with_lists(value);
         let items = |each: &Value| self.items(each);
-        Form::read(form, at, of, &items, &lists).map_err(|message| row.problem(FILE, message))
+        Form::read(form, (at, row.line), of, &items, &lists).map_err(|message| row.problem(FILE, message))
     }
 
     /// The items of an `each`.

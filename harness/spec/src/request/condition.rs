@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    iban,
     scope::{Scope, made_as, with_digits},
     view::Payload,
 };
@@ -73,6 +74,10 @@ pub(super) struct ConditionFile {
     date: Option<DateForm>,
     /// A value that only the profile or the signing knows: in the text, or the whole of it.
     placeholder: Option<Placeholder>,
+    /// An IBAN with right check digits, or a text that is none.
+    is_iban: Option<bool>,
+    /// A number that is not whole.
+    fraction: bool,
     items_over: Option<usize>,
     /// An item is there twice.
     repeated: bool,
@@ -170,6 +175,8 @@ enum Asked {
     WorkdaysUnder(u32),
     Date(DateForm),
     Placeholder(Placeholder),
+    IsIban(bool),
+    Fraction,
     ItemsOver(usize),
     Repeated,
     SomeItem(Box<Condition>),
@@ -248,6 +255,8 @@ impl Condition {
         asked.extend(file.workdays_under.map(Asked::WorkdaysUnder));
         asked.extend(file.date.map(Asked::Date));
         asked.extend(file.placeholder.map(Asked::Placeholder));
+        asked.extend(file.is_iban.map(Asked::IsIban));
+        asked.extend(file.fraction.then_some(Asked::Fraction));
         asked.extend(file.items_over.map(Asked::ItemsOver));
         asked.extend(file.repeated.then_some(Asked::Repeated));
         if let Some(item) = file.some_item {
@@ -367,6 +376,8 @@ impl Asked {
             Self::Placeholder(Placeholder::Alone) => {
                 text.is_some_and(|text| text.starts_with("${") && text.find('}') == Some(text.len() - 1))
             }
+            Self::IsIban(wanted) => text.is_some_and(|text| iban::is_iban(text) == *wanted),
+            Self::Fraction => value.as_f64().is_some_and(|number| number.fract() != 0.0),
             Self::ItemsOver(most) => value.as_array().is_some_and(|items| items.len() > *most),
             Self::Repeated => value
                 .as_array()

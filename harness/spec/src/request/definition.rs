@@ -24,7 +24,7 @@ pub(super) struct File {
     pub(super) headers: IndexMap<String, At<Map<String, Value>>>,
     pub(super) other_headers: At<Map<String, Value>>,
     pub(super) operations: IndexMap<String, Operation>,
-    pub(super) signing: Signing,
+    pub(super) signing: At<Signing>,
 }
 
 /// A list of words: of the file, of the document, or a column of a table.
@@ -90,6 +90,8 @@ pub(super) struct Way {
     pub(super) clause: String,
     #[serde(default)]
     pub(super) accepted: bool,
+    /// Why both answers are right, where they are.
+    pub(super) open: Option<String>,
     /// What differs from signing as the document says, as a case file writes it.
     pub(super) signing: Map<String, Value>,
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::iban;
+
 /// A value in which every drawing function is computed. `number` gives a random number below its argument,
 /// which is not zero.
 ///
@@ -9,8 +11,10 @@ use serde_json::{Map, Value, json};
 /// number to another. `$fraction`: a decimal point and so many digits, the last of them not zero. `$one-of`,
 /// `$some-of`, `$shuffled`: of a list. `$with-again`: a list with one of its items twice. `$with-last`: a list
 /// with one more. `$one-letter-else`: a word of a list, one letter of which is another. `$without-first`: a
-/// text without its first letter. `$text`: as text. `$concat`: texts one after the other. `$merge`, beside
-/// other members: with those of another mapping.
+/// text without its first letter. `$text`: as text. `$concat`: texts one after the other. `$zero`: one
+/// zero more, behind a point where there are no digits. `$with`: a mapping with one more member.
+/// `$iban`: an account number of a country, whose bban has this structure, with right check digits, or with
+/// some that are `off`. `$merge`, beside other members: with those of another mapping.
 pub fn draw(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Value {
     match value {
         Value::Array(items) => items.iter().map(|item| draw(item, number)).collect(),
@@ -95,6 +99,18 @@ fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) ->
         "$without-first" => json!(argument.as_str()?.chars().skip(1).collect::<String>()),
         "$concat" => json!(argument.as_array()?.iter().map(crate::cell::shown).collect::<String>()),
         "$text" => json!(crate::cell::shown(argument)),
+        "$zero" => json!(if whole(argument)? == 0 { ".0" } else { "0" }),
+        "$with" => {
+            let mut members = argument.get("of")?.as_object()?.clone();
+            members.insert(argument.get("member")?.as_str()?.to_owned(), argument.get("value")?.clone());
+            Value::Object(members)
+        }
+        "$iban" => {
+            let country = argument.get("country")?.as_str()?;
+            let bban = iban::bban(argument.get("bban")?.as_str()?, number)?;
+            let off = argument.get("off").and_then(Value::as_u64).unwrap_or(0);
+            json!(iban::with_check_digits(country, &bban, off)?)
+        }
         _ => return None,
     })
 }
@@ -115,7 +131,7 @@ fn count(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
     }
 }
 
-fn letters(of: &str, count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
+pub(super) fn letters(of: &str, count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
     (0..count).map(|_| char::from(of.as_bytes()[below(of.len(), number)])).collect()
 }
 

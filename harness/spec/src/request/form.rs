@@ -12,8 +12,10 @@ use crate::cell::shown;
 /// Something that is tried in a request. What must become of it is said by the rules.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// Name, unique within its operation.
+    /// Name, unique within its operation: its place, and its label.
     pub name: String,
+    /// Name, unique at its place, which can be part of the id of a case.
+    pub label: String,
     /// The place at which it stands.
     pub place: String,
     /// The clause that it is about.
@@ -26,6 +28,16 @@ pub struct Form {
     pub before: Vec<Before>,
     /// Capabilities of the target without which it cannot be sent.
     pub needs: Vec<String>,
+    /// Label of the form of the same place that is its valid twin; the plain request where there is none.
+    pub twin: Option<String>,
+    /// Why it is as it is, where that is not plain.
+    pub about: Option<String>,
+    /// Whether a case file has it better, so that it is no case of its own.
+    pub is_written: bool,
+    /// Whether it is left to the exhaustive depth.
+    pub is_exhaustive: bool,
+    /// Line of `requests.yaml` where its place is written, from 1.
+    pub line: u32,
 }
 
 /// One change of a request.
@@ -33,6 +45,8 @@ pub struct Form {
 pub enum Edit {
     /// Sets a place to a value.
     Set(String, Value),
+    /// Sends a place a second time with this value.
+    Repeat(String, Value),
     /// Removes a place.
     Remove(String),
     /// Sends this text as the body.
@@ -95,6 +109,8 @@ struct FormFile {
     absent: bool,
     #[serde(default, deserialize_with = "there")]
     value: Option<Value>,
+    #[serde(default, deserialize_with = "there")]
+    repeat: Option<Value>,
     #[serde(default)]
     change: Vec<ChangeFile>,
     edit: Option<Whole>,
@@ -103,6 +119,12 @@ struct FormFile {
     before: Vec<BeforeFile>,
     #[serde(default)]
     needs: Vec<String>,
+    twin: Option<Value>,
+    about: Option<String>,
+    #[serde(default)]
+    written: bool,
+    #[serde(default)]
+    exhaustive: bool,
 }
 
 /// A value, which may be null.
@@ -145,7 +167,7 @@ impl Form {
     /// `items` writes out what `each` says, and `lists` each list that a value names.
     pub(super) fn read(
         form: &Value,
-        at: &str,
+        (at, line): (&str, u32),
         of: &mut Parameters,
         items: &dyn Fn(&Value) -> Result<Vec<Value>, String>,
         lists: &dyn Fn(Value) -> Result<Value, String>,
@@ -166,17 +188,18 @@ impl Form {
             let filled = lists(of.fill(&members)?)?;
             let read: FormFile =
                 serde_json::from_value(filled).map_err(|error| format!("`{form}`: {error}"))?;
-            forms.push(Self::new(read, at).map_err(|what| format!("`{form}` {what}"))?);
+            forms.push(Self::new(read, at, line).map_err(|what| format!("`{form}` {what}"))?);
         }
         Ok(forms)
     }
 
-    fn new(file: FormFile, at: &str) -> Result<Self, &'static str> {
+    fn new(file: FormFile, at: &str, line: u32) -> Result<Self, &'static str> {
         let mut edits = Vec::new();
         if file.absent {
             edits.push(Edit::Remove(at.to_owned()));
         }
         edits.extend(file.value.map(|value| Edit::Set(at.to_owned(), value)));
+        edits.extend(file.repeat.map(|value| Edit::Repeat(at.to_owned(), value)));
         edits.extend(file.change.into_iter().map(Edit::new).collect::<Result<Vec<_>, _>>()?);
         edits.extend(file.edit.map(|whole| match whole {
             Whole::MembersInAnotherOrder => Edit::MembersInAnotherOrder(0),
@@ -192,17 +215,20 @@ impl Form {
         if edits.is_empty() && file.signing.is_none() && before.is_empty() {
             return Err("changes nothing");
         }
-        let name = shown(&file.name);
-        let name = if at.is_empty() { name } else { format!("{at} {name}") };
         Ok(Self {
-            // A name is one line, and need not be the whole of a long value.
-            name: name.chars().take(80).collect(),
+            name: String::new(),
+            label: label(&shown(&file.name)),
             place: at.to_owned(),
             clause: file.clause,
             edits,
             signing: file.signing,
             before,
             needs: file.needs,
+            twin: file.twin.map(|twin| label(&shown(&twin))),
+            about: file.about,
+            is_written: file.written,
+            is_exhaustive: file.exhaustive,
+            line,
         })
     }
 
@@ -210,11 +236,13 @@ impl Form {
     /// `before/NAME`. Two forms that touch the same part are not in one request.
     pub fn touches(&self) -> BTreeSet<String> {
         let of_edit = |edit: &Edit| match edit {
-            Edit::Set(at, _) | Edit::Remove(at) => match at.split('/').collect::<Vec<_>>().as_slice() {
-                ["body", member, ..] => format!("body/{member}"),
-                ["header", name] => format!("header/{}", name.to_lowercase()),
-                _ => at.clone(),
-            },
+            Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => {
+                match at.split('/').collect::<Vec<_>>().as_slice() {
+                    ["body", member, ..] => format!("body/{member}"),
+                    ["header", name] => format!("header/{}", name.to_lowercase()),
+                    _ => at.clone(),
+                }
+            }
             Edit::Raw(_) => "body".to_owned(),
             Edit::MembersInAnotherOrder(_) => "order of members".to_owned(),
             Edit::HeaderLast(_) => "order of header fields".to_owned(),
@@ -227,16 +255,26 @@ impl Form {
     }
 }
 
-/// Forms whose names are the same as those of others get a number.
+/// Names forms; those of one place whose labels are the same get a number.
 pub(super) fn name_apart(forms: &mut [Form]) {
-    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let mut times: BTreeMap<(String, String), usize> = BTreeMap::new();
     for form in forms {
-        let count = times.entry(form.name.clone()).or_default();
+        let count = times.entry((form.place.clone(), form.label.clone())).or_default();
         *count += 1;
         if *count > 1 {
-            form.name = format!("{} ({count})", form.name);
+            form.label = format!("{}.{count}", form.label);
         }
+        form.name =
+            if form.place.is_empty() { form.label.clone() } else { format!("{} {}", form.place, form.label) };
     }
+}
+
+/// A text as part of an id: what an id cannot hold becomes `_`, and a long text is cut.
+fn label(text: &str) -> String {
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "-_.+".contains(letter) { letter } else { '_' }
+    };
+    text.chars().take(40).map(letter).collect()
 }
 
 /// The items of `each` that are written out, or counted.

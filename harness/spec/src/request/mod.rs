@@ -8,6 +8,7 @@ mod condition;
 mod definition;
 mod draw;
 mod form;
+mod iban;
 mod operation;
 mod outcome;
 mod parameters;
@@ -44,22 +45,12 @@ impl RequestRules {
     /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file there
     /// are none.
     pub fn load(tree: &Tree, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
-        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain, false))
+        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain))
     }
 
-    /// The same without rules and forms: what is known of each place, which case files quantify over.
-    pub fn load_places(tree: &Tree, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
-        tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain, true))
-    }
-
-    fn new(
-        tree: &Tree,
-        text: &str,
-        plain: &BTreeMap<String, View<'_>>,
-        places_alone: bool,
-    ) -> Result<Self, Problem> {
+    fn new(tree: &Tree, text: &str, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
         let (file, signing) = compile::read(tree, text)?;
-        let operations = compile::operations(tree, &file, &signing, plain, places_alone)?;
+        let operations = compile::operations(tree, &file, &signing, plain)?;
         Ok(Self { operations, nothing_created: file.nothing_created, signing })
     }
 

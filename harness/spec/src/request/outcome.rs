@@ -6,7 +6,10 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
     /// It is accepted: it keeps every rule, and no rule leaves anything open.
-    Accepted,
+    Accepted {
+        /// Clauses that say so of some of its values. Without them any that speaks of the request says so.
+        clauses: Vec<String>,
+    },
     /// It is refused, because of the first of these clauses; it breaks all of them.
     Refused {
         /// The clauses.
@@ -29,6 +32,7 @@ pub enum Due {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     Keeps,
+    Accepts(String),
     Breaks { clause: String, conditions: Map<String, Value> },
     Choice { clause: String, values: Map<String, Value> },
     Open(String),
@@ -39,6 +43,7 @@ pub(super) enum Outcome {
 pub(super) struct Findings {
     broken: Vec<(String, Map<String, Value>)>,
     nothing_created: bool,
+    accepted: Vec<String>,
     choices: Vec<Due>,
     open: Vec<String>,
 }
@@ -47,6 +52,7 @@ impl Findings {
     pub(super) fn add(&mut self, outcome: Option<Outcome>, nothing_created: bool) {
         match outcome {
             None | Some(Outcome::Keeps) => {}
+            Some(Outcome::Accepts(clause)) => self.accepted.push(clause),
             Some(Outcome::Breaks { clause, conditions }) => {
                 self.nothing_created |= nothing_created;
                 self.broken.push((clause, conditions));
@@ -70,7 +76,7 @@ impl Findings {
         let mut choices = self.choices.into_iter();
         match (self.open.into_iter().next(), choices.next(), choices.next()) {
             (Some(why), ..) => Due::Open(why),
-            (None, None, _) => Due::Accepted,
+            (None, None, _) => Due::Accepted { clauses: self.accepted },
             (None, Some(choice), None) => choice,
             (None, Some(_), Some(_)) => Due::Open("several choices of the bank".to_owned()),
         }

@@ -22,6 +22,7 @@ pub(super) struct Rule {
 #[serde(default)]
 struct Decision {
     keeps: bool,
+    accepts: Option<String>,
     breaks: Option<String>,
     choice: Option<String>,
     open: Option<String>,
@@ -32,7 +33,7 @@ struct Decision {
 }
 
 /// The keys of a decision; every other key of a rule is a test.
-const DECISION: [&str; 6] = ["keeps", "breaks", "choice", "open", "refused", "values"];
+const DECISION: [&str; 7] = ["keeps", "accepts", "breaks", "choice", "open", "refused", "values"];
 
 impl Rule {
     /// Reads a rule for a place. `None` if its `only` says that it is for others.
@@ -47,18 +48,21 @@ impl Rule {
             filled.into_iter().partition(|(name, _)| DECISION.contains(&name.as_str()));
         let wrong = |error: serde_json::Error| format!("`{rule}`: {error}");
         let tests: ConditionFile = serde_json::from_value(Value::Object(tests)).map_err(wrong)?;
-        let Decision { keeps, breaks, choice, open, refused: conditions, values } =
+        let Decision { keeps, accepts, breaks, choice, open, refused: conditions, values } =
             serde_json::from_value(Value::Object(decision)).map_err(wrong)?;
-        let outcome = match (keeps, breaks, choice, open) {
-            (true, None, None, None) => Outcome::Keeps,
-            (false, Some(clause), None, None) => Outcome::Breaks { clause, conditions },
-            (false, None, Some(clause), None) => {
+        let outcome = match (keeps, accepts, breaks, choice, open) {
+            (true, None, None, None, None) => Outcome::Keeps,
+            (false, Some(clause), None, None, None) => Outcome::Accepts(clause),
+            (false, None, Some(clause), None, None) => Outcome::Breaks { clause, conditions },
+            (false, None, None, Some(clause), None) => {
                 let usual = [("accept", "accepted"), ("refuse", "refused")];
                 let usual = usual.map(|(name, due)| (name.to_owned(), due.into()));
                 Outcome::Choice { clause, values: values.unwrap_or_else(|| Map::from_iter(usual)) }
             }
-            (false, None, None, Some(why)) => Outcome::Open(why),
-            _ => return Err(format!("`{rule}` has one of `keeps`, `breaks`, `choice` and `open`")),
+            (false, None, None, None, Some(why)) => Outcome::Open(why),
+            _ => {
+                return Err(format!("`{rule}` has one of `keeps`, `accepts`, `breaks`, `choice` and `open`"));
+            }
         };
         let condition = Condition::new(tests, words).map_err(|message| format!("`{rule}`: {message}"))?;
         Ok(Some(Self { condition, outcome }))
@@ -67,7 +71,9 @@ impl Rule {
     /// The clause that it names.
     pub(super) fn clause(&self) -> Option<&str> {
         match &self.outcome {
-            Outcome::Breaks { clause, .. } | Outcome::Choice { clause, .. } => Some(clause),
+            Outcome::Breaks { clause, .. } | Outcome::Choice { clause, .. } | Outcome::Accepts(clause) => {
+                Some(clause)
+            }
             Outcome::Keeps | Outcome::Open(_) => None,
         }
     }

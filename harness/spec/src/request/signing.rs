@@ -3,19 +3,21 @@
 use serde_json::{Map, Value, json};
 
 use super::{definition, form::Form, outcome::Outcome, view::View};
-use crate::signing::SigningSpec;
+use crate::{signing::SigningSpec, yaml::At};
 
 /// What ways of signing break.
 #[derive(Debug, Default)]
 pub(super) struct Signing {
     file: definition::Signing,
+    /// Line of the file, from 1.
+    line: u32,
     /// Header fields that are signed where they are sent, in small letters and in this order.
     signed: Vec<String>,
 }
 
 impl Signing {
-    pub(super) fn new(file: definition::Signing, spec: SigningSpec) -> Self {
-        Self { file, signed: spec.signed_headers }
+    pub(super) fn new(file: &At<definition::Signing>, spec: SigningSpec) -> Self {
+        Self { file: file.value.clone(), line: file.line, signed: spec.signed_headers }
     }
 
     /// Names of the header fields that are to be signed: those of the list that are sent.
@@ -36,7 +38,11 @@ impl Signing {
             return open();
         }
         if let Some(way) = self.file.ways.iter().find(|way| way.signing == *signing) {
-            return if way.accepted { None } else { breaks(&way.clause) };
+            return match &way.open {
+                Some(why) => Some(Outcome::Open(why.clone())),
+                None if way.accepted => Some(Outcome::Accepts(way.clause.clone())),
+                None => breaks(&way.clause),
+            };
         }
         let due = self.signed(request);
         let list = |name: &str| -> Option<Vec<&str>> {
@@ -66,13 +72,19 @@ impl Signing {
     /// What is tried of signing, with a request whose plain form this is.
     pub(super) fn forms(&self, plain: &View<'_>) -> Vec<Form> {
         let form = |name: String, clause: &str, signing: Map<String, Value>| Form {
-            name: format!("signing {name}"),
+            name: String::new(),
+            label: name.replace(' ', "-"),
             place: "signing".to_owned(),
             clause: clause.to_owned(),
             edits: vec![],
             signing: Some(signing),
             before: vec![],
             needs: vec![],
+            twin: None,
+            about: None,
+            is_written: false,
+            is_exhaustive: false,
+            line: self.line,
         };
         let of = |value: Value| value.as_object().cloned().unwrap_or_default();
         let ways = self.file.ways.iter();

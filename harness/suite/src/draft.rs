@@ -1,14 +1,25 @@
 //! A request as it is drawn: a valid one, and what is done to it, move by move.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fastrand::Rng;
 use serde_json::{Map, Value, json};
-use xs2aspec_spec::request::{self, Before, Due, Edit, Form, Prepared};
-use xs2aspec_suite::{
-    Case, Expectation, Preparation, RequestSpec, Signing, StepExpect, Suite, baseline::Baseline,
-    definition::Change, request::describe, template,
+use xs2aspec_spec::{
+    Clause, Strength,
+    request::{self, Before, Due, Edit, Form, Prepared},
 };
+
+use crate::{
+    baseline::Baseline,
+    case::{Case, Parts, Preparation},
+    definition::{Change, Signing, StepExpect},
+    expectation::Expectation,
+    request::{RequestSpec, describe},
+    suite::Suite,
+    template,
+};
+
+/// Gives a random number below its argument, which is not zero.
+pub type Draw<'a> = dyn FnMut(u64) -> u64 + 'a;
 
 /// What one form does to a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,17 +43,18 @@ pub struct Move {
 }
 
 impl Move {
-    /// What a form does this time.
-    pub(crate) fn draw(form: &Form, touches: &BTreeSet<String>, rng: &mut Rng) -> Self {
+    /// What a form does this time. `touches` are the parts of a request that it touches.
+    pub fn draw(form: &Form, touches: &BTreeSet<String>, number: &mut Draw<'_>) -> Self {
         let signing = form.signing.clone().map(|signing| serde_json::from_value(Value::Object(signing)));
-        let before = form.before.iter().map(|step| Before { edits: drawn(&step.edits, rng), ..step.clone() });
+        let before =
+            form.before.iter().map(|step| Before { edits: drawn(&step.edits, number), ..step.clone() });
         Self {
             before: before.collect(),
             form: form.name.clone(),
             place: form.place.clone(),
             clause: form.clause.clone(),
             touches: touches.clone(),
-            edits: drawn(&form.edits, rng),
+            edits: drawn(&form.edits, number),
             // What signs otherwise is checked when the spec is linted.
             signing: signing.and_then(Result::ok),
             needs: form.needs.clone(),
@@ -50,19 +62,20 @@ impl Move {
     }
 }
 
-fn drawn(edits: &[Edit], rng: &mut Rng) -> Vec<Edit> {
-    let value = |value: &Value, rng: &mut Rng| {
-        let value = request::draw(value, &mut |below| rng.u64(..below));
+fn drawn(edits: &[Edit], number: &mut Draw<'_>) -> Vec<Edit> {
+    let value = |value: &Value, number: &mut Draw<'_>| {
+        let value = request::draw(value, number);
         // A function that cannot be computed stays, and is seen.
         template::compute(value.clone()).unwrap_or(value)
     };
     let drawn = edits.iter().map(|edit| match edit {
-        Edit::Set(at, to) => Edit::Set(at.clone(), value(to, rng)),
+        Edit::Set(at, to) => Edit::Set(at.clone(), value(to, number)),
+        Edit::Repeat(at, to) => Edit::Repeat(at.clone(), value(to, number)),
         Edit::Remove(at) => Edit::Remove(at.clone()),
-        Edit::Raw(to) => Edit::Raw(value(to, rng)),
-        Edit::MembersInAnotherOrder(_) => Edit::MembersInAnotherOrder(rng.u64(..)),
-        Edit::HeaderLast(_) => Edit::HeaderLast(rng.u64(..)),
-        Edit::HeaderNameInAnotherCase(_) => Edit::HeaderNameInAnotherCase(rng.u64(..)),
+        Edit::Raw(to) => Edit::Raw(value(to, number)),
+        Edit::MembersInAnotherOrder(_) => Edit::MembersInAnotherOrder(number(u64::MAX)),
+        Edit::HeaderLast(_) => Edit::HeaderLast(number(u64::MAX)),
+        Edit::HeaderNameInAnotherCase(_) => Edit::HeaderNameInAnotherCase(number(u64::MAX)),
     });
     drawn.collect()
 }
@@ -102,44 +115,50 @@ impl Draft {
     /// The request with what must become of it, as a case that can be run. `None` if its moves do not go
     /// together.
     pub fn case(&self, suite: &Suite) -> Option<(Case, Due)> {
-        let baseline = suite.baselines().get(&self.operation)?;
-        let (request, before, due) = self.judged(suite, baseline)?;
-        let case = self.as_case(suite, request, before, baseline, &due)?;
+        self.case_of(suite.parts())
+    }
+
+    pub(crate) fn case_of(&self, parts: &Parts) -> Option<(Case, Due)> {
+        let baseline = parts.baselines.get(&self.operation)?;
+        let (request, before, due) = self.judged(parts, baseline)?;
+        let case = self.as_case(parts, request, before, baseline, &due)?;
         Some((case, due))
     }
 
     /// What must become of the request. `None` if its moves do not go together.
     pub fn due(&self, suite: &Suite) -> Option<Due> {
-        self.judged(suite, suite.baselines().get(&self.operation)?).map(|(.., due)| due)
+        self.judged(suite.parts(), suite.baselines().get(&self.operation)?).map(|(.., due)| due)
     }
 
-    fn judged(&self, suite: &Suite, baseline: &Baseline) -> Option<(RequestSpec, Vec<Preparation>, Due)> {
+    fn judged(&self, parts: &Parts, baseline: &Baseline) -> Option<(RequestSpec, Vec<Preparation>, Due)> {
         let mut request = applied(&baseline.request, &self.changes(&baseline.request)?)?;
         if let Some(signing) = self.moves.iter().find_map(|one| one.signing.clone()) {
             request.signing = signing;
         }
-        let (before, prepared) = self.before(suite, baseline)?;
-        let due = suite.due(&request, &baseline.request, &prepared);
+        let (before, prepared) = self.before(parts, baseline)?;
+        let due = parts.due(&request, &baseline.request, &prepared);
         Some((request, before, due))
     }
 
     fn as_case(
         &self,
-        suite: &Suite,
+        parts: &Parts,
         request: RequestSpec,
         before: Vec<Preparation>,
         baseline: &Baseline,
         due: &Due,
     ) -> Option<Case> {
-        // What must be refused names the clause that it breaks, and what must be accepted the one that the
-        // last move is about.
-        let last = || self.moves.last().map(|one| one.clause.as_str());
+        // What must be refused names the clause that it breaks, and what must be accepted one that says so: the
+        // one that the last move is about, if no other is less firm.
+        let clauses = &parts.spec.clauses;
+        let own = self.moves.iter().rev().map(|one| one.clause.as_str());
         let clause = match due {
-            Due::Refused { clauses, .. } => clauses.first().map(String::as_str),
+            Due::Refused { clauses: broken, .. } => firmest(clauses, broken.iter().map(String::as_str)),
+            Due::Accepted { clauses: said } => loosest(clauses, own.chain(said.iter().map(String::as_str))),
             Due::Choice { clause, .. } => Some(clause.as_str()),
-            _ => last(),
+            Due::Open(_) => self.moves.last().map(|one| one.clause.as_str()),
         };
-        let clause = clause.or_else(|| suite.requests().plain_clause(&self.operation))?.to_owned();
+        let clause = clause.or_else(|| parts.requests.plain_clause(&self.operation))?.to_owned();
         let mut needs = baseline.needs.clone();
         for need in self.moves.iter().flat_map(|one| &one.needs) {
             if !needs.contains(need) {
@@ -182,7 +201,7 @@ impl Draft {
 
     /// What is sent before it: by the plain request, or by a move that names the same step, after what the
     /// other moves say.
-    fn before(&self, suite: &Suite, baseline: &Baseline) -> Option<(Vec<Preparation>, Prepared)> {
+    fn before(&self, parts: &Parts, baseline: &Baseline) -> Option<(Vec<Preparation>, Prepared)> {
         let mut steps: Vec<Before> = self.moves.iter().flat_map(|one| one.before.clone()).collect();
         for own in &baseline.before {
             if steps.iter().all(|step| step.name != own.name) {
@@ -199,7 +218,7 @@ impl Draft {
         let mut prepared = Prepared::new();
         let mut before = Vec::new();
         for step in steps {
-            let plain = &suite.baselines().get(&step.baseline)?.request;
+            let plain = &parts.baselines.get(&step.baseline)?.request;
             let request = applied(plain, &changes(&step.edits.iter().collect::<Vec<_>>(), plain)?)?;
             prepared.insert(step.name.clone(), (request.operation.clone(), step.times));
             let keep = step.keep.iter().map(|(key, at)| Some((key.clone(), at.parse().ok()?)));
@@ -216,10 +235,32 @@ impl Draft {
     }
 }
 
+/// The first of the clauses that the document demands, or else the first of all: its breach weighs most.
+fn firmest<'a>(
+    ledger: &BTreeMap<String, Clause>,
+    mut clauses: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let first = clauses.clone().next();
+    clauses.find(|clause| !is_expected(ledger, clause)).or(first)
+}
+
+/// The first of the clauses that another reading may deny, or else the first of all.
+fn loosest<'a>(
+    ledger: &BTreeMap<String, Clause>,
+    mut clauses: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let first = clauses.clone().next();
+    clauses.find(|clause| is_expected(ledger, clause)).or(first)
+}
+
+fn is_expected(ledger: &BTreeMap<String, Clause>, clause: &str) -> bool {
+    ledger.get(clause).is_some_and(|clause| clause.strength == Strength::Expected)
+}
+
 /// What must come back, as a case file says it.
-pub(crate) fn expected(due: &Due) -> Value {
+pub fn expected(due: &Due) -> Value {
     match due {
-        Due::Accepted => json!("accepted"),
+        Due::Accepted { .. } => json!("accepted"),
         Due::Refused { conditions, .. } if conditions.is_empty() => json!("refused"),
         Due::Refused { conditions, .. } => json!({"refused": conditions}),
         Due::Choice { values, .. } => json!({"choice": values}),
@@ -234,7 +275,7 @@ fn applied(plain: &RequestSpec, changes: &[Change]) -> Option<RequestSpec> {
 }
 
 /// Edits as changes of a case file. `None` if they cannot be made.
-pub(crate) fn changes(edits: &[&Edit], plain: &RequestSpec) -> Option<Vec<Change>> {
+pub fn changes(edits: &[&Edit], plain: &RequestSpec) -> Option<Vec<Change>> {
     let set = |at: &str, to: Value| Change { set: Some(at.to_owned()), to: Some(to), ..Change::default() };
     let remove = |at: &str| Change { remove: Some(at.to_owned()), ..Change::default() };
     let mut request = plain.clone();
@@ -244,6 +285,9 @@ pub(crate) fn changes(edits: &[&Edit], plain: &RequestSpec) -> Option<Vec<Change
     for edit in edits {
         let change = match edit {
             Edit::Set(at, to) => set(at, to.clone()),
+            Edit::Repeat(at, to) => {
+                Change { repeat: Some(at.clone()), to: Some(to.clone()), ..Change::default() }
+            }
             Edit::Remove(at) => remove(at),
             Edit::Raw(text) => {
                 Change { raw: Some("body".to_owned()), to: Some(text.clone()), ..Change::default() }

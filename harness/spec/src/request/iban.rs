@@ -1,0 +1,78 @@
+//! IBANs: ISO 13616-1, with check digits by MOD 97-10 of ISO 7064.
+
+use super::draw::letters;
+
+/// A bban of a structure of the registry: `4!n4!a12!c`. `number` gives a random number below its argument.
+pub(super) fn bban(structure: &str, number: &mut dyn FnMut(u64) -> u64) -> Option<String> {
+    let mut bban = String::new();
+    let mut rest = structure;
+    while !rest.is_empty() {
+        let (count, after) = rest.split_once('!')?;
+        let kind = after.chars().next()?;
+        let of = match kind {
+            'n' => "1279",
+            'a' => "QXYZ",
+            'c' => "1279QXYZ",
+            _ => return None,
+        };
+        bban.push_str(&letters(of, count.parse().ok()?, number));
+        rest = &after[kind.len_utf8()..];
+    }
+    Some(bban)
+}
+
+/// The IBAN of a country and bban. Its check digits are right, or as far `off` as said.
+pub(super) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<String> {
+    let digits = 98 - remainder(&format!("{bban}{country}00"))?;
+    // From 02 to 98.
+    let digits = (digits - 2 + off) % 97 + 2;
+    Some(format!("{country}{digits:02}{bban}"))
+}
+
+/// Whether a text is an IBAN: two letters, two check digits that are right, and letters and digits.
+pub(super) fn is_iban(text: &str) -> bool {
+    let is_formed = text.len() > 4
+        && text.is_ascii()
+        && text[..2].bytes().all(|byte| byte.is_ascii_uppercase())
+        && text[2..4].bytes().all(|byte| byte.is_ascii_digit());
+    is_formed && remainder(&format!("{}{}", &text[4..], &text[..4])) == Some(1)
+}
+
+/// The remainder by 97 of a text whose letters count from A = 10.
+fn remainder(text: &str) -> Option<u64> {
+    text.chars().try_fold(0, |remainder, letter| {
+        let value = u64::from(letter.to_digit(36).filter(|_| !letter.is_ascii_lowercase())?);
+        Some((remainder * if value < 10 { 10 } else { 100 } + value) % 97)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_digits_are_those_of_mod_97_10() {
+        // The example of ISO 13616-1 for Norway, whose account is nobody's.
+        assert!(is_iban("NO9386011117947"));
+        assert_eq!(with_check_digits("NO", "86011117947", 0).as_deref(), Some("NO9386011117947"));
+        for off in 1..97 {
+            let wrong = with_check_digits("NO", "86011117947", off).unwrap();
+            assert!(!is_iban(&wrong), "{wrong}");
+        }
+        assert!(!is_iban("no9386011117947") && !is_iban("NO93") && !is_iban("NO93860111179é7"));
+    }
+
+    #[test]
+    fn a_bban_has_its_structure() {
+        let mut next = 0;
+        let bban = bban("4!n2!a3!c", &mut |below| {
+            next += 1;
+            next % below
+        });
+        let bban = bban.unwrap();
+        assert_eq!(bban.len(), 9);
+        assert!(bban[..4].bytes().all(|byte| byte.is_ascii_digit()));
+        assert!(bban[4..6].bytes().all(|byte| byte.is_ascii_uppercase()));
+        assert_eq!(super::bban("4!x", &mut |_| 0), None);
+    }
+}
