@@ -466,6 +466,12 @@ pub(crate) struct Explain {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Coverage {
+    /// Draws every place of every request with every mistake and lawful form, and what must come of it
+    #[arg(long)]
+    pub(crate) matrix: bool,
+    /// Writes that as a page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,

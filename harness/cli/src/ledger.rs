@@ -77,6 +77,9 @@ fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
 /// code 1.
 pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
+    if args.matrix || args.page.is_some() {
+        return crate::matrix::draw(&suite, args.json, args.page.as_deref());
+    }
     let coverage = Coverage::of(&suite);
     let exit = if coverage.is_complete() { Exit::Conforms } else { Exit::Violation };
     if args.json {

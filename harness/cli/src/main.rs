@@ -23,6 +23,7 @@ mod explore;
 mod inspect;
 mod ledger;
 mod listen;
+mod matrix;
 mod message;
 mod prove;
 mod recording;

@@ -27,11 +27,28 @@ pub struct CaseFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FormGroup {
-    /// What the places begin with: `body/`, `header/`, `query/`, `signing`, or nothing for the request as a whole.
-    pub at: String,
+    /// What the places begin with: `body/`, `header/`, `query/`, `signing`, or nothing for the request as a whole; every place where it is
+    /// left out.
+    pub at: Option<String>,
+    /// How the forms are met.
+    #[serde(default)]
+    pub met: Met,
     /// Operations; all of them where nothing is said.
     #[serde(default)]
     pub operations: Vec<String>,
+}
+
+/// How forms are met.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Met {
+    /// Each alone in a request.
+    #[default]
+    Alone,
+    /// One mistake of each clause beside the lawful forms of each of the surroundings.
+    Surrounded,
+    /// Lawful forms of all places at once, so that every two of them are in one request.
+    Paired,
 }
 
 /// One case, multiplied by its axes. Every text may hold placeholders: `${axis}`, `${axis.column}`.

@@ -13,12 +13,13 @@ pub mod draft;
 pub mod expectation;
 pub mod lint;
 pub mod location;
-mod matrix;
+pub mod matrix;
 pub mod plan;
 pub mod request;
 pub mod scaffold;
 pub mod suite;
 pub mod template;
+mod together;
 
 pub use case::{Case, Preparation};
 pub use coverage::Coverage;

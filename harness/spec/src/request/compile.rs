@@ -181,13 +181,15 @@ impl Compiler<'_> {
             made.forms.extend(signing.forms(plain));
         }
         form::name_apart(&mut made.forms);
-        Ok(Operation {
+        let mut operation = Operation {
             plain: file.plain.clone(),
             is_signed: file.signed,
             places: made.places,
             rules,
             forms: made.forms,
-        })
+        };
+        operation.watch(plain);
+        Ok(operation)
     }
 
     /// Adds a place and what stands below it.
@@ -238,7 +240,7 @@ impl Compiler<'_> {
         }
         let mut said = parameters.values().clone();
         said.extend(own.get("kind").map(|kind| ("kind".to_owned(), kind.clone())));
-        made.places.push(Place { at: at.clone(), rules, row: said });
+        made.places.push(Place { at: at.clone(), rules, watches: None, row: said });
         for form in list(every, "forms").chain(own_rules("forms")) {
             made.forms.extend(self.form(row, form, &at, &mut parameters)?);
         }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{
     iban,
     scope::{Scope, made_as, with_digits},
-    view::Payload,
+    view::{BEFORE, Payload, part},
 };
 use crate::date;
 
@@ -284,6 +284,24 @@ impl Condition {
             self.asked.iter().all(|asked| asked.holds(scope, at, value.as_deref()))
         };
         holds_here && self.elsewhere.iter().all(|(other, test)| test.holds(scope, other))
+    }
+
+    /// Parts of a request, besides the place itself, on which the answer depends ([`super::view::part`]).
+    pub(super) fn watches(&self, parts: &mut BTreeSet<String>) {
+        for asked in &self.asked {
+            match asked {
+                Asked::FractionOver(cell) | Asked::FractionUnder(cell) | Asked::WholeOver(cell) => {
+                    parts.insert(part(&cell.key));
+                }
+                Asked::MadeBy(_) | Asked::SentBefore(_) => _ = parts.insert(BEFORE.to_owned()),
+                Asked::SomeItem(inner) | Asked::Not(inner) => inner.watches(parts),
+                _ => {}
+            }
+        }
+        for (at, condition) in &self.elsewhere {
+            parts.insert(part(at));
+            condition.watches(parts);
+        }
     }
 
     fn holds_of(&self, scope: &Scope<'_>, at: &str, value: &Value) -> bool {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::form::Form;
 use crate::yaml::At;
 
 /// Where it stands in a tree.
@@ -16,6 +17,8 @@ pub const FILE: &str = "fixtures/spec/requests.yaml";
 pub(super) struct File {
     pub(super) nothing_created: Vec<String>,
     pub(super) lists: IndexMap<String, At<List>>,
+    #[serde(default)]
+    pub(super) surroundings: Vec<Surrounding>,
     pub(super) every_member: At<Map<String, Value>>,
     pub(super) every_header: At<Map<String, Value>>,
     pub(super) every_query: At<Map<String, Value>>,
@@ -25,6 +28,31 @@ pub(super) struct File {
     pub(super) other_headers: At<Map<String, Value>>,
     pub(super) operations: IndexMap<String, Operation>,
     pub(super) signing: At<Signing>,
+}
+
+/// What else may be there when a mistake is made: lawful forms by place and label, of which the place may end
+/// with `*`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Surrounding {
+    /// Name, a part of case ids.
+    pub name: String,
+    /// The forms: `header/* present`, or the label alone of a form of the request as a whole.
+    pub forms: Vec<String>,
+}
+
+impl Surrounding {
+    /// Whether a form belongs to it.
+    pub fn has(&self, form: &Form) -> bool {
+        self.forms.iter().any(|wanted| {
+            let (place, label) = wanted.split_once(' ').unwrap_or(("", wanted));
+            let is_there = match place.strip_suffix('*') {
+                Some(begin) => form.place.starts_with(begin),
+                None => form.place == place,
+            };
+            is_there && form.label == label
+        })
+    }
 }
 
 /// A list of words: of the file, of the document, or a column of a table.

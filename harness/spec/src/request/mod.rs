@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 pub use self::{
-    definition::FILE,
+    definition::{FILE, Surrounding},
     draw::draw,
     form::{Before, Edit, Form, Prepared},
     outcome::Due,
@@ -38,6 +38,7 @@ pub struct RequestRules {
     operations: BTreeMap<String, Operation>,
     /// Parts of a request in which a broken rule means that nothing is made: `header`, `signing`.
     nothing_created: Vec<String>,
+    surroundings: Vec<Surrounding>,
     signing: Signing,
 }
 
@@ -51,7 +52,8 @@ impl RequestRules {
     fn new(tree: &Tree, text: &str, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
         let (file, signing) = compile::read(tree, text)?;
         let operations = compile::operations(tree, &file, &signing, plain)?;
-        Ok(Self { operations, nothing_created: file.nothing_created, signing })
+        let (nothing_created, surroundings) = (file.nothing_created, file.surroundings);
+        Ok(Self { operations, nothing_created, surroundings, signing })
     }
 
     /// Names of the operations.
@@ -75,6 +77,11 @@ impl RequestRules {
         self.operations.get(operation).map_or(&[], |operation| &operation.forms)
     }
 
+    /// In which lawful surroundings mistakes are made.
+    pub fn surroundings(&self) -> &[Surrounding] {
+        &self.surroundings
+    }
+
     /// Every clause that a rule or a form names.
     pub fn clauses(&self) -> impl Iterator<Item = &str> {
         self.operations
@@ -94,11 +101,12 @@ impl RequestRules {
             return Due::Open("an operation without rules".to_owned());
         };
         let mut findings = Findings::default();
-        let listed = operation.places.iter().map(|place| place.at.as_str()).collect();
-        let scope = Scope::new(listed, request, plain, prepared);
-        for place in operation.places.iter().filter(|place| scope.has_parent(&place.at)) {
-            let outcome = place.rules.iter().find_map(|rule| rule.applied(&scope, &place.at));
-            findings.add(outcome, self.makes_nothing(&place.at));
+        let scope = Scope::new(operation.listed(), request, plain, prepared);
+        let changed = view::changed(request, plain, prepared);
+        for place in operation.places.iter().filter(|place| place.is_touched(changed.as_ref())) {
+            if scope.has_parent(&place.at) {
+                findings.add(place.outcome(&scope), self.makes_nothing(&place.at));
+            }
         }
         findings.add(self.signing.judge(request, operation.is_signed), self.makes_nothing("signing"));
         findings.add(operation.rules.iter().find_map(|rule| rule.applied(&scope, "")), false);

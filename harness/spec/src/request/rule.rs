@@ -1,5 +1,7 @@
 //! One rule of a place: tests, and what it decides where all of them hold.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -76,6 +78,11 @@ impl Rule {
             }
             Outcome::Keeps | Outcome::Open(_) => None,
         }
+    }
+
+    /// Parts of a request, besides the place itself, on which it depends.
+    pub(super) fn watches(&self, parts: &mut BTreeSet<String>) {
+        self.condition.watches(parts);
     }
 
     /// What it decides of a place, if its tests hold.

@@ -1,0 +1,193 @@
+//! Forms that are met together: mistakes beside lawful forms, and lawful forms beside each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xs2aspec_spec::{
+    Strength,
+    request::{Due, Form, Surrounding},
+};
+
+use crate::{
+    case::{Case, Parts},
+    draft::{Draft, Move},
+    lint::differences,
+    matrix::{id, moved},
+};
+
+/// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
+const LEVELS: usize = 5;
+
+/// One mistake of each clause beside each of the surroundings, and each of these alone, which is the control.
+pub(crate) fn surrounded<'a>(
+    operation: &str,
+    forms: impl Iterator<Item = &'a Form>,
+    parts: &Parts,
+) -> Vec<Case> {
+    let mistakes = mistakes(operation, forms, parts);
+    let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
+    let mut cases = Vec::new();
+    for around in parts.requests.surroundings() {
+        let lawful = lawful(operation, around, parts);
+        let mut control = Draft::plain(operation);
+        for one in &lawful {
+            control.add(one.clone());
+        }
+        let Some((case, Due::Accepted { .. })) = control.case_of(parts) else { continue };
+        if control.moves.is_empty() {
+            continue;
+        }
+        let own = name(plain, operation, &around.name);
+        let control = Case { id: own.clone(), ..case };
+        cases.push(control.clone());
+        for (clause, form) in &mistakes {
+            let mut draft = Draft::plain(operation);
+            draft.add(moved(operation, form));
+            // Of the lawful forms the one at the place of the mistake gives way.
+            for one in &lawful {
+                draft.add(one.clone());
+            }
+            match draft.case_of(parts) {
+                Some((case, Due::Refused { clauses, .. }))
+                    if clauses == [clause.clone()] && differences(&case, &control).len() == 1 =>
+                {
+                    let id = format!("{}/{}", id(clause, operation, form), around.name);
+                    cases.push(Case { id, line: form.line, control: Some(own.clone()), ..case });
+                }
+                _ => {}
+            }
+        }
+    }
+    cases
+}
+
+/// The first mistake of each clause.
+fn mistakes<'a>(
+    operation: &str,
+    forms: impl Iterator<Item = &'a Form>,
+    parts: &Parts,
+) -> BTreeMap<String, &'a Form> {
+    let mut mistakes = BTreeMap::new();
+    // What signs otherwise, or replaces the whole of a body, has no member beside it.
+    for form in forms.filter(|form| form.before.is_empty() && form.twin.is_none()) {
+        let mut draft = Draft::plain(operation);
+        draft.add(moved(operation, form));
+        if let Some((_, Due::Refused { clauses, .. })) = draft.case_of(parts)
+            && let [clause] = clauses.as_slice()
+        {
+            mistakes.entry(clause.clone()).or_insert(form);
+        }
+    }
+    mistakes
+}
+
+fn lawful(operation: &str, around: &Surrounding, parts: &Parts) -> Vec<Move> {
+    let forms = parts.requests.forms(operation).iter().filter(|form| around.has(form));
+    forms.map(|form| moved(operation, form)).collect()
+}
+
+fn name(clause: &str, operation: &str, rest: &str) -> String {
+    let of_operation = clause.split('.').any(|part| part == operation);
+    if of_operation { format!("{clause}/{rest}") } else { format!("{clause}/{operation}/{rest}") }
+}
+
+/// A place, and the lawful forms of it that meet those of other places.
+type Factor<'a> = Vec<(&'a Form, Move)>;
+
+/// Requests in which every two lawful forms of two places are together once: a covering array of strength two.
+pub(crate) fn paired<'a>(operation: &str, forms: impl Iterator<Item = &'a Form>, parts: &Parts) -> Vec<Case> {
+    let factors = factors(operation, forms, parts);
+    let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
+    let mut cases = Vec::new();
+    for row in covering(&factors) {
+        let mut draft = Draft::plain(operation);
+        for (factor, level) in row {
+            draft.add(factors[factor][level].1.clone());
+        }
+        // What does not go together, as a rule over several places says, goes one after the other.
+        while let Some((case, due)) = draft.case_of(parts) {
+            if matches!(due, Due::Accepted { .. }) {
+                let id = name(plain, operation, &format!("pairs-{}", cases.len() + 1));
+                cases.push(Case { id, clause: plain.to_owned(), ..case });
+                break;
+            }
+            if draft.moves.pop().is_none() || draft.moves.len() < 2 {
+                break;
+            }
+        }
+    }
+    cases
+}
+
+fn factors<'a>(operation: &str, forms: impl Iterator<Item = &'a Form>, parts: &Parts) -> Vec<Factor<'a>> {
+    let mut places: BTreeMap<&str, Factor<'a>> = BTreeMap::new();
+    for form in forms.filter(|form| !form.place.is_empty() && form.before.is_empty()) {
+        let mut draft = Draft::plain(operation);
+        draft.add(moved(operation, form));
+        // Another reading may refuse what is only expected to be accepted.
+        let is_sure = |case: &Case| {
+            let clause = parts.spec.clauses.get(&case.clause);
+            clause.is_some_and(|clause| clause.strength != Strength::Expected)
+        };
+        if let Some((case, Due::Accepted { .. })) = draft.case_of(parts)
+            && is_sure(&case)
+        {
+            places.entry(&form.place).or_default().push((form, draft.moves.remove(0)));
+        }
+    }
+    let few = |mut factor: Factor<'a>| {
+        // From the first to the last, as far from each other as can be.
+        let count = factor.len();
+        let kept: BTreeSet<usize> = (0..LEVELS.min(count))
+            .map(|level| level * (count - 1) / (LEVELS.min(count).max(2) - 1))
+            .collect();
+        let mut at = 0;
+        factor.retain(|_| {
+            at += 1;
+            kept.contains(&(at - 1))
+        });
+        factor
+    };
+    places.into_values().map(few).collect()
+}
+
+/// Rows of factor and level; greedily, so that few rows have every pair.
+fn covering(factors: &[Factor<'_>]) -> Vec<Vec<(usize, usize)>> {
+    type Pair = ((usize, usize), (usize, usize));
+    let fits = |one: (usize, usize), other: (usize, usize)| {
+        factors[one.0][one.1].1.touches.is_disjoint(&factors[other.0][other.1].1.touches)
+    };
+    let every = || {
+        factors.iter().enumerate().flat_map(|(at, levels)| (0..levels.len()).map(move |level| (at, level)))
+    };
+    let mut open: BTreeSet<Pair> = BTreeSet::new();
+    for one in every() {
+        open.extend(every().filter(|other| one.0 < other.0 && fits(one, *other)).map(|other| (one, other)));
+    }
+    let mut rows = Vec::new();
+    while let Some((first, second)) = open.first().copied() {
+        let mut row = vec![first, second];
+        for (at, levels) in factors.iter().enumerate() {
+            if row.iter().any(|(known, _)| *known == at) {
+                continue;
+            }
+            let settled = |level: usize| {
+                let pair = |other: &(usize, usize)| {
+                    if other.0 < at { (*other, (at, level)) } else { ((at, level), *other) }
+                };
+                row.iter().filter(|other| open.contains(&pair(other))).count()
+            };
+            let fitting =
+                (0..levels.len()).filter(|level| row.iter().all(|other| fits((at, *level), *other)));
+            if let Some(level) = fitting.max_by_key(|level| (settled(*level), levels.len() - level)) {
+                row.push((at, level));
+            }
+        }
+        for one in &row {
+            for other in row.iter().filter(|other| one.0 < other.0) {
+                open.remove(&(*one, *other));
+            }
+        }
+        rows.push(row);
+    }
+    rows
+}
