@@ -19,9 +19,11 @@ use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
-pub(crate) use breach::{DigestBreach, MixBreach, MonthsBreach, SignatureBreach, Variance};
+pub(crate) use breach::{
+    Corporate, DigestBreach, Hash, List, MixBreach, MonthsBreach, SignatureBreach, TwinBreach, Variance,
+};
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
-pub(crate) use treatment::{Place, Then, Treatment, When};
+pub(crate) use treatment::{Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +64,16 @@ pub(crate) enum Breach {
     BasketLimit(usize),
     /// A basket is received whatever its payments are.
     BasketStatus,
-    /// A corporate user need not name an agreement.
-    NoAgreement,
+    /// Who is a corporate user in this way need not name an agreement in this operation.
+    NoAgreement(Operation, Corporate),
+    /// Amounts may have more than eighteen digits, if no more stand before the point.
+    WholeDigitsOnly,
+    /// The day of this member may be so many days past.
+    PastDays(&'static str, i64),
+    /// What an earlier payment that is the same means.
+    Twins(TwinBreach),
+    /// A PSU-ID that nobody has is accepted in this operation.
+    UnknownPsu(Operation),
     /// A pending payment is deleted.
     PendingDeleted,
     /// Payments show to anyone.
@@ -76,6 +86,8 @@ pub(crate) enum Breach {
     UnattendedCalls(u32),
     /// What the Digest header says is checked in another way.
     Digest(DigestBreach),
+    /// Any signature is accepted in this operation.
+    NotVerified(Operation),
     /// The signature is checked in another way.
     Signature(SignatureBreach),
     /// Header names in this letter case are not known.
@@ -147,7 +159,7 @@ impl Rules {
 
     /// Whether the rule that asks is the one that this bank breaks.
     pub(crate) fn broken_by(self, breach: Breach) -> bool {
-        self.breach() == Some(breach)
+        self.effects.iter().any(|effect| matches!(effect, Effect::Breach(own) if *own == breach))
     }
 
     /// Whether this bank uses any freedom with a branch of its own in another way.

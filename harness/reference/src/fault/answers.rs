@@ -172,7 +172,9 @@ pub(super) fn faults() -> Vec<Entry> {
                 Change::Set(json) if json.len() > 80 => {
                     format!("Answers of {operation} have {} bytes of JSON as {place}.", json.len())
                 }
-                Change::Set(json) => format!("Answers of {operation} have {json} as {place}."),
+                Change::Set(json) | Change::Replace(json) => {
+                    format!("Answers of {operation} have {json} as {place}.")
+                }
             };
             let alteration = Alteration { operation: *operation, pointer, change };
             Entry::alters(format!("{clause}/answer-{fault}"), alteration, says)

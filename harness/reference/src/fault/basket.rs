@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::operation::{Operation, Product};
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, Entry, MixBreach, Place, Then, Treatment, When};
+use crate::rules::{Breach, Effect, Entry, MixBreach, Place, Then, Treatment, TwinBreach, Variance, When};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mix = [
@@ -101,8 +101,30 @@ pub(super) fn faults() -> Vec<Entry> {
         ),
     ]);
     faults.push(no_status());
+    faults.extend(twins());
     faults.extend(queries());
     faults
+}
+
+/// Other ideas of the same payment made again.
+fn twins() -> Vec<Entry> {
+    let breaches = [
+        (
+            "meaning/false-accepted",
+            TwinBreach::Accepted,
+            "The same payment is made again although it may not.",
+        ),
+        ("meaning/true-refused", TwinBreach::Refused, "The same payment is refused although it may be made."),
+        ("meaning/only-last", TwinBreach::OnlyLast, "Only a payment made just before is taken for the same."),
+        ("same-amount", TwinBreach::SameAmount, "A payment of the same amount is taken for the same."),
+        ("of-anyone", TwinBreach::OfAnyone, "The payment of another PSU is taken for the same."),
+    ];
+    let entry = |(name, breach, says): (&str, TwinBreach, &str)| {
+        let separator = if name.contains('/') { '.' } else { '/' };
+        let name = format!("ncbct.allow-logical-duplicate{separator}{name}");
+        Entry::breach(name, Breach::Twins(breach), says)
+    };
+    breaches.into_iter().map(entry).collect()
 }
 
 fn no_status() -> Entry {
@@ -132,5 +154,11 @@ fn queries() -> Vec<Entry> {
         )
     };
     let each = parameters.into_iter().flat_map(|one| ["true", "false"].map(move |value| (one, value)));
-    each.map(|(parameter, value)| entry(parameter, value)).collect()
+    let mut faults: Vec<Entry> = each.map(|(parameter, value)| entry(parameter, value)).collect();
+    faults.push(Entry::new(
+        "ncbct.allow-logical-duplicate.type/any",
+        vec![Effect::Variance(Variance::AnyFlag("allowLogicalDuplicate"))],
+        "An allowLogicalDuplicate that is no boolean is not looked at.",
+    ));
+    faults
 }

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
+use crate::rules::{Rules, Variance};
 use crate::seed::{Account, Agreement, Customer};
 use crate::state::State;
 
-/// Lists every customer. The arrays are always there; a parameter that is false empties them.
-pub(super) fn list(state: &State, query: &Flags) -> Value {
+/// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
+pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
     let with_accounts = query.flag("withAccounts").unwrap_or(true);
     let with_agreements = query.flag("withAgreements").unwrap_or(true);
     let customers = state.customers().into_iter().map(|(customer, accounts)| {
@@ -19,7 +20,9 @@ pub(super) fn list(state: &State, query: &Flags) -> Value {
             return show(&customer, &accounts, with_agreements);
         }
         let mut shown = show(&customer, &[], with_agreements);
-        shown["cardAccounts"] = json!([]);
+        if rules.varied_by(Variance::CardsWithAccounts) {
+            shown["cardAccounts"] = json!([]);
+        }
         shown
     });
     Value::Array(customers.collect())
@@ -58,13 +61,16 @@ fn show_agreement(agreement: &Agreement, customer: &str) -> Value {
 mod tests {
     use super::super::query;
     use super::*;
-    use crate::rules::Rules;
     use crate::seed::Seed;
 
     fn listed(query: &str) -> Value {
+        listed_by(Rules::kept(), query)
+    }
+
+    fn listed_by(rules: Rules, query: &str) -> Value {
         let bank = State::new(0, &Seed::built_in(), chrono::NaiveDate::default());
         let uri = format!("/v1/sandbox/customers{query}").parse().unwrap();
-        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap())
+        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap(), rules)
     }
 
     #[test]
@@ -79,7 +85,9 @@ mod tests {
         assert_eq!(counts("?withAccounts=false"), (0, 0, 1));
         assert_eq!(counts("?withAgreements=false"), (1, 0, 0));
         let private = &listed("?withAccounts=false")[0];
-        assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!([])));
+        assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!(["card-0001"])));
+        let varied = &listed_by(Rules::varied(Variance::CardsWithAccounts), "?withAccounts=false")[0];
+        assert_eq!(varied["cardAccounts"], json!([]));
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(crate) enum When {
     NotType(char),
     /// This string.
     Is(&'static str),
+    /// A string that is none of these, and like one of them in this way.
+    Like(Likeness, &'static [&'static str]),
     /// A string of exactly so many characters.
     Characters(usize),
     /// A string of more characters.
@@ -64,6 +66,27 @@ pub(crate) enum When {
     Without(&'static str),
 }
 
+/// How a string is like one of a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Likeness {
+    /// In all but letter case.
+    LetterCase,
+    /// In all but blanks around it.
+    Blanks,
+    /// It begins so.
+    Beginning,
+}
+
+impl Likeness {
+    fn holds(self, text: &str, one: &str) -> bool {
+        match self {
+            Self::LetterCase => text.eq_ignore_ascii_case(one),
+            Self::Blanks => text.trim() == one,
+            Self::Beginning => text.starts_with(one),
+        }
+    }
+}
+
 /// What is done with a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Then {
@@ -71,6 +94,8 @@ pub(crate) enum Then {
     TakeFor(&'static str),
     /// It is cut to so many characters.
     Cut(usize),
+    /// It is taken for the same in capital letters.
+    Capitals,
     /// The request is refused.
     Refuse,
     /// The bank fails.
@@ -119,6 +144,12 @@ impl Treatment {
                     put(&mut body, pointer, cut.into());
                     Ok(())
                 }
+                Then::Capitals => {
+                    let text = body.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+                    let capitals = text.to_uppercase();
+                    put(&mut body, pointer, capitals.into());
+                    Ok(())
+                }
                 Then::TakeFor(json) => {
                     put(&mut body, pointer, serde_json::from_str(json).unwrap_or_default());
                     Ok(())
@@ -142,6 +173,9 @@ impl Treatment {
             When::Null => found.is_some_and(Value::is_null),
             When::NotType(letter) => found.is_some_and(|value| !is_type(value, letter)),
             When::Is(wanted) => text() == Some(wanted),
+            When::Like(likeness, list) => text().is_some_and(|text| {
+                !list.contains(&text) && list.iter().any(|one| likeness.holds(text, one))
+            }),
             When::Characters(count) => text().is_some_and(|text| text.chars().count() == count),
             When::Longer(count) => text().is_some_and(|text| text.chars().count() > count),
             When::Text(says) => text().is_some_and(says),
@@ -218,12 +252,15 @@ mod tests {
             json!({ "account": { "name": "abc" } }),
             json!({ "account": { "name": "abcd" }, "other": 1 }),
         ];
-        let table: [(When, [bool; 5]); 9] = [
+        let table: [(When, [bool; 5]); 12] = [
             (When::Absent, [true, false, false, false, false]),
             (When::Present, [false, true, true, true, true]),
             (When::Null, [false, true, false, false, false]),
             (When::NotType('s'), [false, true, true, false, false]),
             (When::Is("abc"), [false, false, false, true, false]),
+            (When::Like(Likeness::LetterCase, &["ABC", "x"]), [false, false, false, true, false]),
+            (When::Like(Likeness::Beginning, &["abc"]), [false, false, false, false, true]),
+            (When::Like(Likeness::Blanks, &["abc"]), [false; 5]),
             (When::Characters(4), [false, false, false, false, true]),
             (When::Longer(3), [false, false, false, false, true]),
             (When::Text(|text| text.ends_with('c')), [false, false, false, true, false]),
@@ -244,6 +281,7 @@ mod tests {
         assert_eq!(treated(When::Present, Then::Fail, &body), Err(500));
         assert_eq!(treated(When::Present, Then::Cut(2), &body).unwrap(), json!({ "name": "ab" }));
         assert_eq!(treated(When::Present, Then::TakeFor("[1]"), &body).unwrap(), json!({ "name": [1] }));
+        assert_eq!(treated(When::Present, Then::Capitals, &body).unwrap(), json!({ "name": "ABCD" }));
         let empty = json!({ "account": {} });
         assert_eq!(treated(When::Absent, Then::TakeFor("\"x\""), &empty).unwrap(), json!({ "name": "x" }));
     }
