@@ -62,6 +62,11 @@ impl<'a> Member<'a> {
         &self.path
     }
 
+    /// Whether this is the same value.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+
     /// A refusal of this value by the clause `<member>.<aspect>`.
     pub(crate) fn refuse(&self, aspect: &str, says: impl Into<String>) -> Refusal {
         Refusal::format(format!("{}.{aspect}", self.clause), says).at(&self.path)

@@ -27,6 +27,11 @@ pub(crate) fn identify(
     rules: Rules,
 ) -> Result<Option<Context>, Refusal> {
     let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
+    let identity = if rules.broken_by(Breach::IdentityDigits) {
+        identity.map(|text| text.chars().filter(char::is_ascii_digit).collect())
+    } else {
+        identity
+    };
     if rules.varied_by(Variance::OneIdentity) && identity.is_some() && fields.has(Header::PsuId) {
         let name = Header::XPsuIdentity.name();
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
@@ -38,7 +43,10 @@ pub(crate) fn identify(
             None if rules.broken_by(Breach::UnknownPsu(operation)) => None,
             found => Some(known(found, Header::PsuId)?),
         },
-        (None, Some(identity)) => Some(known(state.psu_by_identity(&identity), Header::XPsuIdentity)?),
+        (None, Some(identity)) => match state.psu_by_identity(&identity) {
+            None if rules.broken_by(Breach::UnknownIdentity(operation)) => None,
+            found => Some(known(found, Header::XPsuIdentity)?),
+        },
         (None, None) => None,
     };
     let has_context = header::parts(operation).any(|(header, _)| header == Header::PsuContext);

@@ -15,15 +15,16 @@ use serde_json::{Map, Value};
 
 use crate::declaration::Declaration;
 use crate::header::{fields::Fields, table::Header};
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
 pub(crate) use breach::{
-    Corporate, DigestBreach, Hash, List, MixBreach, MonthsBreach, SignatureBreach, TwinBreach, Variance,
+    Corporate, DigestBreach, End, FlagBreach, Hash, List, MixBreach, MonthsBreach, SignatureBreach,
+    TwinBreach, Variance,
 };
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
-pub(crate) use treatment::{Likeness, Place, Then, Treatment, When};
+pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +65,12 @@ pub(crate) enum Breach {
     BasketLimit(usize),
     /// A basket is received whatever its payments are.
     BasketStatus,
+    /// The status of a basket is that of one of its payments.
+    BasketStatusOf(End),
+    /// Payments that come again do not count for the limit of a basket.
+    BasketLimitOfOthers,
+    /// The payments of a basket are looked for at one end only.
+    BasketKnown(End),
     /// Who is a corporate user in this way need not name an agreement in this operation.
     NoAgreement(Operation, Corporate),
     /// Amounts may have more than eighteen digits, if no more stand before the point.
@@ -74,8 +81,24 @@ pub(crate) enum Breach {
     Twins(TwinBreach),
     /// A PSU-ID that nobody has is accepted in this operation.
     UnknownPsu(Operation),
-    /// A pending payment is deleted.
-    PendingDeleted,
+    /// A pending payment of this product is deleted.
+    PendingDeleted(Product),
+    /// The deletion of a pending payment is refused, and done.
+    PendingCancelled,
+    /// A parameter of the customer list works in another way.
+    Flags(FlagBreach),
+    /// This text is a boolean as well.
+    Boolean(&'static str),
+    /// This member shows in private context.
+    ShownInPrivate(&'static str),
+    /// An unknown transaction is answered with another one of the account.
+    AnyTransaction,
+    /// A transaction is found in whatever account it is.
+    AnyAccount,
+    /// What is no digit does not count in X-PSU-IDENTITY.
+    IdentityDigits,
+    /// An X-PSU-IDENTITY that nobody has is accepted in this operation.
+    UnknownIdentity(Operation),
     /// Payments show to anyone.
     ShownToAnyone,
     /// An account without funds makes the bank fail.

@@ -368,6 +368,13 @@ impl State {
         Some(Status::Canc)
     }
 
+    /// Cancels a payment that is under way, which no bank may.
+    pub(crate) fn cancel_anyway(&self, id: &str) {
+        if let Some(payment) = self.memory().payment(id) {
+            payment.status = Status::Canc;
+        }
+    }
+
     /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.
     pub(crate) fn count_unattended_call(&self, account: &str, day: NaiveDate) -> u32 {
         let mut memory = self.memory();
@@ -388,6 +395,11 @@ impl State {
     pub(crate) fn transaction(&self, account: &str, id: &str) -> Option<Arc<Transaction>> {
         let memory = self.memory();
         memory.transactions.iter().find(|booked| booked.account == account && booked.id() == id).cloned()
+    }
+
+    /// A booked transaction of any account.
+    pub(crate) fn transaction_anywhere(&self, id: &str) -> Option<Arc<Transaction>> {
+        self.memory().transactions.iter().find(|booked| booked.id() == id).cloned()
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -177,6 +177,15 @@ fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
             Entry::treats(format!("{unknown}/{name}{place}"), at(when, take), says)
         }),
     );
+    let case = match list.clauses.0 {
+        "currency.listed" => "currency.case",
+        "country.listed" => "country.case",
+        _ => return faults,
+    };
+    let says = format!("{title} takes {member} in whatever letters.");
+    let (when, place) = (When::Like(Likeness::LetterCase, list.all), place.trim_start_matches('-'));
+    let place = if place.is_empty() { operation.id() } else { place };
+    faults.push(Entry::treats(format!("{case}/any-{place}"), at(when, Then::Capitals), says));
     faults
 }
 

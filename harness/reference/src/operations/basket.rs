@@ -25,7 +25,13 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         Some(Breach::BasketLimit(other)) => other,
         _ => LIMIT,
     };
-    if items.len() > limit || items.is_empty() {
+    let is_repeated = |at: &usize| items[..*at].iter().any(|other| other.is(&items[*at]));
+    let forgiven = if rules.broken_by(Breach::BasketLimitOfOthers) {
+        (0..items.len()).filter(is_repeated).count()
+    } else {
+        0
+    };
+    if items.len() - forgiven > limit || items.is_empty() {
         let rule = if items.is_empty() { "basket.payment-ids.empty" } else { "basket.payment-ids.limit" };
         let says = format!("expected 1 to {limit} payment ids, found {}", items.len());
         return Err(Refusal::format(rule, says).at(payment_ids.path()));
@@ -40,7 +46,11 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         Some(payment) => !is_usable(payment),
         None => !rules.varied_by(Variance::AnyPayments),
     };
-    if let Some(index) = payments.iter().position(is_unknown) {
+    let unknown = match rules.breach() {
+        Some(Breach::BasketKnown(end)) => end.get(&payments).filter(|payment| is_unknown(payment)).map(|_| 0),
+        _ => payments.iter().position(is_unknown),
+    };
+    if let Some(index) = unknown {
         let says = "expected payments created before, found an unknown payment id";
         let rule = "basket.payment-ids.known";
         return Err(
@@ -49,6 +59,12 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     }
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
     let status = state.basket_status(&id, *today).filter(|_| !rules.broken_by(Breach::BasketStatus));
+    let status = match rules.breach() {
+        Some(Breach::BasketStatusOf(end)) => {
+            end.get(&payments).and_then(Option::as_ref).map(|payment| payment.status_on(*today))
+        }
+        _ => status,
+    };
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({

@@ -7,14 +7,20 @@ use serde_json::{Value, json};
 use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
-use crate::rules::{Rules, Variance};
+use crate::rules::{Breach, FlagBreach as F, Rules, Variance};
 use crate::seed::{Account, Agreement, Customer};
 use crate::state::State;
 
 /// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
 pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
-    let with_accounts = query.flag("withAccounts").unwrap_or(true);
-    let with_agreements = query.flag("withAgreements").unwrap_or(true);
+    let (accounts, agreements) = (query.flag("withAccounts"), query.flag("withAgreements"));
+    let broken = |breach| rules.broken_by(Breach::Flags(breach));
+    let with_accounts = (accounts.unwrap_or(true) || broken(F::AccountsAlways))
+        && !(broken(F::AccountsNever) && accounts.is_some())
+        && !(broken(F::AccountsWithAgreements) && agreements == Some(false));
+    let with_agreements = (agreements.unwrap_or(true) || broken(F::AgreementsAlways))
+        && !(broken(F::AgreementsNever) && agreements.is_some())
+        && !(broken(F::AgreementsWithAccounts) && accounts == Some(false));
     let customers = state.customers().into_iter().map(|(customer, accounts)| {
         if with_accounts {
             return show(&customer, &accounts, with_agreements);
@@ -88,6 +94,25 @@ mod tests {
         assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!(["card-0001"])));
         let varied = &listed_by(Rules::varied(Variance::CardsWithAccounts), "?withAccounts=false")[0];
         assert_eq!(varied["cardAccounts"], json!([]));
+    }
+
+    #[test]
+    fn faults_of_the_parameters() {
+        let counts = |breach, query| {
+            let customer = &listed_by(Rules::broken(Breach::Flags(breach)), query)[1];
+            ["accounts", "agreements"].map(|name| customer[name].as_array().unwrap().len())
+        };
+        for (breach, query, expected) in [
+            (F::AccountsAlways, "?withAccounts=false", [1, 1]),
+            (F::AgreementsAlways, "?withAgreements=false", [1, 1]),
+            (F::AccountsNever, "?withAccounts=true", [0, 1]),
+            (F::AgreementsNever, "?withAgreements=true", [1, 0]),
+            (F::AgreementsWithAccounts, "?withAccounts=false", [0, 0]),
+            (F::AccountsWithAgreements, "?withAgreements=false", [0, 0]),
+        ] {
+            assert_eq!(counts(breach, query), expected, "{breach:?}");
+            assert_eq!(counts(breach, ""), [1, 1], "{breach:?}");
+        }
     }
 
     #[test]

@@ -134,8 +134,12 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
 /// Errors).
 pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
     let (id, _) = known(asking, product, id)?;
-    match asking.state.cancel(id, product, asking.today) {
-        Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted) => Ok(()),
+    let before = asking.state.cancel(id, product, asking.today);
+    if asking.rules.broken_by(Breach::PendingCancelled) {
+        asking.state.cancel_anyway(id);
+    }
+    match before {
+        Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted(product)) => Ok(()),
         None => Err(unknown()),
         Some(status @ (Status::Pdng | Status::Acsc)) => {
             let says =

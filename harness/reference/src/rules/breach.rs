@@ -58,6 +58,40 @@ pub(crate) enum TwinBreach {
     OnlyLast,
 }
 
+/// One end of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    First,
+    Last,
+}
+
+impl End {
+    /// The item at this end.
+    pub(crate) fn get<T>(self, items: &[T]) -> Option<&T> {
+        match self {
+            Self::First => items.first(),
+            Self::Last => items.last(),
+        }
+    }
+}
+
+/// Another idea of the parameters of the customer list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlagBreach {
+    /// Customers have their accounts whatever is asked for.
+    AccountsAlways,
+    /// Customers have their agreements whatever is asked for.
+    AgreementsAlways,
+    /// Customers have no accounts where they are asked for.
+    AccountsNever,
+    /// Customers have no agreements where they are asked for.
+    AgreementsNever,
+    /// Without accounts there are no agreements.
+    AgreementsWithAccounts,
+    /// Without agreements there are no accounts.
+    AccountsWithAgreements,
+}
+
 /// Another idea of a Digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DigestBreach {

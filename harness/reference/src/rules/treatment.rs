@@ -44,6 +44,8 @@ pub(crate) enum When {
     Null,
     /// Not of this JSON type: `s` string, `o` object, `a` array, `i` integer.
     NotType(char),
+    /// Of this JSON type: `n` number, `b` boolean, `s` string, `a` array, `o` object.
+    Type(char),
     /// This string.
     Is(&'static str),
     /// A string that is none of these, and like one of them in this way.
@@ -52,6 +54,10 @@ pub(crate) enum When {
     Characters(usize),
     /// A string of more characters.
     Longer(usize),
+    /// A string of more characters, and of no more when they are counted so.
+    Forgiven(Count, usize),
+    /// A string of no more characters, and of more when they are counted so.
+    Overcounted(Count, usize),
     /// A string that this says yes to.
     Text(fn(&str) -> bool),
     /// A value that this says yes to.
@@ -83,6 +89,35 @@ impl Likeness {
             Self::LetterCase => text.eq_ignore_ascii_case(one),
             Self::Blanks => text.trim() == one,
             Self::Beginning => text.starts_with(one),
+        }
+    }
+}
+
+/// Another way to count the characters of a string.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Count {
+    /// Without blanks around it.
+    Trimmed,
+    /// Those of ASCII.
+    Ascii,
+    /// Without marks that combine with the letter before them.
+    WithoutMarks,
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Units of UTF-16.
+    Units,
+}
+
+impl Count {
+    fn count(self, text: &str) -> usize {
+        match self {
+            Self::Trimmed => text.trim().chars().count(),
+            Self::Ascii => text.chars().filter(char::is_ascii).count(),
+            Self::WithoutMarks => {
+                text.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')).count()
+            }
+            Self::Bytes => text.len(),
+            Self::Units => text.encode_utf16().count(),
         }
     }
 }
@@ -172,12 +207,19 @@ impl Treatment {
             When::Present => found.is_some(),
             When::Null => found.is_some_and(Value::is_null),
             When::NotType(letter) => found.is_some_and(|value| !is_type(value, letter)),
+            When::Type(letter) => found.is_some_and(|value| is_type(value, letter)),
             When::Is(wanted) => text() == Some(wanted),
             When::Like(likeness, list) => text().is_some_and(|text| {
                 !list.contains(&text) && list.iter().any(|one| likeness.holds(text, one))
             }),
             When::Characters(count) => text().is_some_and(|text| text.chars().count() == count),
             When::Longer(count) => text().is_some_and(|text| text.chars().count() > count),
+            When::Forgiven(count, most) => {
+                text().is_some_and(|text| text.chars().count() > most && count.count(text) <= most)
+            }
+            When::Overcounted(count, most) => {
+                text().is_some_and(|text| text.chars().count() <= most && count.count(text) > most)
+            }
             When::Text(says) => text().is_some_and(says),
             When::Value(says) => found.is_some_and(says),
         }
@@ -203,6 +245,8 @@ fn is_type(value: &Value, letter: char) -> bool {
         'o' => value.is_object(),
         'a' => value.is_array(),
         'i' => value.is_i64() || value.is_u64(),
+        'n' => value.is_number(),
+        'b' => value.is_boolean(),
         _ => true,
     }
 }
@@ -252,7 +296,7 @@ mod tests {
             json!({ "account": { "name": "abc" } }),
             json!({ "account": { "name": "abcd" }, "other": 1 }),
         ];
-        let table: [(When, [bool; 5]); 12] = [
+        let table: [(When, [bool; 5]); 15] = [
             (When::Absent, [true, false, false, false, false]),
             (When::Present, [false, true, true, true, true]),
             (When::Null, [false, true, false, false, false]),
@@ -261,6 +305,9 @@ mod tests {
             (When::Like(Likeness::LetterCase, &["ABC", "x"]), [false, false, false, true, false]),
             (When::Like(Likeness::Beginning, &["abc"]), [false, false, false, false, true]),
             (When::Like(Likeness::Blanks, &["abc"]), [false; 5]),
+            (When::Type('n'), [false, false, true, false, false]),
+            (When::Forgiven(Count::Trimmed, 3), [false; 5]),
+            (When::Overcounted(Count::Bytes, 3), [false; 5]),
             (When::Characters(4), [false, false, false, false, true]),
             (When::Longer(3), [false, false, false, false, true]),
             (When::Text(|text| text.ends_with('c')), [false, false, false, true, false]),
@@ -273,6 +320,24 @@ mod tests {
         assert_eq!(treated(When::AbsentWith("/other"), Then::Refuse, &bodies[0]).ok(), Some(json!({})));
         let with = json!({ "account": {}, "other": 1 });
         assert_eq!(treated(When::AbsentWith("/other"), Then::Refuse, &with), Err(400));
+    }
+
+    #[test]
+    fn characters_are_counted_in_other_ways() {
+        let body = |name: &str| json!({ "account": { "name": name } });
+        let is_meant = |when, name| treated(when, Then::Refuse, &body(name)).is_err();
+        for (count, forgiven, not) in [
+            (Count::Trimmed, " abc", "abcd"),
+            (Count::Ascii, "aåbå", "abcd"),
+            (Count::WithoutMarks, "a\u{30a}bc", "abcd"),
+        ] {
+            assert!(is_meant(When::Forgiven(count, 3), forgiven), "{count:?}");
+            assert!(!is_meant(When::Forgiven(count, 3), not), "{count:?}");
+        }
+        for (count, too_many, not) in [(Count::Bytes, "abå", "abc"), (Count::Units, "ab\u{1f600}", "abå")] {
+            assert!(is_meant(When::Overcounted(count, 3), too_many), "{count:?}");
+            assert!(!is_meant(When::Overcounted(count, 3), not), "{count:?}");
+        }
     }
 
     #[test]
