@@ -14,6 +14,7 @@ mod members;
 mod periodic;
 mod query;
 mod signing;
+mod surroundings;
 mod text;
 mod types;
 
@@ -104,6 +105,7 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         amount::faults(),
         account::faults(),
         text::faults(),
+        surroundings::faults(),
         types::faults(),
         members::faults(),
         lists::faults(),

@@ -101,7 +101,7 @@ pub(crate) fn perform(
         Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => rules::valid(operation),
         Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
     };
-    rules.treat_body(operation, &mut members)?;
+    rules.treat_body(operation, &mut members, (fields, request.uri))?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {
         Operation::Ncbct => {

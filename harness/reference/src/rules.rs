@@ -35,6 +35,8 @@ pub(crate) enum Effect {
     Variance(Variance),
     /// A value of a request that is taken for another, or stumbled over.
     Treats(Treatment),
+    /// The same where there is a value at another place as well.
+    TreatsBeside(Treatment, Place),
     /// An answer that is not what the document says.
     Alters(Alteration),
     /// A refusal by this rule that has another status and code.
@@ -210,8 +212,16 @@ impl Rules {
         self,
         operation: Operation,
         members: &mut Map<String, Value>,
+        (fields, uri): (Fields<'_>, &Uri),
     ) -> Result<(), Refusal> {
-        self.treatments().try_for_each(|treatment| treatment.body(operation, members))
+        let body = Value::Object(members.clone());
+        let beside = self.effects.iter().filter_map(|effect| match effect {
+            Effect::TreatsBeside(treatment, place) => {
+                place.has_value(fields, uri, &body).then_some(treatment)
+            }
+            _ => None,
+        });
+        self.treatments().chain(beside).try_for_each(|treatment| treatment.body(operation, members))
     }
 
     fn treatments(self) -> impl Iterator<Item = &'static Treatment> {

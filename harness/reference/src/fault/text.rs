@@ -19,7 +19,13 @@ const LIMITED: [Limited; 2] = [
 
 pub(super) fn faults() -> Vec<Entry> {
     let each = LIMITED.iter().flat_map(|text| text.2.iter().map(move |operation| (text, *operation)));
-    each.flat_map(|(text, operation)| of_limit(text, operation)).collect()
+    let mut faults: Vec<Entry> = each.flat_map(|(text, operation)| of_limit(text, operation)).collect();
+    faults.extend([N, P].map(|operation| {
+        let name = format!("{operation}.remittance-unstructured.empty/dropped");
+        let says = "takes an empty remittance text for none";
+        on_member(operation, "/remittanceInformationUnstructured", name, (When::Is(""), Then::Drop), says)
+    }));
+    faults
 }
 
 fn of_limit(&(pointer, limit, _, clause, at_limit): &Limited, operation: Operation) -> Vec<Entry> {

@@ -33,6 +33,17 @@ pub(crate) enum Place {
     Body(&'static str),
 }
 
+impl Place {
+    /// Whether a request has a value there.
+    pub(crate) fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
+        match self {
+            Self::Header(name) => fields.bytes(name).is_some(),
+            Self::Query(name) => parameter(uri, name).is_some(),
+            Self::Body(pointer) => body.pointer(pointer).is_some(),
+        }
+    }
+}
+
 /// Which values are meant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum When {
@@ -129,6 +140,8 @@ pub(crate) enum Then {
     TakeFor(&'static str),
     /// It is cut to so many characters.
     Cut(usize),
+    /// It is taken for absent.
+    Drop,
     /// It is taken for the same in capital letters.
     Capitals,
     /// The request is refused.
@@ -177,6 +190,13 @@ impl Treatment {
                     let text = body.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
                     let cut: String = text.chars().take(limit).collect();
                     put(&mut body, pointer, cut.into());
+                    Ok(())
+                }
+                Then::Drop => {
+                    let (parent, key) = pointer.rsplit_once('/').unwrap_or_default();
+                    if let Some(Value::Object(members)) = body.pointer_mut(parent) {
+                        members.remove(key);
+                    }
                     Ok(())
                 }
                 Then::Capitals => {
@@ -347,8 +367,21 @@ mod tests {
         assert_eq!(treated(When::Present, Then::Cut(2), &body).unwrap(), json!({ "name": "ab" }));
         assert_eq!(treated(When::Present, Then::TakeFor("[1]"), &body).unwrap(), json!({ "name": [1] }));
         assert_eq!(treated(When::Present, Then::Capitals, &body).unwrap(), json!({ "name": "ABCD" }));
+        let mut members = body.as_object().unwrap().clone();
+        let (operation, place) = (Operation::Ncbct, Place::Body("/account/name"));
+        let drops = Treatment { operation, place, when: When::Present, then: Then::Drop };
+        assert!(drops.body(operation, &mut members).is_ok() && members["account"] == json!({}));
         let empty = json!({ "account": {} });
         assert_eq!(treated(When::Absent, Then::TakeFor("\"x\""), &empty).unwrap(), json!({ "name": "x" }));
+    }
+
+    #[test]
+    fn a_place_has_a_value_or_none() {
+        let (mut headers, uri) = (HeaderMap::new(), "/v1?flag=true".parse().unwrap());
+        headers.insert("psu-context", "PRIVATE".parse().unwrap());
+        let has = |place: Place| place.has_value(Fields(&headers), &uri, &json!({ "a": { "b": null } }));
+        assert!(has(Place::Header("psu-context")) && has(Place::Query("flag")) && has(Place::Body("/a/b")));
+        assert!(!has(Place::Header("date")) && !has(Place::Query("a")) && !has(Place::Body("/b")));
     }
 
     #[test]
