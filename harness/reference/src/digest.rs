@@ -29,6 +29,8 @@ pub(crate) fn check(value: &str, body: &[u8], operation: Operation, rules: Rules
     let outcome = if broken(D::Rewritten) {
         let rewritten = serde_json::from_slice::<serde_json::Value>(body);
         verify(value, rewritten.map_or(body.to_vec(), |json| json.to_string().into_bytes()).as_slice(), rules)
+    } else if broken(D::Trimmed) {
+        verify(value, body.trim_ascii(), rules)
     } else {
         verify(value, body, rules)
     };
@@ -71,7 +73,13 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
     if rules.varied_by(Variance::OneDigest) && value.contains(',') {
         return Err(DigestError::Form(excerpt(value)));
     }
-    for instance in value.split(',').map(str::trim) {
+    let instances: Vec<&str> = value.split(',').map(str::trim).collect();
+    let looked_at = match rules.breach() {
+        Some(Breach::Digest(D::OnlyFirst)) => &instances[..1],
+        Some(Breach::Digest(D::OnlyLast)) => &instances[instances.len() - 1..],
+        _ => &instances,
+    };
+    for instance in looked_at {
         let Some((algorithm, encoded)) = instance.split_once('=') else {
             if broken(D::NoForm) {
                 continue;
@@ -85,12 +93,18 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
         let expected = match algorithm.to_ascii_lowercase().as_str() {
             "sha-256" if !broken(D::Only512) => Sha256::digest(body).to_vec(),
             "sha-512" if !broken(D::Only256) => Sha512::digest(body).to_vec(),
+            "md5" if broken(D::Passes("md5")) => return Ok(()),
+            "sha" if broken(D::Passes("sha")) => return Ok(()),
             _ => {
                 passed_over = Some(excerpt(algorithm));
                 continue;
             }
         };
         let padding = rules.varied_by(Variance::UnpaddedDigest);
+        if broken(D::Hexadecimal) && encoded.eq_ignore_ascii_case(&in_hexadecimal(&expected)) {
+            verified = true;
+            continue;
+        }
         let found = match if padding { UNPADDED.decode(encoded) } else { STANDARD.decode(encoded) } {
             Ok(found) => found,
             Err(_) if broken(D::NoBase64) => continue,
@@ -115,6 +129,10 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
         Some(algorithm) if !verified && !broken(D::UnknownPasses) => Err(DigestError::Algorithm(algorithm)),
         _ => Ok(()),
     }
+}
+
+fn in_hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[cfg(test)]

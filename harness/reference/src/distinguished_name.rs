@@ -123,6 +123,12 @@ impl DistinguishedName {
         said.map(|(word, names)| format!("{word} {}", names.join(","))).collect::<Vec<_>>().join(" and ")
     }
 
+    /// Whether a text is a name all of whose relative names are in this one: a part of it, or the whole.
+    pub(crate) fn has_part(&self, text: &str) -> bool {
+        let has = |part: &RelativeName| self.0.iter().any(|own| own.values == part.values);
+        Self::parse(text).is_ok_and(|part| !part.0.is_empty() && part.0.iter().all(has))
+    }
+
     /// What it says, in an order that does not depend on how it is written.
     fn sorted(&self) -> Vec<&BTreeSet<Attribute>> {
         let mut names: Vec<_> = self.0.iter().map(|name| &name.values).collect();

@@ -1,23 +1,30 @@
 //! The ways in which the bank can break the document, one at a time. Each is an [`Entry`] in the file of its
 //! subject under `fault/`.
 
+mod account;
 mod amount;
 mod answers;
 mod basket;
 mod failure;
 mod header;
+mod header_value;
 mod interaction;
 mod lists;
 mod members;
 mod periodic;
+mod query;
 mod signing;
+mod surroundings;
+mod text;
+mod types;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Breach, Effect, Entry, UnknownName};
+use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
@@ -93,12 +100,18 @@ impl fmt::Display for Fault {
 static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
         header::faults(),
+        header_value::faults(),
         signing::faults(),
         amount::faults(),
+        account::faults(),
+        text::faults(),
+        surroundings::faults(),
+        types::faults(),
         members::faults(),
         lists::faults(),
         periodic::faults(),
         basket::faults(),
+        query::faults(),
         failure::faults(),
         answers::faults(),
     ];
@@ -107,6 +120,23 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 
 /// Every fault that takes two things.
 static INTERACTIONS: LazyLock<Vec<Entry>> = LazyLock::new(interaction::faults);
+
+/// A fault of a member of the body. The sentence follows the operation in words.
+fn on_member(
+    operation: Operation,
+    pointer: &'static str,
+    name: String,
+    (when, then): (When, Then),
+    says: &str,
+) -> Entry {
+    let treatment = Treatment { operation, place: Place::Body(pointer), when, then };
+    Entry::treats(name, treatment, format!("{} {says}.", title(operation)))
+}
+
+/// The last part of a pointer as names of faults write it, and whose account it is of.
+fn kebab(pointer: &str) -> String {
+    kebab_case(&pointer[1..].replace('/', "-").replace("Account-", "-"))
+}
 
 /// The operation in words, as the sentences of faults have it.
 fn title(operation: Operation) -> &'static str {

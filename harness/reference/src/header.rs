@@ -30,6 +30,11 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
             && !rules.varied_by(Variance::AnyForm(header))
             && !may_be_empty(header, fields, rules)
         {
+            let value = if rules.varied_by(Variance::AnyLetterCase(header)) {
+                value.to_ascii_uppercase()
+            } else {
+                value
+            };
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
             })?;

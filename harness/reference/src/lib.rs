@@ -20,6 +20,7 @@
 //! # }
 //! ```
 
+mod account_number;
 mod authentication;
 mod bank;
 mod certificate;

@@ -1,10 +1,12 @@
 //! Members of a request body: each knows where it stands and which clauses speak of it.
 
+use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
 use crate::date;
 use crate::json::kind;
 use crate::refusal::{Refusal, excerpt};
+use crate::rules::{Breach, Rules};
 
 /// A JSON object of a body.
 pub(crate) struct Object<'a> {
@@ -60,6 +62,11 @@ impl<'a> Member<'a> {
         &self.path
     }
 
+    /// Whether this is the same value.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+
     /// A refusal of this value by the clause `<member>.<aspect>`.
     pub(crate) fn refuse(&self, aspect: &str, says: impl Into<String>) -> Refusal {
         Refusal::format(format!("{}.{aspect}", self.clause), says).at(&self.path)
@@ -99,11 +106,23 @@ impl<'a> Member<'a> {
     }
 
     /// A date (ISO 8601 calendar date).
-    pub(crate) fn date(&self) -> Result<(), Refusal> {
+    pub(crate) fn date(&self) -> Result<NaiveDate, Refusal> {
         let text = self.text()?;
-        date::parse(text)
-            .map_err(|error| self.refuse("date", format!("{error}, found {}", excerpt(text))))?;
-        Ok(())
+        date::parse(text).map_err(|error| self.refuse("date", format!("{error}, found {}", excerpt(text))))
+    }
+
+    /// A date that is not past.
+    pub(crate) fn date_ahead(&self, today: NaiveDate, rules: Rules) -> Result<NaiveDate, Refusal> {
+        let day = self.date()?;
+        let past = (today - day).num_days();
+        let forgiven = match rules.breach() {
+            Some(Breach::PastDays(path, days)) if path == self.path => days,
+            _ => 0,
+        };
+        if past > forgiven {
+            return Err(self.refuse("past", format!("expected a day from {today} on, found {day}")));
+        }
+        Ok(day)
     }
 
     /// An object, whose members' clauses begin with `subject`.

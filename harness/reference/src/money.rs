@@ -8,9 +8,9 @@ use crate::member::Object;
 use crate::refusal::{Refusal, excerpt};
 use crate::rules::{Breach, Rules};
 
-/// "Precision 18": more digits than this before the point break the rule whether it counts integer digits or
-/// all.
-const MAXIMUM_INTEGER_DIGITS: usize = 18;
+/// "Precision 18": digits before the point and behind it. More than this before the point break the rule
+/// under every reading of it.
+const MAXIMUM_DIGITS: usize = 18;
 
 /// "Scale 5": the limit where ISO 4217 gives no number of fraction digits.
 const MAXIMUM_FRACTION_DIGITS: usize = 5;
@@ -24,8 +24,8 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// Reads an `Amount` object: a listed currency, and a decimal with no more fraction digits than that
-    /// currency has minor units.
+    /// Reads an `Amount` object: a listed currency, and a decimal above zero with as many fraction digits as
+    /// that currency has minor units.
     pub(crate) fn read(object: &Object<'_>, rules: Rules) -> Result<Self, Refusal> {
         let currency = currency(object)?;
         let member = object.required("amount")?;
@@ -37,22 +37,34 @@ impl Amount {
         if !is_digits(integer) || !fraction.is_none_or(is_digits) {
             return Err(refuse("amount.form", format!("expected digits[.digits], found {}", excerpt(text))));
         }
-        if integer.len() > MAXIMUM_INTEGER_DIGITS {
-            let found = integer.len();
-            let says =
-                format!("expected at most {MAXIMUM_INTEGER_DIGITS} digits before the point, found {found}");
+        let fraction = fraction.unwrap_or_default();
+        let (whole, all) = (integer.len(), integer.len() + fraction.len());
+        if whole > MAXIMUM_DIGITS {
+            let says = format!("expected at most {MAXIMUM_DIGITS} digits before the point, found {whole}");
             return Err(refuse("amount.precision", says));
         }
-        let fraction = fraction.unwrap_or_default();
         let allowed = fraction_digits(currency, rules);
         if fraction.len() > allowed {
             let (code, found) = (currency.code(), fraction.len());
             let says = format!("expected at most {allowed} fraction digits for {code}, found {found}");
             return Err(refuse("amount.digits", says));
         }
+        let least = if currency.is_disputed() { 0 } else { currency.minor_units().unwrap_or_default() };
+        if fraction.len() < least.min(allowed) {
+            let (code, found) = (currency.code(), fraction.len());
+            let says = format!("expected {least} fraction digits for {code}, found {found}");
+            return Err(refuse("amount.digits.fewer", says));
+        }
+        if all > MAXIMUM_DIGITS && !rules.broken_by(Breach::WholeDigitsOnly) {
+            let says = format!("expected at most {MAXIMUM_DIGITS} digits in all, found {all}");
+            return Err(refuse("amount.precision.total", says));
+        }
         let scaled = format!("{integer}{fraction:0<MAXIMUM_FRACTION_DIGITS$}");
         let hundred_thousandths =
             scaled.parse().map_err(|_| refuse("amount.form", "expected a decimal number".to_owned()))?;
+        if hundred_thousandths == 0 {
+            return Err(refuse("amount.zero", "expected an amount above zero, found none".to_owned()));
+        }
         Ok(Self { currency, hundred_thousandths })
     }
 
@@ -96,8 +108,7 @@ pub(crate) fn minor_units(text: &str, currency: Currency) -> Option<u128> {
     let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_decimal =
         !integer.is_empty() && (integer.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit());
-    if !is_decimal || fraction.len() > digits || integer.len() > MAXIMUM_INTEGER_DIGITS || text.ends_with('.')
-    {
+    if !is_decimal || fraction.len() > digits || integer.len() > MAXIMUM_DIGITS || text.ends_with('.') {
         return None;
     }
     format!("{integer}{fraction:0<digits$}").parse().ok()
@@ -130,30 +141,38 @@ mod tests {
     }
 
     #[test]
-    fn as_many_fraction_digits_as_the_currency_has_or_fewer() {
+    fn as_many_fraction_digits_as_the_currency_has() {
         for (amount, currency) in [
             ("100.00", "NOK"),
-            ("100.5", "NOK"),
-            ("100", "NOK"),
-            ("0", "NOK"),
+            ("0.01", "NOK"),
             ("1000", "JPY"),
             ("1.234", "KWD"),
             ("1.23456", "XDR"),
-            ("123456789012345678.00", "NOK"),
+            ("1", "XDR"),
+            ("1.0", "MRO"),
+            ("1", "MRO"),
+            ("1234567890123456.00", "NOK"),
+            ("123456789012345678", "JPY"),
         ] {
             assert_eq!(rule(amount, currency), None, "{amount} {currency}");
         }
     }
 
     #[test]
-    fn too_many_digits() {
+    fn digits_that_no_such_amount_has() {
         for (amount, currency, expected) in [
             ("100.001", "NOK", "amount.digits"),
             ("100.000", "NOK", "amount.digits"),
             ("100.0", "JPY", "amount.digits"),
             ("1.2345", "KWD", "amount.digits"),
             ("1.234567", "XDR", "amount.digits"),
-            ("1234567890123456789", "NOK", "amount.precision"),
+            ("1234567890123456789.00", "NOK", "amount.precision"),
+            ("12345678901234567.00", "NOK", "amount.precision.total"),
+            ("100.5", "NOK", "amount.digits.fewer"),
+            ("100", "NOK", "amount.digits.fewer"),
+            ("1.23", "KWD", "amount.digits.fewer"),
+            ("0.00", "NOK", "amount.zero"),
+            ("000", "JPY", "amount.zero"),
         ] {
             assert_eq!(rule(amount, currency).as_deref(), Some(expected), "{amount} {currency}");
         }
@@ -183,7 +202,6 @@ mod tests {
         let reaches = |amount: &str, currency| {
             read(&json!(amount), currency, Rules::kept()).unwrap().is_at_least_nok(10_000_000)
         };
-        assert!(reaches("100000", "NOK"));
         assert!(reaches("100000.00", "NOK"));
         assert!(!reaches("99999.99", "NOK"));
         assert!(!reaches("100000.00", "EUR"));

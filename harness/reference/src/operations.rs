@@ -81,12 +81,12 @@ pub(crate) fn perform(
     let unsigned = [Header::Signature, Header::TppSignatureCertificate]
         .into_iter()
         .any(|header| not_required(header) && !fields.has(header));
-    if !unsigned {
+    if !unsigned && !rules.broken_by(Breach::NotVerified(operation)) {
         authentication::verify(fields, request.method, target, &context.certificates, rules)?;
     }
 
     if operation == Operation::Customers {
-        return Ok((StatusCode::OK, customers::list(&context.state, &query)));
+        return Ok((StatusCode::OK, customers::list(&context.state, &query, rules)));
     }
     if sandbox::is_of_it(operation) {
         return test_data(context, operation, request);
@@ -101,18 +101,25 @@ pub(crate) fn perform(
         Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => rules::valid(operation),
         Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
     };
-    rules.treat_body(operation, &mut members)?;
-    let body = Object::root(&members, operation.id());
+    rules.treat_body(operation, &mut members, (fields, request.uri))?;
+    let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {
         Operation::Ncbct => {
-            let due = ncbct::check(&body, rules)?;
+            let due = ncbct::check(&body, today, rules)?;
+            psu::check_debtor(&context.state, fields, operation, &members, rules)?;
+            let allows_twin = query.flag("allowLogicalDuplicate");
+            payment::check_twin(context, Product::Ncbct, &members, &owner, allows_twin)?;
             payment::create(context, Product::Ncbct, due, members, owner, request.origin())?
         }
         Operation::Periodic => {
-            let due = periodic::check(&body, rules)?;
+            let due = periodic::check(&body, today, rules)?;
+            psu::check_debtor(&context.state, fields, operation, &members, rules)?;
             payment::create(context, Product::Periodic, due, members, owner, request.origin())?
         }
-        _ => basket::create(&body, &context.state, context.clock.today(), rules, request.origin())?,
+        _ => {
+            let asking = payment::Asking { state: &context.state, owner, today, rules };
+            basket::create(&body, &asking, request.origin())?
+        }
     };
     Ok((StatusCode::CREATED, created))
 }
@@ -199,9 +206,11 @@ fn read(
             payment::delete(product, id, &asking)?;
             return Ok((StatusCode::NO_CONTENT, Value::Null));
         }
-        Operation::BasketStatus => basket::status(state, id, today)?,
-        Operation::Transactions => transaction::list(context, path_parameters, fields, psu_context)?,
-        _ => transaction::details(context, path_parameters, fields, psu_context)?,
+        Operation::BasketStatus => basket::status(id, &asking)?,
+        Operation::Transactions => {
+            transaction::list(context, path_parameters, fields, (psu_context, &asking.owner))?
+        }
+        _ => transaction::details(context, path_parameters, fields, (psu_context, &asking.owner))?,
     };
     Ok((StatusCode::OK, answer))
 }

@@ -1,12 +1,13 @@
 //! For whom the request is made (the document, section Authentication, rule 5, and Errors).
 
 use axum::http::StatusCode;
+use serde_json::{Map, Value};
 
 use crate::certificate::Certificates;
-use crate::header::{Fields, Header};
+use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules, Variance};
+use crate::rules::{Breach, Corporate, Rules, Variance};
 use crate::state::{Owner, State};
 
 /// The role in which the PSU acts.
@@ -26,6 +27,11 @@ pub(crate) fn identify(
     rules: Rules,
 ) -> Result<Option<Context>, Refusal> {
     let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
+    let identity = if rules.broken_by(Breach::IdentityDigits) {
+        identity.map(|text| text.chars().filter(char::is_ascii_digit).collect())
+    } else {
+        identity
+    };
     if rules.varied_by(Variance::OneIdentity) && identity.is_some() && fields.has(Header::PsuId) {
         let name = Header::XPsuIdentity.name();
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
@@ -33,20 +39,43 @@ pub(crate) fn identify(
     }
     let is_corporate = match (fields.text(Header::PsuId), identity) {
         (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
-        (Some(id), _) => Some(known(state.psu_by_id(&id), Header::PsuId)?),
-        (None, Some(identity)) => Some(known(state.psu_by_identity(&identity), Header::XPsuIdentity)?),
+        (Some(id), _) => match state.psu_by_id(&id) {
+            None if rules.broken_by(Breach::UnknownPsu(operation)) => None,
+            found => Some(known(found, Header::PsuId)?),
+        },
+        (None, Some(identity)) => match state.psu_by_identity(&identity) {
+            None if rules.broken_by(Breach::UnknownIdentity(operation)) => None,
+            found => Some(known(found, Header::XPsuIdentity)?),
+        },
         (None, None) => None,
     };
-    let context = match fields.text(Header::PsuContext).as_deref() {
-        Some("CORPORATE") => Some(Context::Corporate),
-        Some(_) => Some(Context::Private),
-        None => None,
-    };
-    if context == Some(Context::Corporate) || is_corporate == Some(true) {
-        check_agreement(state, fields, rules)?;
-    }
+    let has_context = header::parts(operation).any(|(header, _)| header == Header::PsuContext);
+    let context = has_context.then(|| fields.text(Header::PsuContext)).flatten();
+    let context = context.map(|text| match text.to_ascii_uppercase().as_str() {
+        "CORPORATE" => Context::Corporate,
+        _ => Context::Private,
+    });
+    let ways = [
+        (Corporate::Context, context == Some(Context::Corporate)),
+        (Corporate::Person, is_corporate == Some(true)),
+    ];
+    check_agreement(state, fields, operation, ways.into_iter(), rules)?;
     // Where the request does not say so, a corporate PSU acts for the company.
     Ok(context.or_else(|| (is_corporate == Some(true)).then_some(Context::Corporate)))
+}
+
+/// Checks the corporate agreement of a payment from an account of a company.
+pub(crate) fn check_debtor(
+    state: &State,
+    fields: Fields<'_>,
+    operation: Operation,
+    members: &Map<String, Value>,
+    rules: Rules,
+) -> Result<(), Refusal> {
+    let debtor = members.get("debtorAccount");
+    let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());
+    let way = (Corporate::Account, numbers.any(|number| state.is_of_a_company(number)));
+    check_agreement(state, fields, operation, [way].into_iter(), rules)
 }
 
 /// For whom a request is made, and by whom.
@@ -72,11 +101,20 @@ fn known(psu: Option<bool>, header: Header) -> Result<bool, Refusal> {
     })
 }
 
-/// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors).
-fn check_agreement(state: &State, fields: Fields<'_>, rules: Rules) -> Result<(), Refusal> {
+/// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors),
+/// for the ways in which the request is one.
+fn check_agreement(
+    state: &State,
+    fields: Fields<'_>,
+    operation: Operation,
+    ways: impl Iterator<Item = (Corporate, bool)>,
+    rules: Rules,
+) -> Result<(), Refusal> {
     let name = Header::PsuCorporateId.name();
     let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
-    if agreement.is_empty() && rules.broken_by(Breach::NoAgreement) {
+    let is_asked = |way| !agreement.is_empty() || !rules.broken_by(Breach::NoAgreement(operation, way));
+    let mut ways = ways.filter(|(way, is_corporate)| *is_corporate && is_asked(*way));
+    if ways.next().is_none() {
         return Ok(());
     }
     if agreement.is_empty() {

@@ -15,13 +15,16 @@ use serde_json::{Map, Value};
 
 use crate::declaration::Declaration;
 use crate::header::{fields::Fields, table::Header};
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
-pub(crate) use breach::{DigestBreach, MixBreach, MonthsBreach, SignatureBreach, Variance};
+pub(crate) use breach::{
+    Corporate, DigestBreach, End, FlagBreach, Hash, List, MixBreach, MonthsBreach, SignatureBreach,
+    TwinBreach, Variance,
+};
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
-pub(crate) use treatment::{Place, Then, Treatment, When};
+pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,8 @@ pub(crate) enum Effect {
     Variance(Variance),
     /// A value of a request that is taken for another, or stumbled over.
     Treats(Treatment),
+    /// The same where there is a value at another place as well.
+    TreatsBeside(Treatment, Place),
     /// An answer that is not what the document says.
     Alters(Alteration),
     /// A refusal by this rule that has another status and code.
@@ -62,10 +67,40 @@ pub(crate) enum Breach {
     BasketLimit(usize),
     /// A basket is received whatever its payments are.
     BasketStatus,
-    /// A corporate user need not name an agreement.
-    NoAgreement,
-    /// A pending payment is deleted.
-    PendingDeleted,
+    /// The status of a basket is that of one of its payments.
+    BasketStatusOf(End),
+    /// Payments that come again do not count for the limit of a basket.
+    BasketLimitOfOthers,
+    /// The payments of a basket are looked for at one end only.
+    BasketKnown(End),
+    /// Who is a corporate user in this way need not name an agreement in this operation.
+    NoAgreement(Operation, Corporate),
+    /// Amounts may have more than eighteen digits, if no more stand before the point.
+    WholeDigitsOnly,
+    /// The day of this member may be so many days past.
+    PastDays(&'static str, i64),
+    /// What an earlier payment that is the same means.
+    Twins(TwinBreach),
+    /// A PSU-ID that nobody has is accepted in this operation.
+    UnknownPsu(Operation),
+    /// A pending payment of this product is deleted.
+    PendingDeleted(Product),
+    /// The deletion of a pending payment is refused, and done.
+    PendingCancelled,
+    /// A parameter of the customer list works in another way.
+    Flags(FlagBreach),
+    /// This text is a boolean as well.
+    Boolean(&'static str),
+    /// This member shows in private context.
+    ShownInPrivate(&'static str),
+    /// An unknown transaction is answered with another one of the account.
+    AnyTransaction,
+    /// A transaction is found in whatever account it is.
+    AnyAccount,
+    /// What is no digit does not count in X-PSU-IDENTITY.
+    IdentityDigits,
+    /// An X-PSU-IDENTITY that nobody has is accepted in this operation.
+    UnknownIdentity(Operation),
     /// Payments show to anyone.
     ShownToAnyone,
     /// An account without funds makes the bank fail.
@@ -76,6 +111,8 @@ pub(crate) enum Breach {
     UnattendedCalls(u32),
     /// What the Digest header says is checked in another way.
     Digest(DigestBreach),
+    /// Any signature is accepted in this operation.
+    NotVerified(Operation),
     /// The signature is checked in another way.
     Signature(SignatureBreach),
     /// Header names in this letter case are not known.
@@ -147,7 +184,7 @@ impl Rules {
 
     /// Whether the rule that asks is the one that this bank breaks.
     pub(crate) fn broken_by(self, breach: Breach) -> bool {
-        self.breach() == Some(breach)
+        self.effects.iter().any(|effect| matches!(effect, Effect::Breach(own) if *own == breach))
     }
 
     /// Whether this bank uses any freedom with a branch of its own in another way.
@@ -175,8 +212,16 @@ impl Rules {
         self,
         operation: Operation,
         members: &mut Map<String, Value>,
+        (fields, uri): (Fields<'_>, &Uri),
     ) -> Result<(), Refusal> {
-        self.treatments().try_for_each(|treatment| treatment.body(operation, members))
+        let body = Value::Object(members.clone());
+        let beside = self.effects.iter().filter_map(|effect| match effect {
+            Effect::TreatsBeside(treatment, place) => {
+                place.has_value(fields, uri, &body).then_some(treatment)
+            }
+            _ => None,
+        });
+        self.treatments().chain(beside).try_for_each(|treatment| treatment.body(operation, members))
     }
 
     fn treatments(self) -> impl Iterator<Item = &'static Treatment> {

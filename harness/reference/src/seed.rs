@@ -349,7 +349,7 @@ mod tests {
                 "20250212!0000002=",
                 "/transactions/1/details/transactionId: expected an id",
             ),
-            ("payment-rejected-0001", "payment-pending-0001", "/payments/1/paymentId: expected an id"),
+            ("payment-rejected-0001", "payment-pending-0001", "/payments/2/paymentId: expected an id"),
             ("\"psus\"", "\"persons\"", "unknown field `persons`"),
         ] {
             let error = changed(from, to);

@@ -1,6 +1,7 @@
 //! Types that several request bodies share: `AccountReference`, `Address`, `PurposeCode` and the remittance
 //! text (the document, section Resources > Shared types).
 
+use crate::account_number;
 use crate::country;
 use crate::member::{Member, Object};
 use crate::money;
@@ -18,9 +19,15 @@ pub(crate) enum AccountIdentifier {
 pub(crate) fn account(member: &Member<'_>) -> Result<AccountIdentifier, Refusal> {
     let account = member.object("account")?;
     let international = account_number(&account, "iban", 34)?;
+    if let Some(iban) = &international
+        && !account_number::has_check_digits(iban.text()?)
+    {
+        let says = "expected an iban with right check digits (ISO 13616-1), found another";
+        return Err(Refusal::format("account.iban.check-digits", says).at(iban.path()));
+    }
     let domestic = account_number(&account, "bban", 30)?;
     money::currency(&account)?;
-    match (international, domestic) {
+    match (international.is_some(), domestic.is_some()) {
         (true, true) => Ok(AccountIdentifier::Both),
         (true, false) => Ok(AccountIdentifier::Iban),
         (false, true) => Ok(AccountIdentifier::Bban),
@@ -66,12 +73,11 @@ const PURPOSE_CODES: [&str; 14] = [
     "OTHR",
 ];
 
-/// Whether the account has this number. Neither form nor check digits are looked at: the document gives no
-/// such rule.
-fn account_number(account: &Object<'_>, name: &str, limit: usize) -> Result<bool, Refusal> {
-    let Some(number) = account.optional(name) else { return Ok(false) };
+/// This number of the account, if there is one.
+fn account_number<'a>(account: &Object<'a>, name: &str, limit: usize) -> Result<Option<Member<'a>>, Refusal> {
+    let Some(number) = account.optional(name) else { return Ok(None) };
     number.at_most(limit, number.non_empty_text()?)?;
-    Ok(true)
+    Ok(Some(number))
 }
 
 #[cfg(test)]
@@ -89,11 +95,14 @@ mod tests {
     #[test]
     fn accounts_have_one_number_and_a_currency() {
         let of = |value| check(&value, account);
-        assert_eq!(of(json!({ "iban": "x".repeat(34), "currency": "NOK" })), Ok(AccountIdentifier::Iban));
+        let iban = "NO6100004200594";
+        let longest = "XK83123456789012345678901234567890";
+        assert_eq!(of(json!({ "iban": longest, "currency": "NOK" })), Ok(AccountIdentifier::Iban));
         assert_eq!(of(json!({ "bban": "x".repeat(30), "currency": "NOK" })), Ok(AccountIdentifier::Bban));
-        assert_eq!(of(json!({ "iban": "x", "bban": "y", "currency": "NOK" })), Ok(AccountIdentifier::Both));
+        assert_eq!(of(json!({ "iban": iban, "bban": "y", "currency": "NOK" })), Ok(AccountIdentifier::Both));
         for (value, rule) in [
             (json!({ "iban": "x".repeat(35), "currency": "NOK" }), "account.iban.length"),
+            (json!({ "iban": "NO6200004200594", "currency": "NOK" }), "account.iban.check-digits"),
             (json!({ "bban": "x".repeat(31), "currency": "NOK" }), "account.bban.length"),
             (json!({ "bban": "", "currency": "NOK" }), "account.bban.empty"),
             (json!({ "bban": 12345, "currency": "NOK" }), "account.bban.type"),

@@ -70,12 +70,14 @@ pub(crate) fn first_of_each(text: &str) -> String {
 }
 
 /// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
-/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in.
+/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in. Blanks around a
+/// value do not count, unless a fault says that they do.
 pub(crate) fn signing_string(
     headers: &[String],
     method: &str,
     target: &str,
     fields: Fields<'_>,
+    with_blanks: bool,
 ) -> Result<Vec<u8>, SignatureError> {
     let mut string = Vec::new();
     for (index, name) in headers.iter().enumerate() {
@@ -90,6 +92,7 @@ pub(crate) fn signing_string(
             string.extend_from_slice(target.as_bytes());
         } else {
             let value = fields.bytes(name).ok_or_else(|| SignatureError::Absent(excerpt(name)))?;
+            let value = fields.as_it_came(name).filter(|_| with_blanks).unwrap_or(value);
             string.extend_from_slice(&value);
         }
     }
@@ -198,11 +201,11 @@ mod tests {
         headers.append("cache-control", "must-revalidate".parse().unwrap());
         headers.append("x-empty", "".parse().unwrap());
         let names = ["(request-target)", "cache-control", "x-empty"].map(str::to_owned);
-        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers)).unwrap();
+        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers), false).unwrap();
         let expected =
             "(request-target): get /Foo?a=%20B\ncache-control: max-age=60, must-revalidate\nx-empty: ";
         assert_eq!(String::from_utf8(string).unwrap(), expected);
-        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers));
+        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers), false);
         assert_eq!(absent, Err(SignatureError::Absent("\"date\"".to_owned())));
     }
 
@@ -228,7 +231,7 @@ mod tests {
             }
             let parameters = Parameters::parse(&header).unwrap();
             let (method, path) = (request["method"].as_str().unwrap(), request["path"].as_str().unwrap());
-            let string = signing_string(&parameters.headers, method, path, Fields(&fields)).unwrap();
+            let string = signing_string(&parameters.headers, method, path, Fields(&fields), false).unwrap();
             assert_eq!(str::from_utf8(&string).unwrap(), case["signing_string"].as_str().unwrap());
             let signature = Signature::try_from(parameters.signature.as_slice()).unwrap();
             key.verify(&string, &signature).unwrap();

@@ -46,6 +46,8 @@ pub(crate) struct Payment {
     pub(crate) funds_available: bool,
     /// The members it was made with, as JSON text: a fifth of what they take as values.
     pub(crate) members: Box<str>,
+    /// The day on which it was made, if the bank was open then.
+    pub(crate) made: Option<NaiveDate>,
     /// The day from which on it is executed, if it was made while the bank was open.
     pub(crate) from: Option<NaiveDate>,
     /// What it takes from an account with a balance: resource id and minor units.
@@ -71,7 +73,8 @@ impl Payment {
     pub(crate) fn received(product: Product) -> Self {
         let members = "{}".into();
         let owner = Owner::default();
-        Self { product, status: Status::Rcvd, funds_available: true, members, from: None, takes: None, owner }
+        let (status, funds_available) = (Status::Rcvd, true);
+        Self { product, status, funds_available, members, made: None, from: None, takes: None, owner }
     }
 }
 
@@ -114,8 +117,8 @@ impl State {
             let funds_available = status != Status::Rjct;
             let members = "{}".into();
             let owner = Owner::default();
-            let earlier =
-                Payment { product, status, funds_available, members, from: None, takes: None, owner };
+            let (made, from, takes) = (None, None, None);
+            let earlier = Payment { product, status, funds_available, members, made, from, takes, owner };
             (payment.payment_id.clone(), earlier)
         });
         let memory = Memory {
@@ -269,6 +272,24 @@ impl State {
         Some((Arc::clone(account), left))
     }
 
+    /// Whether the account with this iban or bban is that of a corporate customer.
+    pub(crate) fn is_of_a_company(&self, number: &str) -> bool {
+        let memory = self.memory();
+        let account = memory.accounts.iter().find(|account| account.iban == number || account.bban == number);
+        let owner = account.and_then(|account| memory.customer(&account.owner));
+        owner.is_some_and(|owner| owner.kind == CustomerType::Corporate)
+    }
+
+    /// Whether the PSU with this PSU-ID may see the account: one's own, and any of a company, whose agreements
+    /// say who acts for it.
+    pub(crate) fn account_shows_to(&self, account: &Account, psu_id: Option<&str>) -> bool {
+        let memory = self.memory();
+        let psu = psu_id.and_then(|id| memory.psus.iter().find(|psu| psu.id == id));
+        let owner = memory.customer(&account.owner);
+        let Some((psu, owner)) = psu.zip(owner) else { return true };
+        owner.kind == CustomerType::Corporate || owner.number == psu.identity
+    }
+
     /// Remembers a new payment, and returns its id.
     pub(crate) fn create_payment(&self, payment: Payment, origin: u64) -> String {
         let mut memory = self.memory();
@@ -300,9 +321,16 @@ impl State {
         self.memory().payment(id).cloned()
     }
 
-    /// The product of a payment that was created before.
-    pub(crate) fn product(&self, payment_id: &str) -> Option<Product> {
-        self.memory().payment(payment_id).map(|payment| payment.product)
+    /// The payments of a basket.
+    pub(crate) fn basket(&self, id: &str) -> Option<Vec<Payment>> {
+        let mut memory = self.memory();
+        let ids = memory.baskets.get(id)?.clone();
+        Some(ids.iter().filter_map(|id| memory.payment(id).cloned()).collect())
+    }
+
+    /// Whether this says yes to any of the payments made last, so many at most.
+    pub(crate) fn any_payment(&self, most: usize, says: impl Fn(&Payment) -> bool) -> bool {
+        self.memory().payments.iter().take(most).any(|(_, payment)| says(payment))
     }
 
     /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or
@@ -340,6 +368,13 @@ impl State {
         Some(Status::Canc)
     }
 
+    /// Cancels a payment that is under way, which no bank may.
+    pub(crate) fn cancel_anyway(&self, id: &str) {
+        if let Some(payment) = self.memory().payment(id) {
+            payment.status = Status::Canc;
+        }
+    }
+
     /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.
     pub(crate) fn count_unattended_call(&self, account: &str, day: NaiveDate) -> u32 {
         let mut memory = self.memory();
@@ -362,6 +397,11 @@ impl State {
         memory.transactions.iter().find(|booked| booked.account == account && booked.id() == id).cloned()
     }
 
+    /// A booked transaction of any account.
+    pub(crate) fn transaction_anywhere(&self, id: &str) -> Option<Arc<Transaction>> {
+        self.memory().transactions.iter().find(|booked| booked.id() == id).cloned()
+    }
+
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -378,6 +418,10 @@ impl Memory {
     /// A payment, if it is remembered.
     fn payment(&mut self, id: &str) -> Option<&mut Payment> {
         self.earlier.get_mut(id).or_else(|| self.payments.get_mut(id))
+    }
+
+    fn customer(&self, id: &str) -> Option<&Arc<Customer>> {
+        self.customers.iter().find(|customer| customer.id == id)
     }
 
     /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to

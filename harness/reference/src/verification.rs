@@ -9,6 +9,8 @@ use rsa::signature::Verifier as _;
 use rsa::traits::PublicKeyParts as _;
 use sha2::{Digest as _, Sha256};
 
+use crate::rules::Hash;
+
 /// What was found before: the SHA-256 of key, signature and signed bytes, and whether they belong together.
 static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::default);
 
@@ -41,6 +43,17 @@ fn verified(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool
         return key.verify(&ring::signature::RSA_PKCS1_2048_8192_SHA256, signed, signature).is_ok();
     }
     Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok())
+}
+
+/// Whether this is the signature of these bytes with another hash than SHA-256, by a key of a usual size.
+pub(crate) fn holds_with(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
+    let key: &rsa::RsaPublicKey = key.as_ref();
+    let (n, e) = (key.n().to_bytes_be(), key.e().to_bytes_be());
+    let parameters = match hash {
+        Hash::Sha1 => &ring::signature::RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
+        Hash::Sha512 => &ring::signature::RSA_PKCS1_2048_8192_SHA512,
+    };
+    ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
 }
 
 /// Whether this is a signature by the private half of this key, over whatever (RFC 8017 section 9.2: a

@@ -1,5 +1,8 @@
 //! Faults of amounts and currencies (the document, section Resources > Shared types, Amount).
 
+use serde_json::Value;
+
+use crate::currency::Currency;
 use crate::operation::Operation;
 use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
 
@@ -76,13 +79,22 @@ fn texts(operation: Operation) -> Vec<Entry> {
     let at = |name: &str, place, when, says: &str| {
         let treatment = Treatment { operation, place: Place::Body(place), when, then: Then::TakeFor(VALID) };
         let treatment = match place {
+            "/instructedAmount" => Treatment { then: Then::TakeFor(WHOLE), ..treatment },
             "/instructedAmount/currency" => Treatment { then: Then::TakeFor("\"NOK\""), ..treatment },
             _ => treatment,
         };
         Entry::treats(format!("{name}-on-{operation}"), treatment, format!("{says} ({operation})."))
     };
     let amount = "/instructedAmount/amount";
-    vec![
+    let mut faults: Vec<Entry> =
+        FORMS.iter().map(|(name, says, sentence)| at(name, amount, When::Text(*says), sentence)).collect();
+    faults.extend(
+        VALUES
+            .iter()
+            .map(|(name, says, sentence)| at(name, "/instructedAmount", When::Value(*says), sentence)),
+    );
+    faults.extend([
+        at("amount.required/null", amount, When::Null, "An Amount may have null as its amount"),
         at("amount.string/any-type", amount, When::NotType('s'), "An amount may be of any JSON type"),
         at("amount.required/absent", amount, When::Absent, "An Amount may lack its amount"),
         at(
@@ -97,11 +109,69 @@ fn texts(operation: Operation) -> Vec<Entry> {
             When::Text(|text| whole(text) > 18),
             "An amount may have any number of digits",
         ),
-    ]
+    ]);
+    faults
 }
+
+type Form = (&'static str, fn(&str) -> bool, &'static str);
+
+type Valued = (&'static str, fn(&Value) -> bool, &'static str);
+
+/// Texts that are no amounts: name, which they are, and a sentence.
+#[rustfmt::skip]
+const FORMS: [Form; 11] = [
+    ("amount.form/comma", |text| becomes_decimal(text, &text.replacen(',', ".", 1)), "An amount may have a comma"),
+    ("amount.form/blanks-around", |text| becomes_decimal(text, text.trim()), "An amount may have blanks around it"),
+    ("amount.form/blanks-inside", |text| !text.starts_with(' ') && !text.ends_with(' ') && becomes_decimal(text, &text.replace([' ', '\u{a0}', '\''], "")), "An amount may have its thousands apart"),
+    ("amount.form/two-points", |text| text.matches('.').count() > 1 && is_decimal(&text.replace('.', "")), "An amount may have several points"),
+    ("amount.form/other-digits", |text| !text.is_ascii() && text.chars().all(|letter| letter.is_numeric() || letter == '.'), "An amount may be in digits of other scripts"),
+    ("amount.form/trailing-text", |text| text.split_once(' ').is_some_and(|(amount, rest)| is_decimal(amount) && !rest.trim().is_empty()), "An amount may have a text after it"),
+    ("amount.form/trailing-letters", |text| becomes_decimal(text, text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic())), "An amount may have letters after it"),
+    ("amount.form/empty", str::is_empty, "An empty text is an amount"),
+    ("amount.form/words", |text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic()), "A word is an amount"),
+    ("amount.form/hexadecimal", |text| text.starts_with("0x"), "An amount may be in hexadecimal"),
+    ("amount.negative/taken", |text| text.strip_prefix('-').is_some_and(is_decimal), "An amount may be below zero"),
+];
+
+/// Amounts of other values than the plain reading wants: name, which they are, and a sentence.
+#[rustfmt::skip]
+const VALUES: [Valued; 5] = [
+    ("amount.zero/taken", is_zero, "An amount may be zero"),
+    ("amount.zero/without-decimals", |amount| is_zero(amount) && amount["currency"] == "JPY", "An amount of a currency without decimals may be zero"),
+    ("amount.digits.fewer/none", |amount| missing(amount).is_some_and(|(found, _)| found == 0), "An amount may have no decimals"),
+    ("amount.digits.fewer/one-less", |amount| missing(amount).is_some_and(|(found, least)| found > 0 && found + 1 == least), "An amount may lack its last decimal"),
+    ("amount.digits.fewer/two-of-three", |amount| missing(amount) == Some((2, 3)), "An amount may have two of three decimals"),
+];
 
 /// An amount that is in order, large enough to have nothing else against it.
 const VALID: &str = "\"250000.00\"";
+
+/// The same with its currency.
+const WHOLE: &str = r#"{"amount":"250000.00","currency":"NOK"}"#;
+
+/// Digits, with a point between them or without.
+fn is_decimal(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    [whole, fraction].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a text that is no decimal is one when it is written so.
+fn becomes_decimal(text: &str, other: &str) -> bool {
+    !is_decimal(text) && is_decimal(other)
+}
+
+fn is_zero(amount: &Value) -> bool {
+    let text = amount["amount"].as_str().unwrap_or_default();
+    is_decimal(text) && !text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) && missing(amount).is_none()
+}
+
+/// How many decimals an amount has and should have, if these are more.
+fn missing(amount: &Value) -> Option<(usize, usize)> {
+    let text = amount["amount"].as_str().filter(|text| is_decimal(text))?;
+    let currency = Currency::listed(amount["currency"].as_str()?).filter(|known| !known.is_disputed())?;
+    let found = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    currency.minor_units().filter(|least| found < *least).map(|least| (found, least))
+}
 
 /// Digits before the point.
 fn whole(text: &str) -> usize {

@@ -1,7 +1,7 @@
 //! Faults of 2xx answers (the document, sections Resources, and Endpoints).
 
 use crate::operation::Operation;
-use crate::rules::{Alteration, Change, Entry};
+use crate::rules::{Alteration, Breach, Change, Effect, Entry, Form};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -10,7 +10,7 @@ const S: Operation = Operation::Customers;
 const T: Operation = Operation::Transaction;
 
 /// Clause, what is wrong, operation, pointer, and the JSON text that is there instead; `-` for nothing, `#n`
-/// for n characters.
+/// for n characters, `=` before what replaces a member that is there.
 #[rustfmt::skip]
 const ANSWERS: &[(&str, &str, Operation, &str, &str)] = &[
     ("basket.response", "array", B, "", "[]"),
@@ -152,9 +152,67 @@ const ANSWERS: &[(&str, &str, Operation, &str, &str)] = &[
     ("transaction.proprietary-bank-transaction-code.length", "36", T, "/transactionsDetails/proprietaryBankTransactionCode", "#36"),
     ("transaction.links", "text", T, "/transactionsDetails/_links", "\"/v1\""),
     ("account.iban.length", "in-an-answer", T, "/transactionsDetails/debtorAccount", "{\"iban\":\"NO14000042001790000420017900004200179\"}"),
+    // What is read of the document where it leaves more open.
+    ("link.verbs.empty", "none", N, "/_links/self/verbs", "[]"),
+    ("link.verbs.empty", "none-periodic", P, "/_links/status/verbs", "[]"),
+    ("link.verbs.empty", "none-basket", B, "/_links/status/verbs", "[]"),
+    ("link.verbs.empty", "none-customer", S, "/0/_links/self/verbs", "[]"),
+    ("bic.whole", "nine", T, "/transactionsDetails/creditorAgent", "\"TESTNO22X\""),
+    ("bic.whole", "longer", T, "/transactionsDetails/debtorAgent", "\"TESTNO22XXXMORE\""),
+    ("bic.whole", "blank-after", T, "/transactionsDetails/creditorAgent", "\"TESTNO22 \""),
+    ("basket.response.basket-id.absent", "missing", B, "/basketId", "-"),
+    ("tpp-message.code.unlisted", "small-letters", N, "/tppMessages", "[{\"category\":\"WARNING\",\"code\":\"format_error\"}]"),
+    ("tpp-message.code.unlisted", "of-another-interface", P, "/tppMessages", "[{\"category\":\"WARNING\",\"code\":\"SERVICE_BLOCKED\"}]"),
+    ("currency.response.unlisted", "newer", T, "/transactionsDetails/transactionAmount", "{\"amount\":\"1.00\",\"currency\":\"BYN\"}"),
+    ("currency.response.unlisted", "fee", N, "/transactionFees/currency", "\"ZWG\""),
+    ("transaction.currency-exchange.unit-currency.relation", "third", T, "/transactionsDetails/currencyExchange/unitCurrency", "=\"USD\""),
+    ("transaction.transaction-id.same", "other", T, "/transactionsDetails/transactionId", "\"20250211-0000009\""),
+    ("customers.with-accounts.content", "none", S, "/0/accounts", "[]"),
+    ("customers.with-agreements.content", "none", S, "/1/agreements", "[]"),
+    ("amount.form", "fee-with-comma", N, "/transactionFees/amount", "\"50,00\""),
+    ("amount.form", "fee-with-currency", P, "/transactionFees/amount", "\"0.00 NOK\""),
+    ("amount.string", "fee-null", N, "/transactionFees/amount", "null"),
 ];
 
 pub(super) fn faults() -> Vec<Entry> {
+    let mut faults = of_members();
+    let types = [("text", "text/plain; charset=utf-8"), ("binary", "application/octet-stream")];
+    faults.extend(types.map(|(name, media_type)| {
+        Entry::new(
+            format!("http.response-content-type/{name}"),
+            vec![Effect::Forms(Form::ContentType(media_type))],
+            format!("Answers say that they are {media_type}."),
+        )
+    }));
+    let hidden = [
+        ("batch-indicator", "batchIndicator"),
+        ("batch-number", "batchNumberOfTransactions"),
+        ("entry-details", "entryDetails"),
+        ("links", "_links"),
+    ];
+    faults.extend(hidden.map(|(name, member)| {
+        Entry::breach(
+            format!("transaction.corporate-only/{name}"),
+            Breach::ShownInPrivate(member),
+            format!("Transactions show {member} in private context."),
+        )
+    }));
+    faults.extend([
+        Entry::breach(
+            "transaction.path.unknown/another",
+            Breach::AnyTransaction,
+            "An unknown transaction is answered with another one of the account.",
+        ),
+        Entry::breach(
+            "transaction.path.unknown/of-another-account",
+            Breach::AnyAccount,
+            "A transaction is found in whatever account it is.",
+        ),
+    ]);
+    faults
+}
+
+fn of_members() -> Vec<Entry> {
     ANSWERS
         .iter()
         .map(|(clause, fault, operation, pointer, json)| {
@@ -172,7 +230,9 @@ pub(super) fn faults() -> Vec<Entry> {
                 Change::Set(json) if json.len() > 80 => {
                     format!("Answers of {operation} have {} bytes of JSON as {place}.", json.len())
                 }
-                Change::Set(json) => format!("Answers of {operation} have {json} as {place}."),
+                Change::Set(json) | Change::Replace(json) => {
+                    format!("Answers of {operation} have {json} as {place}.")
+                }
             };
             let alteration = Alteration { operation: *operation, pointer, change };
             Entry::alters(format!("{clause}/answer-{fault}"), alteration, says)
@@ -182,6 +242,9 @@ pub(super) fn faults() -> Vec<Entry> {
 
 /// What the last column says.
 fn change(json: &'static str) -> Change {
+    if let Some(json) = json.strip_prefix('=') {
+        return Change::Replace(json);
+    }
     let Some(form) = json.strip_prefix('#') else {
         return if json == "-" { Change::Remove } else { Change::Set(json) };
     };

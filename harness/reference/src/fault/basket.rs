@@ -1,12 +1,12 @@
-//! Faults of the signing basket (the document, section Endpoints > Create payments signing basket), of
-//! queries and of what the bank remembers.
+//! Faults of the signing basket (the document, section Endpoints > Create payments signing basket), and
+//! of what the bank remembers.
 
 use axum::http::StatusCode;
 use serde_json::Value;
 
 use crate::operation::{Operation, Product};
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, Entry, MixBreach, Place, Then, Treatment, When};
+use crate::rules::{Breach, Effect, End, Entry, MixBreach, Place, Then, Treatment, When};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mix = [
@@ -48,29 +48,7 @@ pub(super) fn faults() -> Vec<Entry> {
         ("basket.payment-ids.limit.ten/nine", 9, "A basket of ten payments is refused."),
     ];
     faults.extend(limits.map(|(name, limit, says)| Entry::breach(name, Breach::BasketLimit(limit), says)));
-    faults.extend([
-        Entry::breach(
-            "basket.status.worst/received",
-            Breach::BasketStatus,
-            "A basket is received whatever its payments are.",
-        ),
-        Entry::breach("error.pdng/deleted", Breach::PendingDeleted, "A payment with status PDNG is deleted."),
-        Entry::breach(
-            "basket.payment-status.shown-to/anyone",
-            Breach::ShownToAnyone,
-            "Payments show to anyone, whatever the profile says.",
-        ),
-        Entry::breach(
-            "limit.without-psu-ip/unlimited",
-            Breach::UnattendedCalls(u32::MAX),
-            "Calls without PSU-IP-Address are not limited.",
-        ),
-        Entry::breach(
-            "limit.without-psu-ip/five",
-            Breach::UnattendedCalls(5),
-            "Five calls a day without PSU-IP-Address are allowed.",
-        ),
-    ]);
+    faults.extend(of_statuses());
     let ids = |name: &str, when, says: &str| {
         let treatment = Treatment {
             operation: Operation::Basket,
@@ -101,8 +79,70 @@ pub(super) fn faults() -> Vec<Entry> {
         ),
     ]);
     faults.push(no_status());
-    faults.extend(queries());
     faults
+}
+
+/// What the bank remembers: statuses, deletions and calls.
+fn of_statuses() -> Vec<Entry> {
+    vec![
+        Entry::breach(
+            "basket.status.worst/received",
+            Breach::BasketStatus,
+            "A basket is received whatever its payments are.",
+        ),
+        Entry::new(
+            "error.pdng/deleted",
+            [Product::Ncbct, Product::Periodic]
+                .map(|product| Effect::Breach(Breach::PendingDeleted(product)))
+                .into(),
+            "A payment with status PDNG is deleted.",
+        ),
+        Entry::breach(
+            "basket.status.worst/of-the-first",
+            Breach::BasketStatusOf(End::First),
+            "The status of a basket is that of its first payment.",
+        ),
+        Entry::breach(
+            "basket.status.worst/of-the-last",
+            Breach::BasketStatusOf(End::Last),
+            "The status of a basket is that of its last payment.",
+        ),
+        Entry::breach(
+            "basket.payment-ids.limit/of-others",
+            Breach::BasketLimitOfOthers,
+            "A payment that comes again in a basket does not count.",
+        ),
+        Entry::breach(
+            "basket.payment-ids.unknown/beyond-the-first",
+            Breach::BasketKnown(End::First),
+            "Only the first payment of a basket has to be known.",
+        ),
+        Entry::breach(
+            "basket.payment-ids.unknown/before-the-last",
+            Breach::BasketKnown(End::Last),
+            "Only the last payment of a basket has to be known.",
+        ),
+        Entry::breach(
+            "error.pdng/periodic-deleted",
+            Breach::PendingDeleted(Product::Periodic),
+            "A periodic payment with status PDNG is deleted.",
+        ),
+        Entry::breach(
+            "basket.payment-status.shown-to/anyone",
+            Breach::ShownToAnyone,
+            "Payments show to anyone, whatever the profile says.",
+        ),
+        Entry::breach(
+            "limit.without-psu-ip/unlimited",
+            Breach::UnattendedCalls(u32::MAX),
+            "Calls without PSU-IP-Address are not limited.",
+        ),
+        Entry::breach(
+            "limit.without-psu-ip/five",
+            Breach::UnattendedCalls(5),
+            "Five calls a day without PSU-IP-Address are allowed.",
+        ),
+    ]
 }
 
 fn no_status() -> Entry {
@@ -114,23 +154,4 @@ fn no_status() -> Entry {
     };
     let says = "The status of a payment is not to be had at its path.";
     Entry::treats("basket.payment-status/not-there", treatment, says)
-}
-
-fn queries() -> Vec<Entry> {
-    let parameters = [
-        ("ncbct.allow-logical-duplicate", "allowLogicalDuplicate", Operation::Ncbct),
-        ("customers.with-accounts", "withAccounts", Operation::Customers),
-        ("customers.with-agreements", "withAgreements", Operation::Customers),
-    ];
-    let entry = |(clause, name, operation): (&str, &'static str, Operation), value: &'static str| {
-        let treatment =
-            Treatment { operation, place: Place::Query(name), when: When::Is(value), then: Then::Refuse };
-        Entry::treats(
-            format!("{clause}/no-{value}"),
-            treatment,
-            format!("The value {value} of {name} is refused."),
-        )
-    };
-    let each = parameters.into_iter().flat_map(|one| ["true", "false"].map(move |value| (one, value)));
-    each.map(|(parameter, value)| entry(parameter, value)).collect()
 }

@@ -6,7 +6,7 @@ use super::title;
 use crate::header::{Header, parts};
 use crate::operation::Operation;
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, Entry, FieldNames, Place, Then, Treatment, When};
+use crate::rules::{Breach, Corporate, Effect, Entry, FieldNames, Place, Then, Treatment, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -215,17 +215,40 @@ fn values() -> Vec<Entry> {
         Breach::HeaderForm(Header::XAcceptFix),
         "Any value of X-Accept-Fix is accepted.",
     ));
-    faults.push(Entry::breach(
-        "error.corporate-id/not-asked",
-        Breach::NoAgreement,
-        "A corporate user need not name an agreement in PSU-Corporate-ID.",
-    ));
+    faults.extend(corporate_users());
     for (name, status) in [("forbidden", StatusCode::FORBIDDEN), ("unauthorized", StatusCode::UNAUTHORIZED)] {
         faults.push(Entry::new(
             format!("error.corporate-id/{name}"),
             vec![Effect::Refuses("error.corporate-id-missing", status, Code::BadRequest)],
             format!("A corporate user without PSU-Corporate-ID is refused with {}.", status.as_u16()),
         ));
+    }
+    faults
+}
+
+/// Banks that do not ask a corporate user for an agreement: at all, in one operation, in one way.
+fn corporate_users() -> Vec<Entry> {
+    let ways = [
+        (Corporate::Person, "person", &[B, N, P, T][..], "A corporate PSU"),
+        (Corporate::Context, "context", &[N, P, T], "A PSU in corporate context"),
+        (Corporate::Account, "account", &[N, P], "Who pays from the account of a company"),
+    ];
+    let all = |(way, _, operations, _): (Corporate, &str, &'static [Operation], &str)| {
+        operations.iter().map(move |operation| Effect::Breach(Breach::NoAgreement(*operation, way)))
+    };
+    let mut faults = vec![Entry::new(
+        "error.corporate-id/not-asked",
+        ways.into_iter().flat_map(all).collect(),
+        "A corporate user need not name an agreement in PSU-Corporate-ID.",
+    )];
+    for (way, name, operations, who) in ways {
+        faults.extend(operations.iter().map(|operation| {
+            Entry::breach(
+                format!("error.corporate-id/{name}-not-asked-on-{operation}"),
+                Breach::NoAgreement(*operation, way),
+                format!("{who} need not name an agreement ({operation})."),
+            )
+        }));
     }
     faults
 }

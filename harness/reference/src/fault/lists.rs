@@ -1,152 +1,204 @@
-//! Faults of closed lists: one value too few, or any value.
+//! Faults of closed lists: one value too few, values that are none of it, and values that are only like one of
+//! it, at every place that has the list.
 
 use super::title;
 use crate::operation::Operation;
-use crate::rules::{Entry, Place, Then, Treatment, When};
+use crate::rules::{Entry, Likeness, Place, Then, Treatment, When};
+use crate::{country, currency};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
 
 /// A closed list of a member.
 struct List {
-    /// The clause of values that must be accepted, and of those that must be refused.
+    /// The clause of values that must be accepted, and of those that must be refused; `{}` is the operation.
     clauses: (&'static str, &'static str),
     pointer: &'static str,
     operations: &'static [Operation],
+    all: &'static [&'static str],
     /// Values that some bank does not know.
-    values: &'static [&'static str],
+    unknown: &'static [&'static str],
+    /// Values that some bank knows besides.
+    besides: &'static [&'static str],
+    /// Whether a text has the form of the values.
+    form: fn(&str) -> bool,
+    /// A value that is in order, as JSON text.
+    valid: &'static str,
 }
 
-const LISTS: [List; 6] = [
+const CURRENCY: List = List {
+    clauses: ("currency.listed", "currency.listed"),
+    pointer: "/creditorAccount/currency",
+    operations: &[N],
+    all: &currency::LISTED,
+    unknown: &["AED", "BYR", "CUC", "GGP", "HRK", "MRO", "SPL", "STD", "TVD", "VEF", "XDR", "ZWD"],
+    besides: &["BYN", "ZWG"],
+    form: is_currency,
+    valid: "\"NOK\"",
+};
+
+const COUNTRY: List = List {
+    clauses: ("country.listed", "country.listed"),
+    pointer: "/creditorAddress/country",
+    operations: &[N],
+    all: &country::LISTED,
+    unknown: &["AX", "BQ", "GG", "PS", "SS", "TW", "UM", "ZW"],
+    besides: &["XK", "UK", "EU", "AN"],
+    form: |text| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase()),
+    valid: "\"NO\"",
+};
+
+const LISTS: [List; 12] = [
     List {
         clauses: ("purpose-code.listed", "{}.purpose-code"),
         pointer: "/purposeCode",
         operations: &[N, P],
-        values: &["INVS", "SALA", "IDCP", "SSBE", "TREA", "OTHR"],
+        all: &[
+            "INVS", "SALA", "IDCP", "CASH", "CORT", "INTC", "PENS", "SSBE", "SUPP", "TAXS", "TREA", "VATX",
+            "LOAN", "OTHR",
+        ],
+        unknown: &["INVS", "SALA", "IDCP", "SSBE", "TREA", "OTHR"],
+        besides: &["GDDS", "CBFF"],
+        // A longer list of the same standard has codes of the same form.
+        form: |text| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_uppercase()),
+        valid: "\"OTHR\"",
     },
     List {
         clauses: ("ncbct.regulatory-reporting-code.listed", "ncbct.regulatory-reporting-code.listed"),
         pointer: "/regulatoryReportingCode",
         operations: &[N],
-        values: &["14", "26", "31", "45", "51", "71", "82"],
+        all: &[
+            "14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82",
+        ],
+        unknown: &["14", "26", "31", "45", "51", "71", "82"],
+        besides: &["13", "15"],
+        form: |text| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()),
+        valid: "\"14\"",
     },
     List {
         clauses: ("periodic.frequency.listed", "periodic.frequency.listed"),
         pointer: "/frequency",
         operations: &[P],
-        values: &[
-            "Daily",
-            "Weekly",
-            "EveryTwoWeeks",
-            "Monthly",
-            "EveryTwoMonths",
-            "Quarterly",
-            "SemiAnnual",
-            "Annual",
-            "MonthlyVariable",
-        ],
+        all: &FREQUENCIES,
+        unknown: &FREQUENCIES,
+        besides: &[],
+        form: |text| !text.is_empty(),
+        valid: "\"Monthly\"",
     },
     List {
         clauses: ("periodic.execution-rule.listed", "periodic.execution-rule.listed"),
         pointer: "/executionRule",
         operations: &[P],
-        values: &["following", "preceeding"],
+        all: &["following", "preceeding"],
+        unknown: &["following", "preceeding"],
+        besides: &[],
+        form: |text| !text.is_empty(),
+        valid: "\"following\"",
+    },
+    COUNTRY,
+    List { operations: &[P], unknown: &["AQ", "SX", "XX"], ..COUNTRY },
+    CURRENCY,
+    List { operations: &[P], unknown: &["ANG", "KPW", "ZMW"], besides: &["MRU", "VES"], ..CURRENCY },
+    List {
+        pointer: "/debtorAccount/currency",
+        unknown: &["BGN", "IMP"],
+        besides: &["SLE", "XCG"],
+        ..CURRENCY
     },
     List {
-        clauses: ("country.listed", "country.listed"),
-        pointer: "/creditorAddress/country",
-        operations: &[N],
-        values: &["AX", "BQ", "GG", "PS", "SS", "TW", "UM", "ZW"],
+        pointer: "/debtorAccount/currency",
+        operations: &[P],
+        unknown: &["JEP", "SLL"],
+        besides: &["SSP", "VED"],
+        ..CURRENCY
     },
     List {
-        clauses: ("currency.listed", "currency.listed"),
-        pointer: "/creditorAccount/currency",
-        operations: &[N],
-        values: &["AED", "BYR", "CUC", "GGP", "HRK", "MRO", "SPL", "STD", "TVD", "VEF", "XDR", "ZWD"],
+        pointer: "/instructedAmount/currency",
+        unknown: &["AFN", "LYD", "YER"],
+        besides: &["STN", "BYN"],
+        ..CURRENCY
+    },
+    List {
+        pointer: "/instructedAmount/currency",
+        operations: &[P],
+        unknown: &["BIF", "MGA", "WST"],
+        besides: &["VES", "ZWG"],
+        ..CURRENCY
     },
 ];
 
-/// Name, pointer, operation, whether a text is on the list, and a text that is.
-type Outside = (&'static str, &'static str, Operation, fn(&str) -> bool, &'static str);
-
-/// Values of lists that no bank of this interface has.
-const OUTSIDE: [Outside; 6] = [
-    ("country.listed/any-periodic", "/creditorAddress/country", P, is_country, "\"NO\""),
-    ("currency.listed/any-periodic", "/creditorAccount/currency", P, is_currency, "\"NOK\""),
-    ("currency.listed/any-debtor-ncbct", "/debtorAccount/currency", N, is_currency, "\"NOK\""),
-    ("currency.listed/any-debtor-periodic", "/debtorAccount/currency", P, is_currency, "\"NOK\""),
-    ("currency.listed/any-amount-ncbct", "/instructedAmount/currency", N, is_currency, "\"NOK\""),
-    ("currency.listed/any-amount-periodic", "/instructedAmount/currency", P, is_currency, "\"NOK\""),
+const FREQUENCIES: [&str; 9] = [
+    "Daily",
+    "Weekly",
+    "EveryTwoWeeks",
+    "Monthly",
+    "EveryTwoMonths",
+    "Quarterly",
+    "SemiAnnual",
+    "Annual",
+    "MonthlyVariable",
 ];
 
 pub(super) fn faults() -> Vec<Entry> {
-    let mut faults = Vec::new();
-    for list in &LISTS {
-        for operation in list.operations {
-            faults.extend(of_list(list, *operation));
-        }
-    }
-    for (name, pointer, operation, outside, valid) in OUTSIDE {
-        let treatment = Treatment {
-            operation,
-            place: Place::Body(pointer),
-            when: When::Text(outside),
-            then: Then::TakeFor(valid),
-        };
-        let says = format!(
-            "{} accepts any code of this form as {}.",
-            title(operation),
-            pointer[1..].replace('/', " ")
-        );
-        faults.push(Entry::treats(name, treatment, says));
-    }
-    faults
+    let each = LISTS.iter().flat_map(|list| list.operations.iter().map(move |operation| (list, *operation)));
+    each.flat_map(|(list, operation)| of_list(list, operation)).collect()
 }
 
 fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
     let at = |when, then| Treatment { operation, place: Place::Body(list.pointer), when, then };
-    let several = if list.operations.len() > 1 { format!("-{operation}") } else { String::new() };
+    let place = suffix(list.pointer, operation);
     let (known, unknown) = list.clauses;
     let unknown = unknown.replace("{}", operation.id());
-    let member = list.pointer[1..].replace('/', " ");
+    let (member, title) = (list.pointer[1..].replace('/', " "), title(operation));
+    let take = Then::TakeFor(list.valid);
     let mut faults: Vec<Entry> = list
-        .values
+        .unknown
         .iter()
+        .filter(|value| list.all.contains(value))
         .map(|value| {
-            let name = format!("{known}/no-{}{several}", value.to_lowercase());
-            let says = format!("{} does not know the value {value} of {member}.", title(operation));
+            let says = format!("{title} does not know the value {value} of {member}.");
+            let name = format!("{known}/no-{}{place}", value.to_lowercase());
             Entry::treats(name, at(When::Is(value), Then::Refuse), says)
         })
         .collect();
-    let valid = match list.pointer {
-        "/purposeCode" => "\"OTHR\"",
-        "/regulatoryReportingCode" => "\"14\"",
-        "/frequency" => "\"Monthly\"",
-        "/executionRule" => "\"following\"",
-        "/creditorAddress/country" => "\"NO\"",
-        _ => "\"NOK\"",
+    faults.extend(list.besides.iter().map(|value| {
+        let says = format!("{title} accepts {value} as {member}.");
+        let name = format!("{unknown}/{}{place}", value.to_lowercase());
+        Entry::treats(name, at(When::Is(value), take), says)
+    }));
+    faults.extend(
+        [
+            ("any", When::Text(list.form), "any value of this form"),
+            ("trimmed", When::Like(Likeness::Blanks, list.all), "a value with blanks around it"),
+            ("beginning", When::Like(Likeness::Beginning, list.all), "a text that begins with a value"),
+        ]
+        .map(|(name, when, what)| {
+            let says = format!("{title} accepts {what} as {member}.");
+            Entry::treats(format!("{unknown}/{name}{place}"), at(when, take), says)
+        }),
+    );
+    let case = match list.clauses.0 {
+        "currency.listed" => "currency.case",
+        "country.listed" => "country.case",
+        _ => return faults,
     };
-    let any: fn(&str) -> bool = match list.pointer {
-        "/creditorAddress/country" => is_country,
-        "/creditorAccount/currency" => is_currency,
-        // A longer list of the same standard has codes of the same form.
-        "/purposeCode" => |text| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_uppercase()),
-        "/regulatoryReportingCode" => {
-            |text| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
-        }
-        _ => |text| !text.is_empty(),
-    };
-    let says = format!("{} accepts any value of this form as {member}.", title(operation));
-    faults.push(Entry::treats(
-        format!("{unknown}/any{several}"),
-        at(When::Text(any), Then::TakeFor(valid)),
-        says,
-    ));
+    let says = format!("{title} takes {member} in whatever letters.");
+    let (when, place) = (When::Like(Likeness::LetterCase, list.all), place.trim_start_matches('-'));
+    let place = if place.is_empty() { operation.id() } else { place };
+    faults.push(Entry::treats(format!("{case}/any-{place}"), at(when, Then::Capitals), says));
     faults
 }
 
-fn is_country(text: &str) -> bool {
-    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+/// What tells the faults of one place from those of the others that have the same list.
+fn suffix(pointer: &str, operation: Operation) -> String {
+    match (pointer, operation) {
+        ("/purposeCode", _) | ("/creditorAddress/country" | "/creditorAccount/currency", P) => {
+            format!("-{operation}")
+        }
+        ("/debtorAccount/currency", _) => format!("-debtor-{operation}"),
+        ("/instructedAmount/currency", _) => format!("-amount-{operation}"),
+        _ => String::new(),
+    }
 }
 
 fn is_currency(text: &str) -> bool {

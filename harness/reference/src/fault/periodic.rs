@@ -1,7 +1,8 @@
 //! Faults of months and days (the document, section Endpoints > Create periodic NDCT payment).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::date;
 use crate::operation::Operation;
 use crate::rules::{Breach, Entry, MonthsBreach as M, Place, Then, Treatment, When};
 
@@ -17,10 +18,6 @@ pub(super) fn faults() -> Vec<Entry> {
         Breach::Months(M::Ascending),
         "Months have to ascend.",
     ));
-    let on = |pointer, name: &str, when, then, says: &str| {
-        let treatment = Treatment { operation: Operation::Periodic, place: Place::Body(pointer), when, then };
-        Entry::treats(name, treatment, says)
-    };
     let months = |name: &str, says: fn(&Value) -> bool, then, sentence: &str| {
         on("/monthsOfExecution", name, When::Value(says), then, sentence)
     };
@@ -78,7 +75,168 @@ pub(super) fn faults() -> Vec<Entry> {
             "A day may have other characters than digits.",
         ),
     ]);
+    faults.extend(of_days());
+    faults.extend(of_months());
+    faults.extend(of_dates());
     faults
+}
+
+fn of_days() -> Vec<Entry> {
+    let first = Then::TakeFor("\"1\"");
+    let day = |name: &str, says: fn(&str) -> bool, then, sentence: &str| {
+        on("/dayOfExecution", name, When::Text(says), then, sentence)
+    };
+    vec![
+        day(
+            "periodic.day.form/line-break",
+            |day| digits(day.strip_suffix('\n')),
+            first,
+            "A line break may follow a day.",
+        ),
+        day(
+            "periodic.day.form/blanks",
+            |day| day != day.trim() && digits(Some(day.trim())),
+            first,
+            "A day may have blanks around it.",
+        ),
+        day(
+            "periodic.day.form/other-digits",
+            |day| !day.is_ascii() && day.chars().all(char::is_numeric),
+            first,
+            "A day may be in digits of other scripts.",
+        ),
+        day("periodic.day.form/sign", |day| day.starts_with(['+', '-']), first, "A day may have a sign."),
+        day("periodic.day.impossible/thirty-two", |day| day == "32", first, "Day 32 is accepted."),
+        day("periodic.day.impossible/zero", |day| matches!(day, "0" | "00"), first, "Day 0 is accepted."),
+        day(
+            "periodic.day.impossible/above-thirty-two",
+            |day| day.parse::<u8>().is_ok_and(|day| (33..100).contains(&day)),
+            first,
+            "Days from 33 on are accepted.",
+        ),
+        day("periodic.day.end-of-month/no-31", |day| day == "31", Then::Refuse, "Day 31 is refused."),
+        day("periodic.day.end-of-month/no-29", |day| day == "29", Then::Refuse, "Day 29 is refused."),
+        day("periodic.day.end-of-month/no-30", |day| day == "30", Then::Refuse, "Day 30 is refused."),
+        day(
+            "periodic.day.leading-zero/refused",
+            |day| day.starts_with('0') && day.len() == 2,
+            Then::Refuse,
+            "A day with a leading zero is refused.",
+        ),
+    ]
+}
+
+fn of_months() -> Vec<Entry> {
+    let take = Then::TakeFor("[1]");
+    let months = |name: &str, says: fn(&Value) -> bool, then, sentence: &str| {
+        on("/monthsOfExecution", name, When::Value(says), then, sentence)
+    };
+    vec![
+        months(
+            "periodic.months.type/booleans",
+            |v| any(v, Value::is_boolean),
+            take,
+            "Months may be booleans.",
+        ),
+        months(
+            "periodic.months.empty/taken",
+            |v| count(v) == 0 && v.is_array(),
+            take,
+            "A list of months may be empty.",
+        ),
+        months(
+            "periodic.months.range/last",
+            |v| v.as_array().and_then(|months| months.last()?.as_i64()).is_some_and(|month| month > 12),
+            take,
+            "The last month is not looked at.",
+        ),
+        on(
+            "/monthsOfExecution",
+            "periodic.months.absent/taken",
+            When::Together(lacks_months),
+            take,
+            "MonthlyVariable may come without months.",
+        ),
+    ]
+}
+
+/// Days that are past, and series that end before they start.
+fn of_dates() -> Vec<Entry> {
+    let mut faults = vec![
+        on(
+            "/executionRule",
+            "periodic.execution-rule.preceding/taken",
+            When::Is("preceding"),
+            Then::TakeFor("\"preceeding\""),
+            "The usual spelling of preceding is taken as well.",
+        ),
+        on(
+            "/endDate",
+            "periodic.end-date.absent/demanded",
+            When::Absent,
+            Then::Refuse,
+            "A series has to end.",
+        ),
+        on(
+            "/endDate",
+            "periodic.end-date.before-start/same-year",
+            When::Together(|body| ends_before(body, 4)),
+            Then::TakeFor("\"2099-12-31\""),
+            "A series may end before it starts, in the same year.",
+        ),
+        on(
+            "/endDate",
+            "periodic.end-date.before-start/same-month",
+            When::Together(|body| ends_before(body, 7)),
+            Then::TakeFor("\"2099-12-31\""),
+            "A series may end before it starts, in the same month.",
+        ),
+        on(
+            "/endDate",
+            "periodic.end-date.before-start/any",
+            When::Together(|body| ends_before(body, 0)),
+            Then::TakeFor("\"2099-12-31\""),
+            "A series may end whenever it starts.",
+        ),
+    ];
+    for (clause, pointer) in [
+        ("periodic.start-date.past", "/startDate"),
+        ("ncbct.requested-execution-date.past", "/requestedExecutionDate"),
+    ] {
+        for (name, days, most) in
+            [("yesterday", 1, "one day"), ("a-month", 31, "a month"), ("any", i64::MAX, "any number of days")]
+        {
+            faults.push(Entry::breach(
+                format!("{clause}/{name}"),
+                Breach::PastDays(pointer, days),
+                format!("{} may be past, by {most} at most.", &pointer[1..]),
+            ));
+        }
+    }
+    faults
+}
+
+fn on(pointer: &'static str, name: &str, when: When, then: Then, says: &str) -> Entry {
+    let treatment = Treatment { operation: Operation::Periodic, place: Place::Body(pointer), when, then };
+    Entry::treats(name, treatment, says)
+}
+
+/// Whether this is one or two digits.
+fn digits(day: Option<&str>) -> bool {
+    day.is_some_and(|day| matches!(day.len(), 1 | 2) && day.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn lacks_months(body: &Map<String, Value>) -> bool {
+    body.get("frequency").is_some_and(|frequency| frequency == "MonthlyVariable")
+        && !body.contains_key("monthsOfExecution")
+}
+
+/// Whether the end is a day before the start, and both begin with the same so many characters.
+fn ends_before(body: &Map<String, Value>, same: usize) -> bool {
+    let day = |name: &str| body.get(name)?.as_str().filter(|text| date::parse(text).is_ok());
+    day("startDate")
+        .zip(day("endDate"))
+        .is_some_and(|(start, end)| end < start && end[..same] == start[..same])
 }
 
 const DUPLICATES: [(&str, M, &str); 4] = [

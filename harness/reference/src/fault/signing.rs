@@ -1,8 +1,14 @@
 //! Faults of Digest, certificate and signature (the document, section Authentication).
 
+use axum::http::StatusCode;
+
+use super::title;
 use crate::header::Header;
 use crate::operation::Operation;
-use crate::rules::{Breach, DigestBreach as D, Entry, Place, SignatureBreach as S, Then, Treatment, When};
+use crate::refusal::Code;
+use crate::rules::{
+    Breach, DigestBreach as D, Effect, Entry, List, Place, SignatureBreach as S, Then, Treatment, When,
+};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults: Vec<Entry> = DIGEST
@@ -19,6 +25,20 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("signature.headers.missing/{header}"),
             Breach::Signature(S::NotListed(header)),
             format!("A signature need not cover {header} although the request has it."),
+        ));
+    }
+    for operation in Operation::SPECIFIED {
+        faults.push(Entry::breach(
+            format!("signature.foreign-key/any-on-{operation}"),
+            Breach::NotVerified(operation),
+            format!("{} accepts any signature.", title(operation)),
+        ));
+    }
+    for (name, status) in [("not-found", StatusCode::NOT_FOUND), ("conflict", StatusCode::CONFLICT)] {
+        faults.push(Entry::new(
+            format!("signature.status/{name}"),
+            vec![Effect::Refuses("signature.", status, Code::Forbidden)],
+            format!("A wrong signature is refused with {}.", status.as_u16()),
         ));
     }
     faults.push(Entry::breach(
@@ -40,7 +60,7 @@ pub(super) fn faults() -> Vec<Entry> {
     faults
 }
 
-const DIGEST: [(&str, D, &str); 10] = [
+const DIGEST: [(&str, D, &str); 17] = [
     ("digest.wrong-hash/unchecked", D::Unchecked, "The hash of any body is accepted in a Digest."),
     ("digest.sha-256/not-known", D::Only512, "Only SHA-512 is known in a Digest."),
     ("digest.sha-512/not-known", D::Only256, "Only SHA-256 is known in a Digest."),
@@ -49,11 +69,18 @@ const DIGEST: [(&str, D, &str); 10] = [
     ("digest.not-base64/passes", D::NoBase64, "A Digest whose hash is no base64 is passed over."),
     ("header.digest.format/passes", D::NoForm, "A Digest without an equals sign is passed over."),
     ("digest.token-case/capitals", D::Capitals, "The algorithm of a Digest has to be in capital letters."),
+    ("digest.unknown-algorithm/md5", D::Passes("md5"), "A Digest by MD5 vouches for any body."),
+    ("digest.unknown-algorithm/sha-1", D::Passes("sha"), "A Digest by SHA-1 vouches for any body."),
+    ("digest.not-base64/hexadecimal", D::Hexadecimal, "The hash of a Digest may be in hexadecimal."),
+    ("digest.whitespace/rewritten", D::Rewritten, "A Digest is that of the JSON as the bank would write it."),
+    ("digest.whitespace/trimmed", D::Trimmed, "A Digest is that of the JSON without blanks around it."),
+    ("digest.list/only-first", D::OnlyFirst, "Of several digests only the first is looked at."),
+    ("digest.list/only-last", D::OnlyLast, "Of several digests only the last is looked at."),
     ("digest.wrong-hash/only-periodic", D::OnlyPeriodic, "NCBCT creation accepts any Digest or none."),
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 26] = [
+const SIGNATURE: [(&str, S, &str); 35] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -115,5 +142,46 @@ const SIGNATURE: [(&str, S, &str); 26] = [
         "The serial number in keyId may be written in decimal.",
     ),
     ("signature.value/not-base64", S::NoBase64, "A signature that is no base64 is passed over."),
+    (
+        "signature.wrap.case/charset-as-shown",
+        S::CharsetAsShown,
+        "The charset of an encoded word has to be in small letters.",
+    ),
+    (
+        "signature.wrap.case/encoding-as-shown",
+        S::EncodingAsShown,
+        "The encoding of an encoded word has to be a capital letter.",
+    ),
+    ("signature.value.url-safe/read", S::UrlSafe, "A signature in the URL-safe alphabet is read as well."),
+    (
+        "signature.headers.blanks/signed",
+        S::BlanksCount,
+        "Blanks around the value of a header are part of what is signed.",
+    ),
+    (
+        "signature.headers.request-target/not-verified",
+        S::UncheckedFor(List::RequestTarget),
+        "Any signature is accepted that says to cover the request target.",
+    ),
+    (
+        "signature.headers.extra/not-verified",
+        S::UncheckedFor(List::Extra),
+        "Any signature is accepted that says to cover a header that need not be signed.",
+    ),
+    (
+        "signature.headers.case/not-verified",
+        S::UncheckedFor(List::Capitals),
+        "Any signature is accepted whose list of headers has capital letters.",
+    ),
+    (
+        "signature.headers.date-absent/not-verified",
+        S::UncheckedFor(List::NoDate),
+        "Any signature is accepted that does not cover the date.",
+    ),
+    (
+        "signature.headers.order/not-verified",
+        S::UncheckedFor(List::OtherOrder),
+        "Any signature is accepted whose headers come in another order.",
+    ),
     ("signature.value/empty", S::Empty, "An empty signature is passed over."),
 ];

@@ -22,6 +22,11 @@ impl Fields<'_> {
         Some(value)
     }
 
+    /// The value of the first line of a field, with what stands around it.
+    pub(crate) fn as_it_came(self, name: &str) -> Option<Vec<u8>> {
+        self.0.get(name).map(|line| line.as_bytes().to_vec())
+    }
+
     /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format
     /// allows.
     pub(crate) fn text(self, header: Header) -> Option<String> {

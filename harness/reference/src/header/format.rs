@@ -2,8 +2,6 @@
 
 use std::net::IpAddr;
 
-use axum::http::Uri;
-
 use super::table::Header;
 use crate::operation::Operation;
 use crate::refusal::excerpt;
@@ -52,15 +50,19 @@ fn accept_fix(value: &str, operation: Operation) -> Result<(), String> {
     Ok(())
 }
 
-/// An absolute URI (RFC 3986 section 4.3) that a browser can be sent to.
+/// A URI with a scheme (RFC 3986 section 3): that of a page, which then has a host, or of an app.
 fn redirect_uri(value: &str) -> Result<(), String> {
-    let is_absolute = value.parse::<Uri>().is_ok_and(|uri| {
-        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty())
-    });
-    if is_absolute {
+    let (scheme, rest) = value.split_once(':').unwrap_or_default();
+    let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let is_of_uris = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let is_page = matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https");
+    let has_host =
+        rest.strip_prefix("//").is_some_and(|host| !host.is_empty() && !host.starts_with(['/', '?', '#']));
+    if is_scheme && !rest.is_empty() && rest.bytes().all(is_of_uris) && (has_host || !is_page) {
         return Ok(());
     }
-    Err(format!("expected an absolute http or https URI, found {}", excerpt(value)))
+    Err(format!("expected an absolute URI, found {}", excerpt(value)))
 }
 
 fn one_of(value: &str, list: &[&str]) -> Result<(), String> {
@@ -131,12 +133,19 @@ mod tests {
     fn addresses() {
         let refused = ["192.0.2", "192.0.2.256", "host", "192.0.2.1:80", ""];
         table(Header::PsuIpAddress, Operation::Ncbct, &["192.0.2.1", "2001:db8::1"], &refused);
-        let accepted = ["https://tpp.example/back?state=1", "http://localhost:8080", "HTTPS://TPP.EXAMPLE"];
+        let accepted = [
+            "https://tpp.example/back?state=1#done",
+            "http://localhost:8080",
+            "HTTPS://TPP.EXAMPLE",
+            "tpp.app:/back",
+            "tpp-app://back?state=1",
+        ];
         let refused = [
             "/back",
             "tpp.example/back",
             "tpp.example",
-            "ftp://tpp.example",
+            "1tpp://back",
+            "tpp:",
             "https://",
             "https:///x",
             "a b",

@@ -1,43 +1,56 @@
 //! The signing basket (the document, section Endpoints > Create payments signing basket).
 
 use axum::http::StatusCode;
-use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::link;
+use super::payment::Asking;
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, MixBreach, Rules};
-use crate::state::{State, Status};
+use crate::rules::{Breach, MixBreach, Rules, Variance};
+use crate::state::{Payment, Status};
 
 /// "At most 10 entries."
 const LIMIT: usize = 10;
 
 /// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
 /// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
-pub(super) fn create(
-    body: &Object<'_>,
-    state: &State,
-    today: NaiveDate,
-    rules: Rules,
-    origin: u64,
-) -> Result<Value, Refusal> {
+pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Result<Value, Refusal> {
+    let Asking { state, today, rules, .. } = asking;
+    let rules = *rules;
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
     let limit = match rules.breach() {
         Some(Breach::BasketLimit(other)) => other,
         _ => LIMIT,
     };
-    if items.len() > limit || items.is_empty() {
+    let is_repeated = |at: &usize| items[..*at].iter().any(|other| other.is(&items[*at]));
+    let forgiven = if rules.broken_by(Breach::BasketLimitOfOthers) {
+        (0..items.len()).filter(is_repeated).count()
+    } else {
+        0
+    };
+    if items.len() - forgiven > limit || items.is_empty() {
         let rule = if items.is_empty() { "basket.payment-ids.empty" } else { "basket.payment-ids.limit" };
         let says = format!("expected 1 to {limit} payment ids, found {}", items.len());
         return Err(Refusal::format(rule, says).at(payment_ids.path()));
     }
     let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
-    let products: Vec<_> = ids.iter().map(|id| state.product(id)).collect();
+    let is_usable = |payment: &Payment| asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers);
+    let payments: Vec<_> = ids.iter().map(|id| state.payment(id)).collect();
+    let product = |payment: &Option<Payment>| payment.as_ref().map(|payment| payment.product);
+    let products: Vec<_> = payments.iter().map(product).collect();
     check_mix(&items, &products, rules)?;
-    if let Some(index) = products.iter().position(Option::is_none) {
+    let is_unknown = |payment: &Option<Payment>| match payment {
+        Some(payment) => !is_usable(payment),
+        None => !rules.varied_by(Variance::AnyPayments),
+    };
+    let unknown = match rules.breach() {
+        Some(Breach::BasketKnown(end)) => end.get(&payments).filter(|payment| is_unknown(payment)).map(|_| 0),
+        _ => payments.iter().position(is_unknown),
+    };
+    if let Some(index) = unknown {
         let says = "expected payments created before, found an unknown payment id";
         let rule = "basket.payment-ids.known";
         return Err(
@@ -45,7 +58,13 @@ pub(super) fn create(
         );
     }
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
-    let status = state.basket_status(&id, today).filter(|_| !rules.broken_by(Breach::BasketStatus));
+    let status = state.basket_status(&id, *today).filter(|_| !rules.broken_by(Breach::BasketStatus));
+    let status = match rules.breach() {
+        Some(Breach::BasketStatusOf(end)) => {
+            end.get(&payments).and_then(Option::as_ref).map(|payment| payment.status_on(*today))
+        }
+        _ => status,
+    };
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({
@@ -58,11 +77,15 @@ pub(super) fn create(
 }
 
 /// The status of a basket.
-pub(super) fn status(state: &State, id: Option<&String>, today: NaiveDate) -> Result<Value, Refusal> {
-    let status = id.and_then(|id| state.basket_status(id, today)).ok_or_else(|| {
-        let says = "expected a basket of this bank, found an unknown id";
-        Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "basket.id.known", says).at("basketId")
-    })?;
+pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
+    let shows = |id: &&String| {
+        asking.state.basket(id).is_some_and(|payments| payments.iter().all(|payment| asking.sees(payment)))
+    };
+    let status =
+        id.filter(shows).and_then(|id| asking.state.basket_status(id, asking.today)).ok_or_else(|| {
+            let says = "expected a basket of this bank, found an unknown id";
+            Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "basket.id.known", says).at("basketId")
+        })?;
     Ok(json!({ "transactionStatus": status.text() }))
 }
 
@@ -91,19 +114,29 @@ fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -
 
 #[cfg(test)]
 mod tests {
+    use chrono::NaiveDate;
+
     use super::*;
     use crate::seed::Seed;
-    use crate::state::Payment;
+    use crate::state::{Owner, State};
 
     fn bank() -> State {
         State::new(0, &Seed::built_in(), NaiveDate::default())
+    }
+
+    fn asking(state: &State, rules: Rules) -> Asking<'_> {
+        Asking { state, owner: owner("a"), today: NaiveDate::default(), rules }
+    }
+
+    fn owner(psu: &str) -> Owner {
+        Owner { psu: Some(psu.to_owned()), tpp: None }
     }
 
     /// A bank with payments, and the answer it gives to a basket of these ids.
     fn answer(rules: Rules, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
         let state = bank();
         let body = json!({ "paymentIds": ids(&state) });
-        create(&Object::root(body.as_object().unwrap(), "basket"), &state, NaiveDate::default(), rules, 0)
+        create(&Object::root(body.as_object().unwrap(), "basket"), &asking(&state, rules), 0)
             .map_err(|refusal| (refusal.rule, refusal.code))
     }
 
@@ -160,15 +193,30 @@ mod tests {
 
     #[test]
     fn a_basket_with_a_rejected_payment_is_rejected() {
-        let (state, today) = (bank(), NaiveDate::default());
+        let state = bank();
+        let asking = asking(&state, Rules::kept());
         let body = json!({ "paymentIds": [ncbct(&state, 1)[0], "payment-rejected-0001"] });
-        let basket =
-            create(&Object::root(body.as_object().unwrap(), "basket"), &state, today, Rules::kept(), 0)
-                .unwrap();
+        let basket = create(&Object::root(body.as_object().unwrap(), "basket"), &asking, 0).unwrap();
         assert_eq!(basket["transactionStatus"], "RJCT");
         let id = basket["basketId"].as_str().unwrap().to_owned();
-        assert_eq!(status(&state, Some(&id), today).unwrap(), json!({ "transactionStatus": "RJCT" }));
-        assert_eq!(status(&state, None, today).unwrap_err().status, StatusCode::NOT_FOUND);
+        assert_eq!(status(Some(&id), &asking).unwrap(), json!({ "transactionStatus": "RJCT" }));
+        assert_eq!(status(None, &asking).unwrap_err().status, StatusCode::NOT_FOUND);
+    }
+
+    #[test]
+    fn payments_of_another_psu_are_unknown() {
+        let of_another = |state: &State| {
+            let payment = Payment { owner: owner("b"), ..Payment::received(Product::Ncbct) };
+            json!([state.create_payment(payment, 0)])
+        };
+        assert_eq!(refused(of_another).unwrap().1, Code::ResourceUnknown);
+        assert!(answer(Rules::varied(Variance::PaymentsOfOthers), of_another).is_ok());
+        assert!(answer(Rules::varied(Variance::AnyPayments), |_| json!(["unknown"])).is_ok());
+        let state = bank();
+        let asks = |psu| Asking { owner: owner(psu), ..asking(&state, Rules::kept()) };
+        let body = json!({ "paymentIds": ncbct(&state, 1) });
+        let basket = create(&Object::root(body.as_object().unwrap(), "basket"), &asks("a"), 0).unwrap();
+        assert!(status(basket["basketId"].as_str().map(str::to_owned).as_ref(), &asks("a")).is_ok());
     }
 
     #[test]
@@ -182,13 +230,8 @@ mod tests {
         }
         let state = bank();
         let empty = json!({});
-        let refusal = create(
-            &Object::root(empty.as_object().unwrap(), "basket"),
-            &state,
-            NaiveDate::default(),
-            Rules::kept(),
-            0,
-        );
+        let refusal =
+            create(&Object::root(empty.as_object().unwrap(), "basket"), &asking(&state, Rules::kept()), 0);
         assert_eq!(refusal.unwrap_err().rule, "basket.payment-ids.required");
     }
 }

@@ -7,19 +7,28 @@ use serde_json::{Value, json};
 use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
+use crate::rules::{Breach, FlagBreach as F, Rules, Variance};
 use crate::seed::{Account, Agreement, Customer};
 use crate::state::State;
 
-/// Lists every customer. The arrays are always there; a parameter that is false empties them.
-pub(super) fn list(state: &State, query: &Flags) -> Value {
-    let with_accounts = query.flag("withAccounts").unwrap_or(true);
-    let with_agreements = query.flag("withAgreements").unwrap_or(true);
+/// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
+pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
+    let (accounts, agreements) = (query.flag("withAccounts"), query.flag("withAgreements"));
+    let broken = |breach| rules.broken_by(Breach::Flags(breach));
+    let with_accounts = (accounts.unwrap_or(true) || broken(F::AccountsAlways))
+        && !(broken(F::AccountsNever) && accounts.is_some())
+        && !(broken(F::AccountsWithAgreements) && agreements == Some(false));
+    let with_agreements = (agreements.unwrap_or(true) || broken(F::AgreementsAlways))
+        && !(broken(F::AgreementsNever) && agreements.is_some())
+        && !(broken(F::AgreementsWithAccounts) && accounts == Some(false));
     let customers = state.customers().into_iter().map(|(customer, accounts)| {
         if with_accounts {
             return show(&customer, &accounts, with_agreements);
         }
         let mut shown = show(&customer, &[], with_agreements);
-        shown["cardAccounts"] = json!([]);
+        if rules.varied_by(Variance::CardsWithAccounts) {
+            shown["cardAccounts"] = json!([]);
+        }
         shown
     });
     Value::Array(customers.collect())
@@ -58,13 +67,16 @@ fn show_agreement(agreement: &Agreement, customer: &str) -> Value {
 mod tests {
     use super::super::query;
     use super::*;
-    use crate::rules::Rules;
     use crate::seed::Seed;
 
     fn listed(query: &str) -> Value {
+        listed_by(Rules::kept(), query)
+    }
+
+    fn listed_by(rules: Rules, query: &str) -> Value {
         let bank = State::new(0, &Seed::built_in(), chrono::NaiveDate::default());
         let uri = format!("/v1/sandbox/customers{query}").parse().unwrap();
-        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap())
+        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap(), rules)
     }
 
     #[test]
@@ -79,7 +91,28 @@ mod tests {
         assert_eq!(counts("?withAccounts=false"), (0, 0, 1));
         assert_eq!(counts("?withAgreements=false"), (1, 0, 0));
         let private = &listed("?withAccounts=false")[0];
-        assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!([])));
+        assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!(["card-0001"])));
+        let varied = &listed_by(Rules::varied(Variance::CardsWithAccounts), "?withAccounts=false")[0];
+        assert_eq!(varied["cardAccounts"], json!([]));
+    }
+
+    #[test]
+    fn faults_of_the_parameters() {
+        let counts = |breach, query| {
+            let customer = &listed_by(Rules::broken(Breach::Flags(breach)), query)[1];
+            ["accounts", "agreements"].map(|name| customer[name].as_array().unwrap().len())
+        };
+        for (breach, query, expected) in [
+            (F::AccountsAlways, "?withAccounts=false", [1, 1]),
+            (F::AgreementsAlways, "?withAgreements=false", [1, 1]),
+            (F::AccountsNever, "?withAccounts=true", [0, 1]),
+            (F::AgreementsNever, "?withAgreements=true", [1, 0]),
+            (F::AgreementsWithAccounts, "?withAccounts=false", [0, 0]),
+            (F::AccountsWithAgreements, "?withAgreements=false", [0, 0]),
+        ] {
+            assert_eq!(counts(breach, query), expected, "{breach:?}");
+            assert_eq!(counts(breach, ""), [1, 1], "{breach:?}");
+        }
     }
 
     #[test]

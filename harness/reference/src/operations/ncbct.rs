@@ -1,8 +1,11 @@
 //! The body of an NCBCT (the document, section Endpoints > Create NCBCT payment).
 
+use chrono::NaiveDate;
+
+use crate::account_number;
 use crate::member::Object;
 use crate::money::Amount;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, excerpt};
 use crate::rules::{Breach, Rules};
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
 
@@ -14,7 +17,7 @@ const REPORTING_CODES: [&str; 16] =
 
 /// Checks every member that the document gives a rule, in the order of its table, and passes over others.
 /// What is to be paid.
-pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> {
+pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
 
     let name = body.required("creditorName")?;
@@ -33,17 +36,22 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
         purpose_code(&member)?;
     }
     if let Some(member) = body.optional("requestedExecutionDate") {
-        member.date()?;
+        member.date_ahead(today, rules)?;
     }
     check_reporting(body, amount, rules)?;
     Ok(amount)
 }
 
-/// `creditorAgent` is required when the account is known by its bban alone. Its form is free:
-/// "BIC/BICFI/SWIFT code" in a table that calls it a string.
+/// `creditorAgent` is required when the account is known by its bban alone. It is a "BIC/BICFI/SWIFT code".
 fn check_agent(body: &Object<'_>, account: AccountIdentifier) -> Result<(), Refusal> {
     match body.optional("creditorAgent") {
-        Some(agent) => agent.non_empty_text().map(drop),
+        Some(agent) => {
+            let text = agent.text()?;
+            if !account_number::is_bic(text) {
+                return Err(agent.refuse("form", format!("expected a BIC, found {}", excerpt(text))));
+            }
+            Ok(())
+        }
         None if account == AccountIdentifier::Bban => body.required("creditorAgent").map(drop),
         None => Ok(()),
     }
@@ -84,11 +92,17 @@ mod tests {
         })
     }
 
+    fn today() -> NaiveDate {
+        NaiveDate::from_ymd_opt(2030, 1, 31).unwrap()
+    }
+
     /// The rule that refuses the valid body after `change`, or nothing.
     fn refused_with(rules: Rules, change: impl FnOnce(&mut Value)) -> Option<String> {
         let mut body = valid();
         change(&mut body);
-        check(&Object::root(body.as_object().unwrap(), "ncbct"), rules).err().map(|refusal| refusal.rule)
+        check(&Object::root(body.as_object().unwrap(), "ncbct"), today(), rules)
+            .err()
+            .map(|refusal| refusal.rule)
     }
 
     fn refused(change: impl FnOnce(&mut Value)) -> Option<String> {
@@ -167,7 +181,7 @@ mod tests {
             })
         };
         assert_eq!(with_agent(json!("TESTDEFF")), None);
-        assert_eq!(with_agent(json!("")).as_deref(), Some("ncbct.creditor-agent.empty"));
+        assert_eq!(with_agent(json!("")).as_deref(), Some("ncbct.creditor-agent.form"));
         assert_eq!(with_agent(json!(7)).as_deref(), Some("ncbct.creditor-agent.type"));
     }
 
@@ -193,6 +207,8 @@ mod tests {
             ("purposeCode", json!("ABCD"), "purpose-code.listed"),
             ("requestedExecutionDate", json!("2030-02-30"), "ncbct.requested-execution-date.date"),
             ("requestedExecutionDate", json!(null), "ncbct.requested-execution-date.type"),
+            ("requestedExecutionDate", json!("2030-01-30"), "ncbct.requested-execution-date.past"),
+            ("creditorAgent", json!("TESTDEF"), "ncbct.creditor-agent.form"),
             ("creditorAddress", json!({ "city": "Oslo" }), "address.country.required"),
             ("debtorAccount", json!({ "currency": "NOK" }), "account.identifier"),
         ] {

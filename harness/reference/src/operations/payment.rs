@@ -11,7 +11,7 @@ use crate::date;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules, Variance};
+use crate::rules::{Breach, Rules, TwinBreach, Variance};
 use crate::state::{Owner, Payment, State, Status};
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
@@ -44,7 +44,8 @@ pub(super) fn create(
     // A series takes nothing before its days.
     let takes = takes.filter(|_| product == Product::Ncbct);
     let members = Value::Object(members).to_string().into();
-    let payment = Payment { product, status, funds_available, members, from: Some(from), takes, owner };
+    let (made, from) = (Some(today), Some(from));
+    let payment = Payment { product, status, funds_available, members, made, from, takes, owner };
     let id = state.create_payment(payment, origin);
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
     let fee = match product {
@@ -70,6 +71,46 @@ pub(super) fn create(
     Ok(answer)
 }
 
+/// Refuses a payment that was made before on the same day, where the TPP allows no logical duplicate: the same
+/// product and members, for the same PSU. Rejected and cancelled payments do not count.
+pub(super) fn check_twin(
+    context: &Context,
+    product: Product,
+    members: &Map<String, Value>,
+    owner: &Owner,
+    allowed: Option<bool>,
+) -> Result<(), Refusal> {
+    let breach = match context.rules.breach() {
+        Some(Breach::Twins(breach)) => Some(breach),
+        _ => None,
+    };
+    let is_asked = match breach {
+        Some(TwinBreach::Accepted) => false,
+        Some(TwinBreach::Refused) => allowed.is_some(),
+        _ => allowed == Some(false),
+    };
+    let is_same_content = |earlier: &str| {
+        let (made, amount): (Map<String, Value>, _) =
+            (serde_json::from_str(earlier).unwrap_or_default(), "instructedAmount");
+        made == *members || breach == Some(TwinBreach::SameAmount) && made.get(amount) == members.get(amount)
+    };
+    let is_same = |earlier: &Payment| {
+        let of_another = breach == Some(TwinBreach::OfAnyone);
+        earlier.product == product
+            && earlier.made == Some(context.clock.today())
+            && !matches!(earlier.status, Status::Rjct | Status::Canc)
+            && (of_another || earlier.owner.psu == owner.psu)
+            && is_same_content(&earlier.members)
+    };
+    let most = if breach == Some(TwinBreach::OnlyLast) { 1 } else { usize::MAX };
+    if is_asked && context.state.any_payment(most, is_same) {
+        let says = "expected another payment than those of this day, found one that was made before";
+        let rule = "ncbct.allow-logical-duplicate.meaning";
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says));
+    }
+    Ok(())
+}
+
 /// The members that a payment was made with, its id and its status.
 pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
     let (id, payment) = known(asking, product, id)?;
@@ -93,8 +134,12 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
 /// Errors).
 pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
     let (id, _) = known(asking, product, id)?;
-    match asking.state.cancel(id, product, asking.today) {
-        Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted) => Ok(()),
+    let before = asking.state.cancel(id, product, asking.today);
+    if asking.rules.broken_by(Breach::PendingCancelled) {
+        asking.state.cancel_anyway(id);
+    }
+    match before {
+        Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted(product)) => Ok(()),
         None => Err(unknown()),
         Some(status @ (Status::Pdng | Status::Acsc)) => {
             let says =
@@ -113,8 +158,17 @@ pub(super) struct Asking<'a> {
     pub(super) rules: Rules,
 }
 
-/// The payment with this id, where there is one of the product. To whom payments show the document does not
-/// say; here those of another PSU or TPP are none.
+impl Asking<'_> {
+    /// Whether a payment shows. To whom it does the document does not say; here that of another PSU or TPP is
+    /// none.
+    pub(super) fn sees(&self, payment: &Payment) -> bool {
+        payment.owner.shows_to(&self.owner)
+            || self.rules.varied_by(Variance::ShownToAnyone)
+            || self.rules.broken_by(Breach::ShownToAnyone)
+    }
+}
+
+/// The payment with this id, where there is one of the product.
 fn known<'a>(
     asking: &Asking<'_>,
     product: Product,
@@ -122,12 +176,7 @@ fn known<'a>(
 ) -> Result<(&'a str, Payment), Refusal> {
     let id = id.ok_or_else(unknown)?;
     let payment = asking.state.payment(id).filter(|payment| payment.product == product);
-    let shows = |payment: &Payment| {
-        payment.owner.shows_to(&asking.owner)
-            || asking.rules.varied_by(Variance::ShownToAnyone)
-            || asking.rules.broken_by(Breach::ShownToAnyone)
-    };
-    Ok((id, payment.filter(shows).ok_or_else(unknown)?))
+    Ok((id, payment.filter(|payment| asking.sees(payment)).ok_or_else(unknown)?))
 }
 
 fn unknown() -> Refusal {
@@ -200,7 +249,7 @@ mod tests {
         let bank = bank();
         let answer = created(&bank, Product::Ncbct, &json!({}));
         let id = id(&answer);
-        assert_eq!(bank.state.product(&id), Some(Product::Ncbct));
+        assert_eq!(bank.state.payment(&id).unwrap().product, Product::Ncbct);
         assert_eq!(answer["transactionFees"], json!({ "amount": "50.00", "currency": "NOK" }));
         assert_eq!(answer["transactionFeeIndicator"], true);
         let status = format!("/v1/payments/norwegian-cross-border-credit-transfers/{id}/status");

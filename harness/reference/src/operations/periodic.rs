@@ -1,5 +1,7 @@
 //! The body of a periodic NDCT (the document, section Endpoints > Create periodic NDCT payment).
 
+use chrono::NaiveDate;
+
 use crate::member::{Member, Object};
 use crate::money::Amount;
 use crate::refusal::{Refusal, excerpt};
@@ -23,7 +25,7 @@ const FREQUENCIES: [&str; 9] = [
 
 /// Checks every member that the document gives a rule, in the order of its table, and passes over others.
 /// What is to be paid.
-pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> {
+pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
     let name = body.required("creditorName")?;
     name.at_most(70, name.non_empty_text()?)?;
@@ -41,16 +43,25 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
     if let Some(member) = body.optional("purposeCode") {
         purpose_code(&member)?;
     }
-    body.required("startDate")?.date()?;
+    let start = body.required("startDate")?.date_ahead(today, rules)?;
     if let Some(member) = body.optional("executionRule") {
         member.listed("periodic.execution-rule.listed", &EXECUTION_RULES)?;
     }
     if let Some(member) = body.optional("endDate") {
-        member.date()?;
+        let end = member.date()?;
+        if end < start {
+            let says = format!("expected a day from {start} on, where the series starts, found {end}");
+            return Err(member.refuse("before-start", says));
+        }
     }
-    body.required("frequency")?.listed("periodic.frequency.listed", &FREQUENCIES)?;
-    if let Some(member) = body.optional("monthsOfExecution") {
-        check_months(&member, rules)?;
+    let frequency = body.required("frequency")?.listed("periodic.frequency.listed", &FREQUENCIES)?;
+    match body.optional("monthsOfExecution") {
+        Some(member) => check_months(&member, rules)?,
+        None if frequency == "MonthlyVariable" => {
+            let says = "expected monthsOfExecution with the frequency MonthlyVariable, found none";
+            return Err(Refusal::format("periodic.months.absent", says).at("/monthsOfExecution"));
+        }
+        None => {}
     }
     if let Some(member) = body.optional("dayOfExecution") {
         check_day(&member)?;
@@ -58,11 +69,15 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<Amount, Refusal> 
     Ok(amount)
 }
 
-/// Numbers of months, none of them twice. The document gives both 1 to 11 and 1 to 12; this bank takes the
-/// calendar's twelve. It makes the list no condition of a frequency, nor the other way round.
+/// Numbers of months, at least one, and none of them twice. The document gives both 1 to 11 and 1 to 12; this
+/// bank takes the calendar's twelve, and months with any frequency.
 fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
     let mut earlier = Vec::new();
     let items = member.items()?;
+    if items.is_empty() {
+        let says = "expected at least one month, found an empty list";
+        return Err(Refusal::format("periodic.months.empty", says).at(member.path()));
+    }
     for item in &items {
         let month = item.integer()?;
         if !(1..=12).contains(&month) {
@@ -128,7 +143,10 @@ mod tests {
     fn refused_with(rules: Rules, change: impl FnOnce(&mut Value)) -> Option<String> {
         let mut body = valid();
         change(&mut body);
-        check(&Object::root(body.as_object().unwrap(), "periodic"), rules).err().map(|refusal| refusal.rule)
+        let today = NaiveDate::from_ymd_opt(2030, 1, 1).unwrap();
+        check(&Object::root(body.as_object().unwrap(), "periodic"), today, rules)
+            .err()
+            .map(|refusal| refusal.rule)
     }
 
     fn refused(name: &str, value: Value) -> Option<String> {
@@ -155,12 +173,11 @@ mod tests {
 
     #[test]
     fn months() {
-        for accepted in
-            [json!([]), json!([12]), json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]), json!([6, 1])]
-        {
+        for accepted in [json!([12]), json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]), json!([6, 1])] {
             assert_eq!(refused("monthsOfExecution", accepted), None);
         }
         for (value, rule) in [
+            (json!([]), "periodic.months.empty"),
             (json!([0]), "periodic.months.range"),
             (json!([13]), "periodic.months.range"),
             (json!([-1]), "periodic.months.range"),
@@ -215,6 +232,8 @@ mod tests {
             ("frequency", json!("daily"), "periodic.frequency.listed"),
             ("frequency", json!("Yearly"), "periodic.frequency.listed"),
             ("startDate", json!("2030-02-30"), "periodic.start-date.date"),
+            ("startDate", json!("2029-12-31"), "periodic.start-date.past"),
+            ("endDate", json!("2030-01-14"), "periodic.end-date.before-start"),
             ("endDate", json!("soon"), "periodic.end-date.date"),
             ("ultimateDebtor", json!("x".repeat(71)), "periodic.ultimate-debtor.length"),
             ("creditorName", json!("x".repeat(71)), "periodic.creditor-name.length"),

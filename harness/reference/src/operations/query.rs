@@ -6,7 +6,7 @@ use axum::http::Uri;
 use crate::member::kebab_case;
 use crate::operation::Operation;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Rules, Variance};
+use crate::rules::{Breach, Rules, Variance};
 
 /// The boolean parameters of one request.
 pub(super) struct Flags(Vec<(&'static str, bool)>);
@@ -34,7 +34,9 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
     let mut flags = Vec::new();
     for (name, value) in pairs {
         let Some(name) = known.iter().find(|known| **known == name) else { continue };
-        match value.parse() {
+        let is_boolean =
+            ["1", "yes", ""].into_iter().any(|text| value == text && rules.broken_by(Breach::Boolean(text)));
+        match if is_boolean { Ok(true) } else { value.parse() } {
             Ok(_) if rules.varied_by(Variance::FullArrays) => {}
             Ok(value) => flags.push((*name, value)),
             Err(_) if rules.varied_by(Variance::AnyFlag(name)) => {}

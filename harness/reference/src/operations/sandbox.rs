@@ -109,7 +109,7 @@ pub(super) fn book(
     let body = Object::root(&members, "transaction");
     money::Amount::read(&body.required("transactionAmount")?.object("amount")?, Rules::plain())?;
     for name in ["bookingDate", "valueDate"] {
-        body.optional(name).map_or(Ok(()), |member| member.date())?;
+        body.optional(name).map_or(Ok(()), |member| member.date().map(drop))?;
     }
     for name in ["creditorAccount", "debtorAccount"] {
         body.optional(name).map_or(Ok(()), |member| shared_types::account(&member).map(drop))?;

@@ -12,6 +12,7 @@ use crate::psu;
 use crate::refusal::{Code, Refusal};
 use crate::rules::Breach;
 use crate::seed::Account;
+use crate::state::Owner;
 
 /// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
 const UNATTENDED_CALLS: u32 = 4;
@@ -37,14 +38,21 @@ pub(super) fn details(
     context: &Context,
     path_parameters: &[String],
     fields: Fields<'_>,
-    psu_context: Option<psu::Context>,
+    (psu_context, owner): (Option<psu::Context>, &Owner),
 ) -> Result<Value, Refusal> {
-    let account = account(context, path_parameters, fields)?;
+    let account = account(context, path_parameters, fields, owner)?;
     let transaction_id = path_parameters.get(1).ok_or_else(unknown_transaction)?;
-    let booked = context.state.transaction(&account.resource_id, transaction_id);
+    let booked = context.state.transaction(&account.resource_id, transaction_id).or_else(|| {
+        match context.rules.breach() {
+            Some(Breach::AnyTransaction) => context.state.transactions(&account.resource_id).first().cloned(),
+            Some(Breach::AnyAccount) => context.state.transaction_anywhere(transaction_id),
+            _ => None,
+        }
+    });
     let mut details = booked.ok_or_else(unknown_transaction)?.details.clone();
     if psu_context != Some(psu::Context::Corporate) {
-        details.retain(|name, _| !CORPORATE_MEMBERS.contains(&name.as_str()));
+        let is_shown = |name| context.rules.broken_by(Breach::ShownInPrivate(name));
+        details.retain(|name, _| !CORPORATE_MEMBERS.iter().any(|hidden| hidden == name && !is_shown(hidden)));
     }
     Ok(json!({ "transactionsDetails": details }))
 }
@@ -54,9 +62,9 @@ pub(super) fn list(
     context: &Context,
     path_parameters: &[String],
     fields: Fields<'_>,
-    psu_context: Option<psu::Context>,
+    (psu_context, owner): (Option<psu::Context>, &Owner),
 ) -> Result<Value, Refusal> {
-    let account = account(context, path_parameters, fields)?;
+    let account = account(context, path_parameters, fields, owner)?;
     let is_corporate = psu_context == Some(psu::Context::Corporate);
     let today = context.clock.today();
     let is_shown = |details: &Map<String, Value>| {
@@ -81,15 +89,17 @@ pub(super) fn list(
     Ok(json!({ "transactions": { "booked": booked.collect::<Vec<_>>() } }))
 }
 
-/// The account of the path. A call without PSU-IP-Address is counted.
+/// The account of the path, if it is not that of another PSU. A call without PSU-IP-Address is counted.
 fn account(
     context: &Context,
     path_parameters: &[String],
     fields: Fields<'_>,
+    owner: &Owner,
 ) -> Result<Arc<Account>, Refusal> {
+    let shows = |account: &Arc<Account>| context.state.account_shows_to(account, owner.psu.as_deref());
     let account = path_parameters
         .first()
-        .and_then(|id| context.state.account(id))
+        .and_then(|id| context.state.account(id).filter(shows))
         .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
     let is_attended = fields.has(Header::PsuIpAddress);
     let (age, days) = (
@@ -164,7 +174,7 @@ mod tests {
         if ip {
             headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
         }
-        details(bank, &[account.to_owned(), id.to_owned()], Fields(&headers), asked)
+        details(bank, &[account.to_owned(), id.to_owned()], Fields(&headers), (asked, &Owner::default()))
             .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
@@ -205,7 +215,9 @@ mod tests {
             bank.clock = Clock::at(Some(noon() + TimeDelta::days(days)));
             let mut headers = HeaderMap::new();
             headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
-            let shown = list(&bank, &[PRIVATE_ACCOUNT.to_owned()], Fields(&headers), None).unwrap();
+            let shown =
+                list(&bank, &[PRIVATE_ACCOUNT.to_owned()], Fields(&headers), (None, &Owner::default()))
+                    .unwrap();
             shown["transactions"]["booked"].as_array().unwrap().len()
         };
         // Booked 18 and 17 days before noon.
@@ -225,7 +237,9 @@ mod tests {
     fn the_list_holds_the_ids_that_the_details_are_read_by() {
         let bank = bank(noon());
         let account = CORPORATE_ACCOUNT;
-        let listed = |asked| list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), asked).unwrap();
+        let listed = |asked| {
+            list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), (asked, &Owner::default())).unwrap()
+        };
         let shown = listed(Some(Asked::Corporate));
         let booked = shown["transactions"]["booked"].as_array().unwrap();
         assert!(booked.iter().any(|entry| entry["batchIndicator"] == true));
@@ -235,9 +249,14 @@ mod tests {
             assert!(read(&bank, account, id, true, None).is_ok(), "{id}");
         }
         for _ in 0..2 {
-            assert!(list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).is_ok());
+            assert!(
+                list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), (None, &Owner::default()))
+                    .is_ok()
+            );
         }
-        let refusal = list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), None).unwrap_err();
+        let refusal =
+            list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), (None, &Owner::default()))
+                .unwrap_err();
         assert_eq!(refusal.code, Code::AccessExceeded, "the list counts too");
     }
 

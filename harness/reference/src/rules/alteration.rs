@@ -22,6 +22,8 @@ pub(crate) enum Change {
     Remove,
     /// It is this JSON text instead, or added.
     Set(&'static str),
+    /// It is this JSON text instead, where it is there.
+    Replace(&'static str),
     /// It is a text of so many characters.
     Characters(usize),
 }
@@ -34,7 +36,8 @@ impl Alteration {
         }
         let value = match self.change {
             Change::Remove => None,
-            Change::Set(json) => Some(serde_json::from_str(json).unwrap_or_default()),
+            Change::Replace(_) if answer.pointer(self.pointer).is_none() => return,
+            Change::Set(json) | Change::Replace(json) => Some(serde_json::from_str(json).unwrap_or_default()),
             Change::Characters(count) => Some(Value::from("x".repeat(count))),
         };
         let Some((parent, key)) = self.pointer.rsplit_once('/') else {

@@ -32,6 +32,66 @@ pub(crate) enum MixBreach {
     CrossBorderToo,
 }
 
+/// A way in which a request is that of a corporate user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Corporate {
+    /// The PSU is one.
+    Person,
+    /// PSU-Context says so.
+    Context,
+    /// The debtor account is that of a company.
+    Account,
+}
+
+/// Another idea of the same payment made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TwinBreach {
+    /// It is accepted although the TPP allows none.
+    Accepted,
+    /// It is refused although the TPP allows it.
+    Refused,
+    /// A payment of the same amount is taken for the same.
+    SameAmount,
+    /// The payment of another PSU is taken for the same.
+    OfAnyone,
+    /// Only the payment made last is compared.
+    OnlyLast,
+}
+
+/// One end of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    First,
+    Last,
+}
+
+impl End {
+    /// The item at this end.
+    pub(crate) fn get<T>(self, items: &[T]) -> Option<&T> {
+        match self {
+            Self::First => items.first(),
+            Self::Last => items.last(),
+        }
+    }
+}
+
+/// Another idea of the parameters of the customer list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlagBreach {
+    /// Customers have their accounts whatever is asked for.
+    AccountsAlways,
+    /// Customers have their agreements whatever is asked for.
+    AgreementsAlways,
+    /// Customers have no accounts where they are asked for.
+    AccountsNever,
+    /// Customers have no agreements where they are asked for.
+    AgreementsNever,
+    /// Without accounts there are no agreements.
+    AgreementsWithAccounts,
+    /// Without agreements there are no accounts.
+    AccountsWithAgreements,
+}
+
 /// Another idea of a Digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DigestBreach {
@@ -49,6 +109,16 @@ pub(crate) enum DigestBreach {
     AnyLength,
     /// What is no base64 is passed over.
     NoBase64,
+    /// A digest of this algorithm is passed over.
+    Passes(&'static str),
+    /// A hash may be in hexadecimal.
+    Hexadecimal,
+    /// Of several digests only the first is looked at.
+    OnlyFirst,
+    /// Of several digests only the last is looked at.
+    OnlyLast,
+    /// Blanks around the JSON text are not hashed.
+    Trimmed,
     /// A value without `=` is passed over.
     NoForm,
     /// The algorithm has to be in capital letters.
@@ -116,6 +186,46 @@ pub(crate) enum SignatureBreach {
     NoDuplicate,
     /// The serial number may be written in decimal.
     DecimalSerial,
+    /// The charset of an encoded word has to be written as the document does.
+    CharsetAsShown,
+    /// The encoding of an encoded word has to be a capital letter.
+    EncodingAsShown,
+    /// The alphabet of base64 for URLs is read as well.
+    UrlSafe,
+    /// A signature with this other hash is accepted.
+    OtherHash(Hash),
+    /// The name of this algorithm is accepted as well.
+    AlsoNamed(&'static str),
+    /// The issuer in keyId may be its common name alone.
+    CommonNameAlone,
+    /// The issuer in keyId may lack parts of its name.
+    PartOfIssuer,
+    /// Blanks around the value of a header are part of what is signed.
+    BlanksCount,
+    /// The value is not verified if the list of headers is of this kind.
+    UncheckedFor(List),
+}
+
+/// A hash that no signature of the document is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    Sha1,
+    Sha512,
+}
+
+/// A lawful list of signed headers that some banks do not verify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    /// It names `(request-target)`.
+    RequestTarget,
+    /// It names a header that need not be signed.
+    Extra,
+    /// It has capital letters.
+    Capitals,
+    /// It does not begin with `date`.
+    NoDate,
+    /// It comes in another order than the document's.
+    OtherOrder,
 }
 
 /// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one
@@ -136,8 +246,6 @@ pub(crate) enum Variance {
     OneIdentity,
     /// A signature that is wrapped by itself is read.
     WrappedSignature,
-    /// A signature may be written in the URL-safe alphabet of base64.
-    UrlSafeSignature,
     /// What follows the base64 of a certificate is passed over.
     TrailingText,
     /// Any charset of an encoded word is taken for UTF-8.
@@ -166,8 +274,6 @@ pub(crate) enum Variance {
     SmallLetters,
     /// A signature that was seen before is refused.
     NoReplay,
-    /// Charset and encoding of encoded words have to be written as the document does.
-    WordAsShown,
     /// Certificates are base64 of DER alone.
     OnlyDer,
     /// Certificates are base64 of PEM alone.
@@ -186,4 +292,12 @@ pub(crate) enum Variance {
     FundsRefused,
     /// A header of which the document says no more than that it is a string may be empty.
     EmptyStrings,
+    /// Cards of customers go with their accounts.
+    CardsWithAccounts,
+    /// Baskets may hold payments that the bank does not know.
+    AnyPayments,
+    /// Baskets may hold payments of other PSUs.
+    PaymentsOfOthers,
+    /// The letter case of this header's values does not count.
+    AnyLetterCase(Header),
 }

@@ -20,6 +20,9 @@ use crate::refusal::{Code, Refusal};
 /// stands, outside payment creation, it does not show.
 const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
 
+/// The refusal that the document wants to come "with an error message" (section Errors).
+const WITH_A_TEXT: &str = "payment.deletion.pending";
+
 /// Another form of answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
@@ -131,8 +134,11 @@ impl Form {
     pub(crate) fn refuse(self, operation: Option<Operation>, refusal: &Refusal, answer: &mut Plain) {
         let is_given = GIVEN.contains(&refusal.rule.as_str());
         match self {
+            Self::Errors(form) if refusal.rule == WITH_A_TEXT && !form.keeps_a_text() => {}
             Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
             _ if is_given => {}
+            // What a signature is refused with is expected to be one of these.
+            Self::Refuses(status) if proves_nobody(refusal) && !matches!(status, 400 | 401 | 403) => {}
             Self::Refuses(status) => answer.status = code(status),
             Self::Rejects
                 if operation.is_some_and(Operation::creates_payment) && refusal.is_about_a_member() =>
@@ -236,6 +242,11 @@ impl ErrorBody {
         matches!(self, Self::Problem | Self::Nested | Self::List | Self::More | Self::Bare | Self::Sentence)
     }
 
+    /// Whether it has a text for people.
+    fn keeps_a_text(self) -> bool {
+        !matches!(self, Self::Empty | Self::Bare)
+    }
+
     fn write(self, answer: &mut Plain) {
         let messages = answer.body["tppMessages"].clone();
         match self {
@@ -279,6 +290,10 @@ impl ErrorBody {
             }
         }
     }
+}
+
+fn proves_nobody(refusal: &Refusal) -> bool {
+    ["signature.", "certificate."].iter().any(|beginning| refusal.rule.starts_with(beginning))
 }
 
 fn code(status: u16) -> StatusCode {

@@ -33,6 +33,17 @@ pub(crate) enum Place {
     Body(&'static str),
 }
 
+impl Place {
+    /// Whether a request has a value there.
+    pub(crate) fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
+        match self {
+            Self::Header(name) => fields.bytes(name).is_some(),
+            Self::Query(name) => parameter(uri, name).is_some(),
+            Self::Body(pointer) => body.pointer(pointer).is_some(),
+        }
+    }
+}
+
 /// Which values are meant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum When {
@@ -44,12 +55,20 @@ pub(crate) enum When {
     Null,
     /// Not of this JSON type: `s` string, `o` object, `a` array, `i` integer.
     NotType(char),
+    /// Of this JSON type: `n` number, `b` boolean, `s` string, `a` array, `o` object.
+    Type(char),
     /// This string.
     Is(&'static str),
+    /// A string that is none of these, and like one of them in this way.
+    Like(Likeness, &'static [&'static str]),
     /// A string of exactly so many characters.
     Characters(usize),
     /// A string of more characters.
     Longer(usize),
+    /// A string of more characters, and of no more when they are counted so.
+    Forgiven(Count, usize),
+    /// A string of no more characters, and of more when they are counted so.
+    Overcounted(Count, usize),
     /// A string that this says yes to.
     Text(fn(&str) -> bool),
     /// A value that this says yes to.
@@ -64,6 +83,56 @@ pub(crate) enum When {
     Without(&'static str),
 }
 
+/// How a string is like one of a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Likeness {
+    /// In all but letter case.
+    LetterCase,
+    /// In all but blanks around it.
+    Blanks,
+    /// It begins so.
+    Beginning,
+}
+
+impl Likeness {
+    fn holds(self, text: &str, one: &str) -> bool {
+        match self {
+            Self::LetterCase => text.eq_ignore_ascii_case(one),
+            Self::Blanks => text.trim() == one,
+            Self::Beginning => text.starts_with(one),
+        }
+    }
+}
+
+/// Another way to count the characters of a string.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Count {
+    /// Without blanks around it.
+    Trimmed,
+    /// Those of ASCII.
+    Ascii,
+    /// Without marks that combine with the letter before them.
+    WithoutMarks,
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Units of UTF-16.
+    Units,
+}
+
+impl Count {
+    fn count(self, text: &str) -> usize {
+        match self {
+            Self::Trimmed => text.trim().chars().count(),
+            Self::Ascii => text.chars().filter(char::is_ascii).count(),
+            Self::WithoutMarks => {
+                text.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')).count()
+            }
+            Self::Bytes => text.len(),
+            Self::Units => text.encode_utf16().count(),
+        }
+    }
+}
+
 /// What is done with a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Then {
@@ -71,6 +140,10 @@ pub(crate) enum Then {
     TakeFor(&'static str),
     /// It is cut to so many characters.
     Cut(usize),
+    /// It is taken for absent.
+    Drop,
+    /// It is taken for the same in capital letters.
+    Capitals,
     /// The request is refused.
     Refuse,
     /// The bank fails.
@@ -119,6 +192,19 @@ impl Treatment {
                     put(&mut body, pointer, cut.into());
                     Ok(())
                 }
+                Then::Drop => {
+                    let (parent, key) = pointer.rsplit_once('/').unwrap_or_default();
+                    if let Some(Value::Object(members)) = body.pointer_mut(parent) {
+                        members.remove(key);
+                    }
+                    Ok(())
+                }
+                Then::Capitals => {
+                    let text = body.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+                    let capitals = text.to_uppercase();
+                    put(&mut body, pointer, capitals.into());
+                    Ok(())
+                }
                 Then::TakeFor(json) => {
                     put(&mut body, pointer, serde_json::from_str(json).unwrap_or_default());
                     Ok(())
@@ -141,9 +227,19 @@ impl Treatment {
             When::Present => found.is_some(),
             When::Null => found.is_some_and(Value::is_null),
             When::NotType(letter) => found.is_some_and(|value| !is_type(value, letter)),
+            When::Type(letter) => found.is_some_and(|value| is_type(value, letter)),
             When::Is(wanted) => text() == Some(wanted),
+            When::Like(likeness, list) => text().is_some_and(|text| {
+                !list.contains(&text) && list.iter().any(|one| likeness.holds(text, one))
+            }),
             When::Characters(count) => text().is_some_and(|text| text.chars().count() == count),
             When::Longer(count) => text().is_some_and(|text| text.chars().count() > count),
+            When::Forgiven(count, most) => {
+                text().is_some_and(|text| text.chars().count() > most && count.count(text) <= most)
+            }
+            When::Overcounted(count, most) => {
+                text().is_some_and(|text| text.chars().count() <= most && count.count(text) > most)
+            }
             When::Text(says) => text().is_some_and(says),
             When::Value(says) => found.is_some_and(says),
         }
@@ -169,6 +265,8 @@ fn is_type(value: &Value, letter: char) -> bool {
         'o' => value.is_object(),
         'a' => value.is_array(),
         'i' => value.is_i64() || value.is_u64(),
+        'n' => value.is_number(),
+        'b' => value.is_boolean(),
         _ => true,
     }
 }
@@ -218,12 +316,18 @@ mod tests {
             json!({ "account": { "name": "abc" } }),
             json!({ "account": { "name": "abcd" }, "other": 1 }),
         ];
-        let table: [(When, [bool; 5]); 9] = [
+        let table: [(When, [bool; 5]); 15] = [
             (When::Absent, [true, false, false, false, false]),
             (When::Present, [false, true, true, true, true]),
             (When::Null, [false, true, false, false, false]),
             (When::NotType('s'), [false, true, true, false, false]),
             (When::Is("abc"), [false, false, false, true, false]),
+            (When::Like(Likeness::LetterCase, &["ABC", "x"]), [false, false, false, true, false]),
+            (When::Like(Likeness::Beginning, &["abc"]), [false, false, false, false, true]),
+            (When::Like(Likeness::Blanks, &["abc"]), [false; 5]),
+            (When::Type('n'), [false, false, true, false, false]),
+            (When::Forgiven(Count::Trimmed, 3), [false; 5]),
+            (When::Overcounted(Count::Bytes, 3), [false; 5]),
             (When::Characters(4), [false, false, false, false, true]),
             (When::Longer(3), [false, false, false, false, true]),
             (When::Text(|text| text.ends_with('c')), [false, false, false, true, false]),
@@ -239,13 +343,45 @@ mod tests {
     }
 
     #[test]
+    fn characters_are_counted_in_other_ways() {
+        let body = |name: &str| json!({ "account": { "name": name } });
+        let is_meant = |when, name| treated(when, Then::Refuse, &body(name)).is_err();
+        for (count, forgiven, not) in [
+            (Count::Trimmed, " abc", "abcd"),
+            (Count::Ascii, "aåbå", "abcd"),
+            (Count::WithoutMarks, "a\u{30a}bc", "abcd"),
+        ] {
+            assert!(is_meant(When::Forgiven(count, 3), forgiven), "{count:?}");
+            assert!(!is_meant(When::Forgiven(count, 3), not), "{count:?}");
+        }
+        for (count, too_many, not) in [(Count::Bytes, "abå", "abc"), (Count::Units, "ab\u{1f600}", "abå")] {
+            assert!(is_meant(When::Overcounted(count, 3), too_many), "{count:?}");
+            assert!(!is_meant(When::Overcounted(count, 3), not), "{count:?}");
+        }
+    }
+
+    #[test]
     fn each_consequence_does_what_it_says() {
         let body = json!({ "account": { "name": "abcd" } });
         assert_eq!(treated(When::Present, Then::Fail, &body), Err(500));
         assert_eq!(treated(When::Present, Then::Cut(2), &body).unwrap(), json!({ "name": "ab" }));
         assert_eq!(treated(When::Present, Then::TakeFor("[1]"), &body).unwrap(), json!({ "name": [1] }));
+        assert_eq!(treated(When::Present, Then::Capitals, &body).unwrap(), json!({ "name": "ABCD" }));
+        let mut members = body.as_object().unwrap().clone();
+        let (operation, place) = (Operation::Ncbct, Place::Body("/account/name"));
+        let drops = Treatment { operation, place, when: When::Present, then: Then::Drop };
+        assert!(drops.body(operation, &mut members).is_ok() && members["account"] == json!({}));
         let empty = json!({ "account": {} });
         assert_eq!(treated(When::Absent, Then::TakeFor("\"x\""), &empty).unwrap(), json!({ "name": "x" }));
+    }
+
+    #[test]
+    fn a_place_has_a_value_or_none() {
+        let (mut headers, uri) = (HeaderMap::new(), "/v1?flag=true".parse().unwrap());
+        headers.insert("psu-context", "PRIVATE".parse().unwrap());
+        let has = |place: Place| place.has_value(Fields(&headers), &uri, &json!({ "a": { "b": null } }));
+        assert!(has(Place::Header("psu-context")) && has(Place::Query("flag")) && has(Place::Body("/a/b")));
+        assert!(!has(Place::Header("date")) && !has(Place::Query("a")) && !has(Place::Body("/b")));
     }
 
     #[test]

@@ -31,9 +31,9 @@ fn payments_are_remembered() {
     let state = bank();
     let create = |product| state.create_payment(Payment::received(product), 0);
     let (one, two) = (create(Product::Ncbct), create(Product::Periodic));
-    assert_eq!(state.product(&one), Some(Product::Ncbct));
-    assert_eq!(state.product(&two), Some(Product::Periodic));
-    assert_eq!(state.product(&state.create_basket(vec![], 0)), None);
+    assert_eq!(state.payment(&one).unwrap().product, Product::Ncbct);
+    assert_eq!(state.payment(&two).unwrap().product, Product::Periodic);
+    assert!(state.payment(&state.create_basket(vec![], 0)).is_none());
 }
 
 #[test]

@@ -28,7 +28,11 @@ pub(super) fn variations() -> Vec<Entry> {
     }));
     all.extend(MEMBERS.iter().map(|(name, places, says)| {
         let alters = |(operation, pointer, json): &(Operation, &'static str, &'static str)| {
-            let change = if *json == "-" { Change::Remove } else { Change::Set(json) };
+            let change = match json.strip_prefix('=') {
+                Some(json) => Change::Replace(json),
+                None if *json == "-" => Change::Remove,
+                None => Change::Set(json),
+            };
             Effect::Alters(Alteration { operation: *operation, pointer, change })
         };
         Entry::new(*name, places.iter().map(alters).collect(), *says)
@@ -357,7 +361,8 @@ const CODES: [(&str, &str, StatusCode, Code, &str); 12] = [
     ),
 ];
 
-/// Name, the members that are otherwise, and a sentence. `-` is nothing.
+/// Name, the members that are otherwise, and a sentence. `-` is nothing; `=` is for what is there
+/// already.
 type Members = (&'static str, &'static [(Operation, &'static str, &'static str)], &'static str);
 
 #[rustfmt::skip]
@@ -382,7 +387,7 @@ const MEMBERS: &[Members] = &[
     ("customers.all/one", &[(S, "/1", "-")], "The customer list is shorter."),
     ("customers.with-accounts.content/empty", &[(S, "/0/accounts", "[]"), (S, "/1/accounts", "[]"), (S, "/0/cardAccounts", "[]")], "Customers have no accounts."),
     ("customers.with-agreements.content/empty", &[(S, "/0/agreements", "[]"), (S, "/1/agreements", "[]")], "Customers have no agreements."),
-    ("transaction.batch-number.string/string", &[(T, "/transactionsDetails/batchIndicator", "true"), (T, "/transactionsDetails/batchNumberOfTransactions", "\"2\"")], "The number of a batch is written as a text."),
+    ("transaction.batch-number.string/string", &[(T, "/transactionsDetails/batchNumberOfTransactions", "=\"2\"")], "The number of a batch is written as a text."),
     ("transaction.bank-transaction-code.form/other", &[(T, "/transactionsDetails/bankTransactionCode", "\"pmnt\"")], "The bank transaction code has a form of its own."),
     ("transaction.creditor-id.not-offered/offered", &[(T, "/transactionsDetails/creditorId", "\"CREDITOR-1\"")], "Transactions have a creditorId."),
     ("transaction.ultimate-creditor.not-offered/offered", &[(T, "/transactionsDetails/ultimateCreditor", "\"Synthetic\"")], "Transactions have an ultimate creditor."),
@@ -406,7 +411,7 @@ const MEMBERS: &[Members] = &[
     ("bic.whole/eight", &[(T, "/transactionsDetails/creditorAgent", "\"TESTNO22\""), (T, "/transactionsDetails/debtorAgent", "\"TESTNO22123\"")], "Agents have BICs of eight or eleven characters."),
     ("currency.response.unlisted/exchange", &[(T, "/transactionsDetails/currencyExchange", r#"{"sourceCurrency":"QQQ","exchangeRate":"1.5","unitCurrency":"QQQ","targetCurrency":"NOK","quotationDate":"2025-02-12"}"#)], "An exchange in an answer is from a currency that is not listed."),
     ("transaction.bank-transaction-code.form/iso", &[(T, "/transactionsDetails/bankTransactionCode", "\"PMNT-RCDT-ESCT\"")], "The bank transaction code has the whole form of ISO 20022."),
-    ("transaction.batch-number.string/padded", &[(T, "/transactionsDetails/batchIndicator", "true"), (T, "/transactionsDetails/batchNumberOfTransactions", "\"007\"")], "The number of a batch is a text with leading zeros."),
+    ("transaction.batch-number.string/padded", &[(T, "/transactionsDetails/batchNumberOfTransactions", "=\"002\"")], "The number of a batch is a text with leading zeros."),
     ("transaction.creditor-id.not-offered/empty", &[(T, "/transactionsDetails/creditorId", "\"\"")], "Transactions have an empty creditorId."),
     ("transaction.ultimate-creditor.not-offered/empty", &[(T, "/transactionsDetails/ultimateCreditor", "\"\"")], "Transactions have an empty ultimate creditor."),
     ("transaction.ultimate-debtor.not-offered/empty", &[(T, "/transactionsDetails/ultimateDebtor", "\"\"")], "Transactions have an empty ultimate debtor."),

@@ -1,14 +1,16 @@
 //! What the document leaves open in request headers, queries and bodies: what one bank takes and another
 //! refuses.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::account_number::has_check_digits;
 use crate::country;
-use crate::currency::Currency;
+use crate::currency::{self, Currency};
+use crate::date;
 use crate::declaration::Declaration;
 use crate::header::Header;
 use crate::operation::Operation;
-use crate::rules::{Effect, Entry, Place, Then, Treatment, Variance, When};
+use crate::rules::{Breach, Effect, Entry, Likeness, Place, Then, Treatment, TwinBreach, Variance, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -29,9 +31,27 @@ pub(super) fn variations() -> Vec<Entry> {
     for (name, variance, says) in VARIANCES {
         all.push(Entry::new(name, vec![Effect::Variance(variance)], says));
     }
+    for (name, breach, says) in BREACHES {
+        all.push(Entry::breach(name, breach, says));
+    }
     all.extend(declared());
     all
 }
+
+/// Rules of the plain reading that some banks do not have.
+const BREACHES: [(&str, Breach, &str); 3] = [
+    (
+        "ncbct.allow-logical-duplicate.meaning/none",
+        Breach::Twins(TwinBreach::Accepted),
+        "The parameter allowLogicalDuplicate has no effect.",
+    ),
+    (
+        "ncbct.requested-execution-date.past/taken",
+        Breach::PastDays("/requestedExecutionDate", i64::MAX),
+        "A day that is past is taken for today.",
+    ),
+    ("periodic.start-date.past/taken", Breach::PastDays("/startDate", i64::MAX), "A series may have begun."),
+];
 
 /// Name, operations, header, values that are refused, and a sentence.
 type Headers = (&'static str, &'static [Operation], &'static str, When, &'static str);
@@ -67,53 +87,51 @@ type Bodies = (&'static str, &'static [Operation], &'static str, When, Then, &'s
 
 #[rustfmt::skip]
 fn bodies() -> Vec<Bodies> {
-    use Then::{Refuse, TakeFor};
+    use Then::{Capitals, Refuse, TakeFor};
     const AMOUNT: Then = TakeFor(r#"{"amount":"250000.00","currency":"NOK"}"#);
     vec![
         ("account.bban.check-digit/eleven", &[P], "/creditorAccount/bban", When::Text(|text| text.len() == 11 && !has_check_digit(text)), Refuse, "The check digit of domestic account numbers is looked at."),
         ("account.bban.check-digit/domestic-only", &[P], "/creditorAccount/bban", When::Text(|text| text.len() != 11), Refuse, "Domestic account numbers have eleven digits."),
-        ("account.iban.check-digits/creditor", PAYMENTS, "/creditorAccount/iban", When::Text(|text| !has_check_digits(text)), Refuse, "The check digits of the creditor's iban are looked at."),
-        ("account.iban.check-digits/debtor", PAYMENTS, "/debtorAccount/iban", When::Text(|text| !has_check_digits(text)), Refuse, "The check digits of the debtor's iban are looked at."),
+        ("account.iban.check-digits/creditor", PAYMENTS, "/creditorAccount/iban", When::Text(has_wrong_check_digits), TakeFor("\"NO6100004200594\""), "The check digits of the creditor's iban are not looked at."),
+        ("account.iban.check-digits/debtor", PAYMENTS, "/debtorAccount/iban", When::Text(has_wrong_check_digits), TakeFor("\"NO1400004200179\""), "The check digits of the debtor's iban are not looked at."),
         ("account.identifier.both/refused", PAYMENTS, "/creditorAccount", When::Value(|account| account.get("iban").is_some() && account.get("bban").is_some()), Refuse, "An account has one number."),
         ("address.other-lengths/city", PAYMENTS, "/creditorAddress/city", When::Longer(35), Refuse, "Cities have at most 35 characters."),
         ("address.other-lengths/building", PAYMENTS, "/creditorAddress/buildingNumber", When::Longer(16), Refuse, "Building numbers have at most 16 characters."),
-        ("amount.digits.fewer/refused", PAYMENTS, "/instructedAmount", When::Value(has_fewer_digits), Refuse, "An amount has all digits of its currency."),
+        ("amount.digits.fewer/taken", PAYMENTS, "/instructedAmount", When::Value(has_fewer_digits), AMOUNT, "An amount need not have all digits of its currency."),
         ("amount.digits.withdrawn/refused", PAYMENTS, "/instructedAmount/currency", When::Text(is_withdrawn), Refuse, "Withdrawn currencies cannot be paid in."),
         ("amount.digits.xdr/refused", PAYMENTS, "/instructedAmount/currency", When::Is("XDR"), Refuse, "Special drawing rights cannot be paid in."),
         ("amount.form.unusual/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.")), Refuse, "An amount has no leading zeros."),
-        ("amount.form.unusual/taken", PAYMENTS, "/instructedAmount", When::Value(is_unusual), AMOUNT, "An amount may have a sign, leading zeros or no digit before the point."),
+        ("amount.form.unusual/taken", PAYMENTS, "/instructedAmount", When::Value(is_unusual), AMOUNT, "An amount may have no digit before the point, or none after it."),
         ("amount.negative/taken", PAYMENTS, "/instructedAmount", When::Value(|amount| amount["amount"].as_str().is_some_and(|text| text.starts_with('-') && is_number(&text[1..]))), AMOUNT, "An amount below zero is taken."),
-        ("amount.zero/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.chars().all(|letter| matches!(letter, '0' | '.'))), Refuse, "Nothing cannot be paid."),
+        ("amount.zero/taken", PAYMENTS, "/instructedAmount", When::Value(is_zero), AMOUNT, "Nothing can be paid."),
         ("amount.precision.near/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.split('.').next().unwrap_or_default().len() > 13), Refuse, "An amount has at most 13 digits before the point."),
         ("basket.payment-ids.duplicate/refused", &[B], "/paymentIds", When::Value(has_duplicates), Refuse, "A payment is in a basket once."),
         ("basket.payment-ids.empty/taken", &[B], "/paymentIds", When::Value(|ids| ids.as_array().is_some_and(Vec::is_empty)), TakeFor(r#"["payment-pending-0001"]"#), "A basket may be empty."),
-        ("basket.payment-ids.unknown/one", &[B], "/paymentIds", When::Value(|ids| ids.as_array().is_some_and(|ids| ids.len() == 1 && ids[0].as_str().is_some_and(|id| id.len() < 30))), TakeFor(r#"["payment-pending-0001"]"#), "A basket may have a payment that the bank does not know yet."),
-        ("country.case/taken", PAYMENTS, "/creditorAddress/country", When::Text(|text| !country::is_listed(text) && country::is_listed(&text.to_ascii_uppercase())), TakeFor("\"NO\""), "Countries may be in small letters."),
-        ("currency.case/taken", PAYMENTS, "/instructedAmount/currency", When::Text(|text| Currency::listed(text).is_none() && Currency::listed(&text.to_ascii_uppercase()).is_some()), TakeFor("\"NOK\""), "Currencies may be in small letters."),
+        ("country.case/taken", PAYMENTS, "/creditorAddress/country", When::Like(Likeness::LetterCase, &country::LISTED), TakeFor("\"NO\""), "Countries may be in small letters."),
+        ("currency.case/taken", PAYMENTS, "/instructedAmount/currency", When::Like(Likeness::LetterCase, &currency::LISTED), Capitals, "Currencies of amounts may be in small letters."),
+        ("currency.case/taken-of-creditors", PAYMENTS, "/creditorAccount/currency", When::Like(Likeness::LetterCase, &currency::LISTED), Capitals, "Currencies of creditors' accounts may be in small letters."),
+        ("currency.case/taken-of-debtors", PAYMENTS, "/debtorAccount/currency", When::Like(Likeness::LetterCase, &currency::LISTED), Capitals, "Currencies of debtors' accounts may be in small letters."),
         ("json.unknown-members/refused", &[N, P, B], "", When::Value(has_unknown_members), Refuse, "Members that the document does not list are refused."),
-        ("ncbct.creditor-agent.form/bic", &[N], "/creditorAgent", When::Text(|text| !is_bic(text)), Refuse, "The agent of the creditor is a BIC."),
+        ("ncbct.creditor-agent.form/any", &[N], "/creditorAgent", When::Text(|text| !text.is_empty()), TakeFor("\"TESTDEFF\""), "The agent of the creditor may be any text."),
         ("ncbct.creditor-agent.both/demanded", &[N], "/creditorAgent", When::AbsentWith("/creditorAccount/bban"), Refuse, "Who gives a bban gives an agent."),
         ("ncbct.purpose/demanded-below", &[N], "/regulatoryReportingCode", When::Is("13"), Refuse, "The reporting code 13 is not taken below the threshold."),
         ("ncbct.regulatory-reporting.below/demanded", &[N], "/regulatoryReportingInformation", When::AbsentWith("/regulatoryReportingCode"), Refuse, "Who gives a reporting code gives the information."),
         ("ncbct.regulatory-reporting.other-currency/demanded", &[N], "", When::Value(|body| body["instructedAmount"]["currency"] != "NOK" && body.get("regulatoryReportingCode").is_none()), Refuse, "Reporting members are required in every other currency."),
         ("ncbct.regulatory-reporting-information.length.non-ascii/bytes", &[N], "/regulatoryReportingInformation", When::Text(|text| text.len() > 140), Refuse, "Reporting information has at most 140 bytes."),
-        ("ncbct.remittance-unstructured.length.non-ascii/bytes", &[N], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
         ("periodic.remittance-unstructured.length.non-ascii/bytes", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
         ("periodic.remittance-unstructured.length.non-ascii/utf-16", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.encode_utf16().count() > 140), Refuse, "A remittance text has at most 140 UTF-16 units."),
-        ("ncbct.requested-execution-date.past/refused", &[N], "/requestedExecutionDate", When::Text(|text| text < "2030-01-31"), Refuse, "A payment is not executed in the past."),
         ("ncbct.requested-execution-date.basic/taken", &[N], "/requestedExecutionDate", When::Text(|text| text.len() == 8 && chrono::NaiveDate::parse_from_str(text, "%Y%m%d").is_ok()), TakeFor("\"2031-02-05\""), "A date may be written without hyphens."),
-        ("periodic.start-date.past/refused", &[P], "/startDate", When::Text(|text| text < "2030-01-31"), Refuse, "No series begins in the past."),
-        ("periodic.end-date.before-start/refused", &[P], "", When::Value(ends_before_it_starts), Refuse, "No series ends before it starts."),
+        ("periodic.end-date.before-start/taken", &[P], "/endDate", When::Together(ends_before_it_starts), TakeFor("\"2099-12-31\""), "A series may end before it starts."),
         ("periodic.execution-rule.preceding/taken", &[P], "/executionRule", When::Is("preceding"), TakeFor("\"preceeding\""), "The usual spelling of preceding is taken as well."),
-        ("periodic.months.absent/demanded", &[P], "", When::Value(|body| body["frequency"] == "MonthlyVariable" && body.get("monthsOfExecution").is_none()), Refuse, "MonthlyVariable needs months."),
-        ("periodic.months.empty/refused", &[P], "/monthsOfExecution", When::Value(|months| months.as_array().is_some_and(Vec::is_empty)), Refuse, "A list of months has at least one."),
+        ("periodic.months.absent/taken", &[P], "/monthsOfExecution", When::Together(lacks_months), TakeFor("[1]"), "MonthlyVariable may come without months."),
+        ("periodic.months.empty/taken", &[P], "/monthsOfExecution", When::Value(|months| months.as_array().is_some_and(Vec::is_empty)), TakeFor("[1]"), "A list of months may be empty."),
         ("periodic.months.other-frequency/refused", &[P], "", When::Value(|body| body["frequency"] != "MonthlyVariable" && body.get("monthsOfExecution").is_some()), Refuse, "Months go with MonthlyVariable alone."),
         ("periodic.day.end-of-month/refused", &[P], "/dayOfExecution", When::Text(|text| matches!(text, "29" | "30" | "31")), Refuse, "Days that not every month has are refused."),
         ("periodic.day.leading-zero/refused", &[P], "/dayOfExecution", When::Text(|text| text.starts_with('0')), Refuse, "Days have no leading zero."),
     ]
 }
 
-const VARIANCES: [(&str, Variance, &str); 14] = [
+const VARIANCES: [(&str, Variance, &str); 16] = [
     (
         "header.tpp-redirect-uri.format/empty",
         Variance::EmptyStrings,
@@ -122,9 +140,19 @@ const VARIANCES: [(&str, Variance, &str); 14] = [
     ("json.duplicate-keys/last", Variance::LastOfDuplicates, "Of members with one name the last counts."),
     ("json.null/absent", Variance::NullIsAbsent, "What is null counts as absent."),
     (
-        "ncbct.allow-logical-duplicate.type/any",
-        Variance::AnyFlag("allowLogicalDuplicate"),
-        "An allowLogicalDuplicate that is no boolean is not looked at.",
+        "basket.payment-ids.unknown/taken",
+        Variance::AnyPayments,
+        "A basket may have payments that the bank does not know yet.",
+    ),
+    (
+        "basket.payment-ids.other-psu/taken",
+        Variance::PaymentsOfOthers,
+        "A basket may have payments of other PSUs.",
+    ),
+    (
+        "customers.with-accounts.content/cards-too",
+        Variance::CardsWithAccounts,
+        "Cards are accounts: without these, customers are listed without cards.",
     ),
     (
         "customers.with-accounts.type/any",
@@ -289,14 +317,8 @@ fn has_check_digit(bban: &str) -> bool {
         && digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum::<u32>() % 11 == 0
 }
 
-/// The third and fourth character of an iban, modulo 97 (ISO 13616-1).
-fn has_check_digits(iban: &str) -> bool {
-    let Some((front, rest)) = iban.split_at_checked(4) else { return false };
-    let remainder = rest.chars().chain(front.chars()).try_fold(0, |remainder: u32, letter| {
-        let value = letter.to_digit(36)?;
-        Some((if value < 10 { remainder * 10 } else { remainder * 100 } + value) % 97)
-    });
-    remainder == Some(1)
+fn has_wrong_check_digits(iban: &str) -> bool {
+    !has_check_digits(iban) && iban.len() > 4 && iban.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn is_number(text: &str) -> bool {
@@ -309,18 +331,20 @@ fn has_fewer_digits(amount: &Value) -> bool {
     let currency = amount["currency"].as_str().and_then(Currency::listed);
     let Some(digits) = currency.and_then(Currency::minor_units) else { return false };
     let text = amount["amount"].as_str().unwrap_or_default();
-    text.split_once('.').map_or(0, |(_, fraction)| fraction.len()) < digits
+    is_number(text) && text.split_once('.').map_or(0, |(_, fraction)| fraction.len()) < digits
 }
 
-/// A form that JSON numbers do not have, of an amount in kroner.
+/// In kroner, with all its digits.
+fn is_zero(amount: &Value) -> bool {
+    let text = amount["amount"].as_str().unwrap_or_default();
+    is_number(text) && text.chars().all(|letter| matches!(letter, '0' | '.')) && !has_fewer_digits(amount)
+}
+
+/// A form of an amount in kroner that JSON numbers do not have.
 fn is_unusual(amount: &Value) -> bool {
     let text = amount["amount"].as_str().unwrap_or_default();
-    let bare = text.trim().trim_start_matches('+');
-    let padded = format!("0{bare}0");
-    amount["currency"] == "NOK"
-        && text != bare
-        && is_number(&padded)
-        && bare.split_once('.').is_none_or(|(_, fraction)| fraction.len() <= 2)
+    let bare = text.starts_with('.') || text.ends_with('.');
+    amount["currency"] == "NOK" && bare && text.len() > 1 && is_number(&format!("0{text}0"))
 }
 
 fn is_withdrawn(code: &str) -> bool {
@@ -359,19 +383,14 @@ fn has_unknown_members(body: &Value) -> bool {
     body.as_object().is_some_and(|members| members.keys().any(|name| !MEMBERS.contains(&name.as_str())))
 }
 
-fn is_bic(text: &str) -> bool {
-    matches!(text.len(), 8 | 11)
-        && text.bytes().enumerate().all(|(index, byte)| match index {
-            0..6 => byte.is_ascii_uppercase(),
-            _ => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-        })
+fn ends_before_it_starts(body: &Map<String, Value>) -> bool {
+    let day = |name: &str| body.get(name)?.as_str().and_then(|text| date::parse(text).ok());
+    day("startDate").zip(day("endDate")).is_some_and(|(start, end)| end < start)
 }
 
-fn ends_before_it_starts(body: &Value) -> bool {
-    match (body["startDate"].as_str(), body["endDate"].as_str()) {
-        (Some(start), Some(end)) => end < start,
-        _ => false,
-    }
+fn lacks_months(body: &Map<String, Value>) -> bool {
+    body.get("frequency").is_some_and(|frequency| frequency == "MonthlyVariable")
+        && !body.contains_key("monthsOfExecution")
 }
 
 /// One or two digits that are no day of any month.
@@ -389,8 +408,7 @@ mod tests {
 
     #[test]
     fn check_digits_are_those_of_the_numbers() {
-        assert!(has_check_digits("NO1400004200179") && !has_check_digits("NO1500004200179"));
-        assert!(!has_check_digits("NO") && !has_check_digits("NO14 0000"));
+        assert!(has_wrong_check_digits("NO1500004200179") && !has_wrong_check_digits("NO1400004200179"));
         assert!(has_check_digit("00004200179") && !has_check_digit("00004200178") && !has_check_digit("1"));
     }
 
@@ -402,15 +420,18 @@ mod tests {
                 && has_fewer_digits(&amount("1"))
                 && !has_fewer_digits(&amount("1.00"))
         );
-        assert!(is_unusual(&amount("+1.00")) && is_unusual(&amount(" 1.00")) && !is_unusual(&amount("1.00")));
-        assert!(!is_unusual(&amount("+1.000")) && !is_unusual(&amount("+x")));
+        assert!(is_unusual(&amount(".50")) && is_unusual(&amount("1.")) && !is_unusual(&amount("1.00")));
+        assert!(!is_unusual(&amount("+.5")) && !is_unusual(&amount(".")) && !is_unusual(&amount("1..")));
+        assert!(is_zero(&amount("0.00")) && !is_zero(&amount("0")) && !is_zero(&amount("0.01")));
         assert!(has_duplicates(&json!(["a", "b", "a"])) && !has_duplicates(&json!(["a", "b"])));
         assert!(
             has_unknown_members(&json!({ "synthetic": 1 }))
                 && !has_unknown_members(&json!({ "frequency": 1 }))
         );
-        assert!(is_bic("TESTNO22") && is_bic("TESTNO22XXX") && !is_bic("TESTNO2") && !is_bic("testno22"));
-        assert!(ends_before_it_starts(&json!({ "startDate": "2030-02-02", "endDate": "2030-02-01" })));
+        let body = |json: Value| json.as_object().unwrap().clone();
+        let series =
+            json!({ "startDate": "2030-02-02", "endDate": "2030-02-01", "frequency": "MonthlyVariable" });
+        assert!(ends_before_it_starts(&body(series.clone())) && lacks_months(&body(series)));
         assert!(
             is_impossible_day("0")
                 && is_impossible_day("32")

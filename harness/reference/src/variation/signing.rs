@@ -1,10 +1,10 @@
 //! What the document leaves open in certificates, digests and signatures.
 
 use crate::declaration::Declaration;
-use crate::rules::{Breach, DigestBreach, Effect, Entry, Variance as V};
+use crate::rules::{Effect, Entry, Variance as V};
 
 #[rustfmt::skip]
-const VARIATIONS: [(&str, V, &str); 19] = [
+const VARIATIONS: [(&str, V, &str); 17] = [
     ("certificate.form/only-der", V::OnlyDer, "A certificate is base64 of DER, never of PEM."),
     ("digest.basket/not-read", V::NoBasketDigest, "A Digest on the basket is not looked at."),
     ("digest.padding/unpadded", V::UnpaddedDigest, "Digests need no padding."),
@@ -18,9 +18,7 @@ const VARIATIONS: [(&str, V, &str); 19] = [
     ("signature.headers.case/small", V::SmallLetters, "The names of signed headers have to be in small letters."),
     ("signature.replay/refused", V::NoReplay, "A signature that was seen before is refused."),
     ("header.x-request-id.reuse/refused", V::RequestIdOnce, "A request id that was seen before is refused."),
-    ("signature.wrap.case/as-shown", V::WordAsShown, "Charset and encoding of encoded words are in the letters of the document."),
     ("signature.key-id.serial/as-shown", V::SerialAsShown, "The serial number in keyId has capital letters and no leading zeros."),
-    ("signature.value.url-safe/read", V::UrlSafeSignature, "A signature in the URL-safe alphabet is read as well."),
     ("certificate.trailing/passed-over", V::TrailingText, "What follows the base64 of a certificate is passed over."),
     ("signature.wrap.unknown/any-charset", V::AnyCharset, "Every charset of an encoded word is taken for UTF-8."),
     ("signature.key-id.issuer/as-shown", V::IssuerAsShown, "The issuer in keyId is written as the certificate shows it."),
@@ -31,11 +29,6 @@ pub(super) fn variations() -> Vec<Entry> {
         .into_iter()
         .map(|(name, variance, says)| Entry::new(name, vec![Effect::Variance(variance)], says))
         .collect();
-    all.push(Entry::breach(
-        "digest.whitespace/rewritten",
-        Breach::Digest(DigestBreach::Rewritten),
-        "A Digest is that of the JSON as the bank would write it.",
-    ));
     all.push(Entry {
         declares: &[Declaration::Choice("key-id.serial", "any")],
         ..Entry::new(

@@ -154,7 +154,7 @@ fn calls(payment: &str, basket: &str) -> Vec<(Call, String, &'static str)> {
             format!("{ncbct}/{{paymentId}}"),
             "delete",
         ),
-        (at(format!("{basket}/status")), "/v1/signing-baskets/{basketId}/status".to_owned(), "get"),
+        (Call::get(&format!("{basket}/status")), "/v1/signing-baskets/{basketId}/status".to_owned(), "get"),
         (Call::sandbox("POST", customers, &customer), customers.to_owned(), "post"),
         (sandbox("POST", "customers/customer-0001/accounts", &new_account), at_customer, "post"),
         (

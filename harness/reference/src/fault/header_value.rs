@@ -1,0 +1,106 @@
+//! Faults of what header values may say where the document gives no closed form: lawful values that a bank
+//! refuses on one operation, and people whom it takes for others.
+
+use axum::http::StatusCode;
+
+use super::title;
+use crate::header::Header;
+use crate::operation::Operation;
+use crate::refusal::Code;
+use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, When};
+
+const B: Operation = Operation::Basket;
+const N: Operation = Operation::Ncbct;
+const P: Operation = Operation::Periodic;
+const S: Operation = Operation::Customers;
+const T: Operation = Operation::Transaction;
+
+/// Clause and name, header, operations, values that are refused, and which these are.
+type Refused = (&'static str, &'static str, &'static [Operation], fn(&str) -> bool, &'static str);
+
+#[rustfmt::skip]
+const REFUSED: [Refused; 14] = [
+    ("header.x-accept-fix.format/no-amount-as-string", "x-accept-fix", &[N, P, T], |value| value == "amount-as-string", "amount-as-string alone"),
+    ("header.x-accept-fix.format/no-longer-name", "x-accept-fix", &[N, P, T], |value| value == "longer-name", "longer-name"),
+    ("header.x-accept-fix.format/no-account-type", "x-accept-fix", &[N, P, T], |value| value == "cash-account-type-iso", "cash-account-type-iso"),
+    ("header.x-accept-fix.format/no-switch", "x-accept-fix", &[N, P, T], |value| value.starts_with("cardaccount-"), "the name of the change to card accounts"),
+    ("header.x-accept-fix.several/refused", "x-accept-fix", &[B, N, P, T], |value| value.contains(','), "several names"),
+    ("header.x-accept-fix.several/no-more-than-two", "x-accept-fix", &[N, T], |value| value.matches(',').count() > 1, "more than two names"),
+    ("header.x-request-id.format/only-uuids", "x-request-id", &[N, P, S, T], |value| !is_uuid(value), "what is no UUID"),
+    ("header.x-request-id.format/short", "x-request-id", &[B, N], |value| value.len() > 64, "more than 64 characters"),
+    ("header.tpp-session-id.format/only-uuids", "tpp-session-id", &[N, P, T], |value| !is_uuid(value), "what is no UUID"),
+    ("header.psu-ip-address.format/no-ipv6", "psu-ip-address", &[N, P, T], |value| value.contains(':'), "an IPv6 address"),
+    ("header.psu-ip-address.format/no-short-ipv6", "psu-ip-address", &[B, P], |value| value.contains("::"), "an IPv6 address with zeros left out"),
+    ("header.x-psu-identity.ncbct/no-d-number", "x-psu-identity", &[N], is_d_number, "a D-number"),
+    ("header.x-psu-identity.periodic/no-d-number", "x-psu-identity", &[P], is_d_number, "a D-number"),
+    ("header.x-psu-identity.ncbct/only-d-number", "x-psu-identity", &[N], |value| !is_d_number(value), "a national identity number"),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let mut faults: Vec<Entry> = REFUSED
+        .iter()
+        .flat_map(|values| values.2.iter().map(move |operation| refused(values, *operation)))
+        .collect();
+    for operation in [N, P] {
+        faults.push(treats(
+            format!("header.x-psu-identity.{operation}/not-alone"),
+            (operation, "x-psu-identity", When::Without("psu-id")),
+            "x-psu-identity without psu-id",
+        ));
+        faults.push(treats(
+            format!("header.psu-context.absent/demanded-on-{operation}-alone"),
+            (operation, "psu-context", When::Absent),
+            "a request without psu-context",
+        ));
+    }
+    faults.push(treats(
+        "header.psu-context.absent/demanded-of-devices".to_owned(),
+        (P, "psu-device-id", When::Without("psu-context")),
+        "psu-device-id without psu-context",
+    ));
+    faults.push(Entry::new(
+        "header.x-psu-identity.format/digits",
+        vec![
+            Effect::Breach(Breach::HeaderForm(Header::XPsuIdentity)),
+            Effect::Breach(Breach::IdentityDigits),
+        ],
+        "What is no digit does not count in X-PSU-IDENTITY.",
+    ));
+    for operation in [N, P] {
+        faults.push(Entry::new(
+            format!("header.x-psu-identity.format/any-on-{operation}"),
+            vec![
+                Effect::Breach(Breach::HeaderForm(Header::XPsuIdentity)),
+                Effect::Breach(Breach::UnknownIdentity(operation)),
+            ],
+            format!("{} accepts any X-PSU-IDENTITY.", title(operation)),
+        ));
+    }
+    faults.push(Entry::new(
+        "error.corporate-id.code/forbidden",
+        vec![Effect::Refuses("error.corporate-id-missing", StatusCode::BAD_REQUEST, Code::Forbidden)],
+        "A corporate user without PSU-Corporate-ID is refused with FORBIDDEN.",
+    ));
+    faults
+}
+
+fn refused(&(name, header, operations, says, which): &Refused, operation: Operation) -> Entry {
+    let name = if operations.len() > 1 { format!("{name}-on-{operation}") } else { name.to_owned() };
+    treats(name, (operation, header, When::Text(says)), &format!("{which} in {header}"))
+}
+
+fn treats(name: String, (operation, header, when): (Operation, &'static str, When), what: &str) -> Entry {
+    let treatment = Treatment { operation, place: Place::Header(header), when, then: Then::Refuse };
+    Entry::treats(name, treatment, format!("{} refuses {what}.", title(operation)))
+}
+
+/// A number whose day of birth has 40 added to it.
+fn is_d_number(identity: &str) -> bool {
+    identity.starts_with(['4', '5', '6', '7'])
+}
+
+fn is_uuid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+        && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

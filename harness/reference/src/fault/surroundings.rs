@@ -1,0 +1,93 @@
+//! Faults that show only beside something else that is lawful: a rule that is not asked where a request has a
+//! certain header, parameter or member.
+
+use serde_json::Value;
+
+use super::title;
+use crate::date;
+use crate::operation::Operation;
+use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
+
+const N: Operation = Operation::Ncbct;
+const P: Operation = Operation::Periodic;
+
+/// Clause, operation, pointer, the values that break the rule, and what they are taken for.
+type Broken = (&'static str, Operation, &'static str, When, Then);
+
+/// A rule that is not asked, and the places beside which it is not.
+type Skipped = (Broken, &'static [(&'static str, Place)]);
+
+#[rustfmt::skip]
+const SKIPPED: [Skipped; 10] = [
+    (
+        ("ncbct.creditor-name.length", N, "/creditorName", When::Longer(70), Then::Cut(70)),
+        &[("psu-device-id", Place::Header("psu-device-id")), ("duplicate-allowed", Place::Query("allowLogicalDuplicate")), ("address", Place::Body("/creditorAddress"))],
+    ),
+    (
+        ("periodic.creditor-name.length", P, "/creditorName", When::Longer(70), Then::Cut(70)),
+        &[("end-date", Place::Body("/endDate")), ("psu-user-agent", Place::Header("psu-user-agent"))],
+    ),
+    (
+        ("ncbct.remittance-unstructured.length", N, "/remittanceInformationUnstructured", When::Longer(140), Then::Cut(140)),
+        &[("purpose", Place::Body("/purposeCode")), ("corporate-id", Place::Header("psu-corporate-id"))],
+    ),
+    (
+        ("ncbct.regulatory-reporting-information.length", N, "/regulatoryReportingInformation", When::Longer(140), Then::Cut(140)),
+        &[("agent", Place::Body("/creditorAgent")), ("psu-http-method", Place::Header("psu-http-method"))],
+    ),
+    (
+        ("ncbct.regulatory-reporting-code.listed", N, "/regulatoryReportingCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"14\"")),
+        &[("remittance", Place::Body("/remittanceInformationUnstructured")), ("redirect-preferred", Place::Header("tpp-redirect-preferred"))],
+    ),
+    (
+        ("ncbct.purpose-code", N, "/purposeCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"OTHR\"")),
+        &[("date", Place::Body("/requestedExecutionDate")), ("context", Place::Header("psu-context"))],
+    ),
+    (
+        ("periodic.ultimate-debtor.length", P, "/ultimateDebtor", When::Longer(70), Then::Cut(70)),
+        &[("purpose", Place::Body("/purposeCode")), ("psu-geo-location", Place::Header("psu-geo-location"))],
+    ),
+    (
+        ("periodic.months.duplicate", P, "/monthsOfExecution", When::Value(has_repetition), Then::TakeFor("[1]")),
+        &[("day", Place::Body("/dayOfExecution")), ("psu-ip-port", Place::Header("psu-ip-port"))],
+    ),
+    (
+        ("periodic.end-date.format", P, "/endDate", When::Text(is_no_date), Then::TakeFor("\"2099-12-31\"")),
+        &[("rule", Place::Body("/executionRule")), ("psu-accept", Place::Header("psu-accept"))],
+    ),
+    (
+        ("country.listed", P, "/creditorAddress/country", When::Text(|text| !text.is_empty()), Then::TakeFor("\"NO\"")),
+        &[("street", Place::Body("/creditorAddress/street")), ("accept-language", Place::Header("accept-language"))],
+    ),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let each = SKIPPED.iter().flat_map(|(broken, beside)| beside.iter().map(move |beside| (broken, beside)));
+    let entry = |((clause, operation, pointer, when, then), (name, place)): (&Broken, &(&str, Place))| {
+        let treatment =
+            Treatment { operation: *operation, place: Place::Body(pointer), when: *when, then: *then };
+        Entry::new(
+            format!("{clause}/not-asked-beside-{name}"),
+            vec![Effect::TreatsBeside(treatment, *place)],
+            format!("{} does not ask this of requests with {}.", title(*operation), words(*place)),
+        )
+    };
+    each.map(entry).collect()
+}
+
+fn words(place: Place) -> String {
+    match place {
+        Place::Header(name) => format!("the header {name}"),
+        Place::Query(name) => format!("the parameter {name}"),
+        Place::Body(pointer) => format!("the member {}", pointer[1..].replace('/', " ")),
+    }
+}
+
+fn has_repetition(months: &Value) -> bool {
+    let months = months.as_array().map(Vec::as_slice).unwrap_or_default();
+    months.iter().enumerate().any(|(at, month)| months[..at].contains(month))
+}
+
+fn is_no_date(text: &str) -> bool {
+    date::parse(text).is_err()
+}
