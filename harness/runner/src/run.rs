@@ -8,7 +8,8 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Totals,
+    CaseSource, CaseVerdict, ClauseLevel, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted,
+    Totals,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
@@ -268,6 +269,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         profile_sha256: session.profile().sha256(),
         waivers_sha256: options.waivers.sha256.clone(),
         clock_runs: session.clock_runs(),
+        levels: session.profile().levels.clone(),
         only: options.only.clone(),
         skip: options.skip.clone(),
         arguments: options.arguments.clone(),
@@ -294,6 +296,7 @@ pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMu
             section: suite.spec().document.section(clause.line),
             standard,
             why,
+            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != ClauseLevel::usual(word)),
         };
         tell(&Event::Clause(text));
     }
