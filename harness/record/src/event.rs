@@ -210,7 +210,7 @@ pub struct ClauseText {
 impl ClauseText {
     /// What a breach of it does in this run.
     pub fn level(&self) -> ClauseLevel {
-        self.set.unwrap_or(ClauseLevel::usual(self.strength))
+        self.set.unwrap_or(self.strength.usual_level())
     }
 }
 

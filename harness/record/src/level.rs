@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::verdict::Strength;
-
 /// What a breach of a clause does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -87,18 +85,6 @@ pub struct ClauseLevel {
     pub level: Level,
     /// Who set it.
     pub by: LevelSource,
-}
-
-impl ClauseLevel {
-    /// That of a clause of this strength where nobody sets another one.
-    pub const fn usual(strength: Strength) -> Self {
-        let level = match strength {
-            Strength::Stated | Strength::Derived => Level::Deny,
-            Strength::Expected => Level::Warn,
-            Strength::Choice | Strength::Observed | Strength::Untestable => Level::Note,
-        };
-        Self { level, by: LevelSource::Strength }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::level::Level;
+use crate::level::{ClauseLevel, Level, LevelSource};
 
 /// What a run concludes about one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -80,6 +80,16 @@ impl Strength {
     /// Whether the document demands it, in its own words or by a standard that it names.
     pub const fn is_demanded(self) -> bool {
         matches!(self, Self::Stated | Self::Derived)
+    }
+
+    /// The level of a clause of this strength where nobody sets another one.
+    pub const fn usual_level(self) -> ClauseLevel {
+        let level = match self {
+            Self::Stated | Self::Derived => Level::Deny,
+            Self::Expected => Level::Warn,
+            Self::Choice | Self::Observed | Self::Untestable => Level::Note,
+        };
+        ClauseLevel { level, by: LevelSource::Strength }
     }
 
     /// The word used in the ledger and in every report.

@@ -116,7 +116,7 @@ impl Levels {
 
 impl Entry {
     fn new(clause: &Clause, profile: &Profile) -> Self {
-        let level = ClauseLevel::usual(strength(clause).0);
+        let level = strength(clause).0.usual_level();
         let Strength::Choice(choice) = &clause.strength else {
             // Of what the document demands the rules for answers observe what they do not hold against it.
             let observed =

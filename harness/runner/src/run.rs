@@ -8,8 +8,7 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseLevel, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted,
-    Totals,
+    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Totals,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
@@ -296,7 +295,7 @@ pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMu
             section: suite.spec().document.section(clause.line),
             standard,
             why,
-            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != ClauseLevel::usual(word)),
+            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != word.usual_level()),
         };
         tell(&Event::Clause(text));
     }
