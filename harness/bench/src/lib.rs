@@ -1,7 +1,7 @@
 //! The steps that a run is made of, each by itself: for the benchmarks, which say how long they take, and for
 //! counting their instructions, which are the same in every run.
 
-use std::{collections::BTreeSet, hint::black_box, io};
+use std::{hint::black_box, io};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
@@ -10,6 +10,7 @@ use xs2aspec_report::{Run, format::Report};
 use xs2aspec_runner::{
     exchange::Answer,
     judge,
+    levels::Levels,
     profile::{TEST_CERTIFICATE, TEST_KEY},
 };
 use xs2aspec_signing::Signer;
@@ -58,9 +59,9 @@ const SIGNED: &[u8] = &[b'x'; 320];
 fn judging() -> Step {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let answer = Answer { status: 201, headers, body: CREATED.into() };
-    let strict = BTreeSet::new();
+    let levels = Levels::default();
     let rules = AnswerRules::load(&Tree::embedded()).expect("the embedded spec can be read");
-    Box::new(move || drop(black_box(judge::examine("ncbct", &answer, &rules, &strict))))
+    Box::new(move || drop(black_box(judge::examine("ncbct", &answer, &rules, &levels))))
 }
 
 fn example() -> Result<Vec<Event>, String> {

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod levels;
 mod own;
 mod parsed;
 
@@ -9,13 +10,14 @@ use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
+pub(crate) use self::levels::Levels;
 pub(crate) use self::own::{InspectCert, Keys, Prove, Scaffold, Serve, Sign};
 use self::parsed::{depth, time};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
 /// `--pack` that of another document.
 ///
-/// Without a command it does what `run` does. Exit codes: 0 conforms; 1 a violation; 2 the command line, a
+/// Without a command it does what `run` does. Exit codes: 0 conforms, be it with warnings; 1 a violation; 2 the command line, a
 /// profile, a case or a clause is wrong, or a file cannot be written; 3 the target did not answer, or a case
 /// that the document demands could not be judged; 4 nothing ran.
 #[derive(Debug, Parser)]
@@ -138,6 +140,8 @@ pub(crate) struct Run {
     /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
     #[arg(long, value_name = "FILE")]
     pub(crate) waivers: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
     /// Say first what differs from this earlier run: its `record.jsonl` or its folder
     #[arg(long, value_name = "RECORD")]
     pub(crate) base: Option<PathBuf>,
@@ -171,6 +175,8 @@ pub(crate) struct Explore {
     /// Time to take at most, such as 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) time: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
     /// Stop at the first violation
     #[arg(long)]
     pub(crate) fail_fast: bool,
@@ -210,7 +216,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// What the record of a run that goes on says itself.
-const RESUMED: [&str; 12] = [
+const RESUMED: [&str; 15] = [
     "target",
     "only",
     "skip",
@@ -221,6 +227,9 @@ const RESUMED: [&str; 12] = [
     "now",
     "fault",
     "variation",
+    "deny",
+    "warn",
+    "allow",
     "fail_fast",
     "force",
 ];
@@ -279,6 +288,8 @@ pub(crate) struct Rejudge {
     #[arg(value_name = "RECORD")]
     pub(crate) record: PathBuf,
     #[command(flatten)]
+    pub(crate) levels: Levels,
+    #[command(flatten)]
     pub(crate) source: Source,
 }
 
@@ -335,12 +346,22 @@ pub(crate) struct Diff {
     /// What makes exit code 1
     #[arg(long, value_enum, default_value_t = Gate::New)]
     pub(crate) gate: Gate,
+    /// What else makes exit code 1: a case that newly warns
+    #[arg(long, short = 'D', value_enum, value_name = "WHAT")]
+    pub(crate) deny: Option<Denied>,
+}
+
+/// What a difference may be besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Denied {
+    /// Cases that newly warn
+    Warnings,
 }
 
 /// When a difference is red.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Gate {
-    /// Where a case is newly broken, and only there
+    /// Where a case is newly broken, and only there; with `--deny warnings` also where one newly warns
     New,
     /// Never
     None,
@@ -460,6 +481,8 @@ pub(crate) struct Explain {
     /// target
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
     #[command(flatten)]
     pub(crate) source: Source,
 }

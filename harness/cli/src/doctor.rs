@@ -121,6 +121,7 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     let word = match verdict.verdict {
         Verdict::Pass => "accepted",
         Verdict::NotApplicable => "not sent",
+        Verdict::Warn => "answered, with a warning",
         Verdict::Fail => "not accepted, or answered in another way than the document says",
         _ => "could not be judged",
     };
@@ -137,7 +138,8 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     }
     // With the suite's own key a refusal is no violation, and is to be explained all the same.
     let is_refused = response.is_some_and(|response| response.status >= 300);
-    if verdict.verdict != Verdict::Fail && !(verdict.verdict == Verdict::Inconclusive && is_refused) {
+    let is_broken = matches!(verdict.verdict, Verdict::Fail | Verdict::Warn);
+    if !(is_broken || verdict.verdict == Verdict::Inconclusive && is_refused) {
         return lines;
     }
     for finding in verdict.findings.iter().take(3) {

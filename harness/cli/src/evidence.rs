@@ -125,16 +125,21 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
             said.push(format!("{option} {}", list(patterns)));
         }
     }
+    for rule in &start.levels {
+        let (level, pattern) = (rule.level.word(), text::short(&rule.pattern));
+        said.push(format!("level {level} for {pattern}, by {}", rule.by.words()));
+    }
     if let Some(shard) = &start.shard {
         let planned = start.planned.unwrap_or_default();
         said.push(format!("shard {} of {planned} cases", text::short(shard)));
     }
     let counts = summary.totals().counts();
     said.push(format!(
-        "depth {}: {} cases, of which {} not applicable, {} waived, {} inconclusive, {} with an error",
+        "depth {}: {} cases, of which {} not applicable, {} with a warning, {} waived, {} inconclusive, {} with an error",
         text::short(&start.depth),
         counts.total(),
         counts.not_applicable,
+        counts.warn,
         counts.waived,
         counts.inconclusive,
         counts.error
@@ -169,7 +174,7 @@ async fn against_the_suite(
             return Ok(());
         }
     }
-    match xs2aspec_runner::rejudge(suite, || archive.record()).await {
+    match xs2aspec_runner::rejudge(suite, || archive.record(), &[]).await {
         Ok(rejudged) => judged_again(&rejudged, summary.complete(), verified),
         Err(error) => {
             let said = format!("that the verdicts follow from the recorded answers: {error}");

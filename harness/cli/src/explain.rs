@@ -2,8 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_record::{Exit, Header};
-use xs2aspec_runner::{Profile, Session, fill::Filled};
+use xs2aspec_record::{ClauseLevel, Exit, Header};
+use xs2aspec_runner::{Levels, Profile, Session, fill::Filled};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{Failure, args::Explain};
@@ -11,17 +11,12 @@ use crate::{Failure, args::Explain};
 /// Explains a case or a clause.
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
+    let mut profile = profile(args, &suite)?;
+    profile.levels.extend(args.levels.0.iter().cloned());
+    let levels = Levels::new(suite.clauses(), &profile).map_err(Failure::input)?;
     if let Some(clause) = suite.clauses().get(&args.id) {
-        explain_clause(&suite, clause);
+        explain_clause(&suite, clause, &levels);
     } else if let Some(case) = suite.case(&args.id) {
-        let spec = &suite.spec().profile;
-        let profile = match &args.target {
-            None if suite.tree().other_document().is_some() => Profile::of_url("http://127.0.0.1", spec),
-            None => Profile::reference("http://127.0.0.1"),
-            Some(target) if target.contains("://") => Profile::of_url(target, spec),
-            Some(target) => Profile::read(Path::new(target), spec),
-        };
-        let profile = profile.map_err(Failure::input)?;
         let session = Session::new(Arc::clone(&suite), profile.for_show(), 0, chrono::Utc::now())
             .map_err(Failure::input)?;
         explain_case(&suite, case, &session, args.target.is_some());
@@ -37,8 +32,20 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-fn explain_clause(suite: &Suite, clause: &Clause) {
-    describe(clause, &suite.spec().document);
+/// The profile that requests are filled from, and whose levels count.
+fn profile(args: &Explain, suite: &Suite) -> Result<Profile, Failure> {
+    let spec = &suite.spec().profile;
+    let profile = match &args.target {
+        None if suite.tree().other_document().is_some() => Profile::of_url("http://127.0.0.1", spec),
+        None => Profile::reference("http://127.0.0.1"),
+        Some(target) if target.contains("://") => Profile::of_url(target, spec),
+        Some(target) => Profile::read(Path::new(target), spec),
+    };
+    profile.map_err(Failure::input)
+}
+
+fn explain_clause(suite: &Suite, clause: &Clause, levels: &Levels) {
+    describe(clause, &suite.spec().document, levels);
     let cases: Vec<&Case> = suite.cases().iter().filter(|case| case.clause == clause.id).collect();
     let answers = suite.answers();
     let checked = |name: &&str| answers.clauses_of(name).contains(clause.id.as_str());
@@ -54,7 +61,7 @@ fn explain_clause(suite: &Suite, clause: &Clause) {
     }
 }
 
-fn describe(clause: &Clause, document: &Document) {
+fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     say!("clause     {} ({})", clause.id, clause.strength.word());
     say!("says       {}", clause.says);
     say!("document   L{}, {}", clause.line, document.section(clause.line));
@@ -63,10 +70,13 @@ fn describe(clause: &Clause, document: &Document) {
         Strength::Stated | Strength::Expected => {}
         Strength::Derived(standard) => say!("standard   {standard}"),
         Strength::Choice(choice) => {
-            say!("choice     {} in [choices] of a profile; usual: {}", choice.key, choice.default);
+            let how = if choice.expected { "expected unless declared" } else { "usual" };
+            say!("choice     {} in [choices] of a profile; {how}: {}", choice.key, choice.default);
         }
         Strength::Observed(why) | Strength::Untestable(why) => say!("because    {why}"),
     }
+    let ClauseLevel { level, by } = levels.clause(&clause.id);
+    say!("level      {}, by {}", level.word(), by.words());
     for row in &clause.reading {
         say!("reading    {row}: {}", document.reading(*row).unwrap_or_default());
     }
@@ -82,7 +92,13 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     say!("expects    {}", case.expect);
     if let Expectation::Choice(values) = &case.expect {
         for (choice, expectation) in values {
-            say!("           {choice}: {expectation}; observed unless declared");
+            let usual = match suite.clauses().get(&case.clause).map(|clause| &clause.strength) {
+                Some(Strength::Choice(known)) if known.expected && known.default == *choice => {
+                    "expected unless another is declared"
+                }
+                _ => "observed unless declared",
+            };
+            say!("           {choice}: {expectation}; {usual}");
         }
     }
     match (&case.control, &case.same_as) {
@@ -107,7 +123,7 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     }
     say!("");
     if let Some(clause) = suite.clauses().get(&case.clause) {
-        describe(clause, &suite.spec().document);
+        describe(clause, &suite.spec().document, session.levels());
     }
     match session.preview(case) {
         Ok(requests) => {

@@ -6,7 +6,7 @@ use xs2aspec_prove::{
     AREA, ExploreOptions, Explored, Shown, Violation,
     exploration::{self, End, Progress, Step},
 };
-use xs2aspec_record::{Exit, outputs};
+use xs2aspec_record::{Exit, Level, outputs};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, Session};
 use xs2aspec_suite::{Suite, nearest};
@@ -31,6 +31,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         now: args.now,
         fault: args.fault.as_deref(),
         variation: &args.variation,
+        levels: &args.levels,
     };
     let target = target::open(&asked).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
@@ -81,6 +82,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
     let mut arguments = target;
     let only = args.only.iter().flat_map(|operation| ["--only".to_owned(), operation.clone()]);
     arguments.extend(only);
+    arguments.extend(args.levels.arguments());
     let (seed, budget) = (seed.to_string(), args.budget.to_string());
     arguments.extend(["--seed".to_owned(), seed, "--budget".to_owned(), budget]);
     ExploreOptions {
@@ -100,9 +102,13 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
 }
 
 fn says(progress: Progress) -> String {
-    let Progress { requests, reached, partitions, pairs, violations } = progress;
+    let Progress { requests, reached, partitions, pairs, violations, warnings } = progress;
+    let warned = match warnings {
+        0 => String::new(),
+        warnings => format!(", {}", text::count(warnings, "warning")),
+    };
     format!(
-        "{}, {reached} of {partitions} partitions and {pairs} pairs reached, {}",
+        "{}, {reached} of {partitions} partitions and {pairs} pairs reached, {}{warned}",
         self::requests(requests),
         text::count(violations, "violation")
     )
@@ -145,7 +151,8 @@ fn say_end(explored: &Explored, seed: u64) {
 }
 
 fn say_violation(violation: &Violation) {
-    say!("\nBROKEN  {}", violation.clause);
+    let word = if violation.level() == Level::Warn { "WARNED" } else { "BROKEN" };
+    say!("\n{word}  {}", violation.clause);
     match &violation.shown {
         Shown::Plain(case) => {
             say!("   | {}", case.request.operation);

@@ -124,7 +124,7 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: BankVariant) -> Result<
         .iter()
         .filter_map(|event| if let Event::Verdict(verdict) = event { Some(verdict.clone()) } else { None })
         .collect();
-    let row = mutation::row(bank, &verdicts);
+    let row = mutation::row(suite, bank, &verdicts);
     let shown = Shown::of(&events).map_err(Failure::input)?;
     let mut terminal = Terminal::default();
     shown.show(&mut [&mut terminal]);
@@ -132,14 +132,16 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: BankVariant) -> Result<
     let own = row.own().count();
     let name = bank.name();
     if bank.kind() != Kind::Fault {
-        say!("{name}: {} cases fail, {} cannot be judged", row.fired.len(), row.unjudged.len());
-        return Ok(if row.fired.is_empty() && row.unjudged.is_empty() {
+        let (failing, warning, open) = (row.fired.len(), row.warned.len(), row.unjudged.len());
+        say!("{name}: {failing} cases fail, {warning} warn, {open} cannot be judged");
+        return Ok(if row.alarms().is_empty() && row.unjudged.is_empty() {
             Exit::Conforms
         } else {
             Exit::Violation
         });
     }
-    say!("{name}: {} cases fail, {own} of them for {}", row.fired.len(), row.clause);
+    let (failing, warning) = (row.fired.len(), row.warned.len());
+    say!("{name}: {failing} cases fail, {warning} warn, {own} of them for {}", row.clause);
     for case in row.own() {
         say!("  {case}");
     }

@@ -11,7 +11,7 @@ use crate::{Failure, args::Rejudge, report};
 pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
-    let rejudged = xs2aspec_runner::rejudge(suite, || RecordReader::open(&path))
+    let rejudged = xs2aspec_runner::rejudge(suite, || RecordReader::open(&path), &args.levels.0)
         .await
         .map_err(|error| report::wrong(&path, &error))?;
     for change in &rejudged.changed {

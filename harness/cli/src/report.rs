@@ -24,7 +24,7 @@ use xs2aspec_report::{
 
 use crate::{
     Failure,
-    args::{Diff as DiffArgs, Format, Gate, Merge, Report},
+    args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report},
 };
 
 /// Draws one format from a record.
@@ -135,7 +135,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
         DiffError::Head(error) => wrong(&head, &error),
     })?;
     say_on!("{}", diff::markdown(&changes));
-    let is_red = args.gate == Gate::New && !changes.newly_broken.is_empty();
+    let is_warned = args.deny == Some(Denied::Warnings) && !changes.newly_warned.is_empty();
+    let is_red = args.gate == Gate::New && (is_warned || !changes.newly_broken.is_empty());
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
 }
 

@@ -87,6 +87,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         now: args.now,
         fault: args.fault.as_deref(),
         variation: &args.variation,
+        levels: &args.levels,
     };
     let target = target::open(&asked).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
@@ -185,6 +186,7 @@ fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
     if let Some(path) = &args.waivers {
         arguments.extend(["--waivers".to_owned(), path.display().to_string()]);
     }
+    arguments.extend(args.levels.arguments());
     if args.seed.is_some() || args.target.is_none() {
         arguments.extend(["--seed".to_owned(), seed.to_string()]);
     }

@@ -13,7 +13,11 @@ use xs2aspec_runner::{
 };
 use xs2aspec_suite::{ProfileSpec, TEMPLATE};
 
-use crate::{Failure, args::Init, report};
+use crate::{
+    Failure,
+    args::{Init, Levels},
+    report,
+};
 
 /// The target, and the built-in bank behind it if it is that.
 pub(crate) struct Target {
@@ -37,12 +41,15 @@ pub(crate) struct Asked<'a> {
     pub(crate) fault: Option<&'a str>,
     /// Its variations.
     pub(crate) variation: &'a [String],
+    /// The levels that the command line gives.
+    pub(crate) levels: &'a Levels,
 }
 
 pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
     let Some(target) = args.target else { return built_in(args).await };
     let arguments = vec!["--target".to_owned(), target.to_owned()];
-    let profile = self::profile(target, args.spec)?;
+    let mut profile = self::profile(target, args.spec)?;
+    profile.levels.extend(args.levels.0.iter().cloned());
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     // A key that cannot sign is told before anybody is asked.
     let wrong = |error| Failure::input(format!("`[signing]` of {target}: {error}"));
@@ -92,6 +99,7 @@ async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
         bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
     declare(&mut profile, &variations);
+    profile.levels.extend(args.levels.0.iter().cloned());
     let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), (*name).to_owned()]);
     let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
     let arguments = fault.chain(variation).collect();

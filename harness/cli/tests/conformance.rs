@@ -74,6 +74,12 @@ impl Bench {
         let verdict = &done.verdict;
         match verdict.verdict {
             Verdict::Pass | Verdict::Observed => Ok(Completion::Completed),
+            Verdict::Warn => {
+                for finding in &verdict.findings {
+                    eprintln!("warn  {} ({}): {}", finding.clause, verdict.case, finding.mismatch());
+                }
+                Ok(Completion::Completed)
+            }
             Verdict::NotApplicable => Ok(Completion::Ignored { reason: verdict.reason.clone() }),
             word @ (Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error) => {
                 let reason = verdict.reason.clone().unwrap_or_default();

@@ -270,7 +270,7 @@ impl Contents {
                 if verdict.role == Role::Selected {
                     match verdict.verdict {
                         Verdict::Pass | Verdict::Observed => self.passed.push(verdict.case),
-                        Verdict::Waived => self.warned.push(verdict.case),
+                        Verdict::Warn | Verdict::Waived => self.warned.push(verdict.case),
                         Verdict::Fail | Verdict::Inconclusive | Verdict::Error => {
                             self.failed.push(verdict.case);
                         }

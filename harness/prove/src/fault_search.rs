@@ -243,12 +243,17 @@ impl Batch {
             (Some(bank), profile, None)
         };
         let session = session.beside(profile, &self.requests, inside)?;
-        let before = one.sent;
+        let (before, may_warn) = (one.sent, one.bank.may_warn(session.suite()));
         session.limit_exchanges(options.budget - before);
         for case in &self.cases {
             let done = session.run(case).await;
-            one.found = (done.verdict.verdict == Verdict::Fail)
-                .then(|| (case.about.clone().unwrap_or_default(), done.verdict.findings.clone()));
+            let is_found = match done.verdict.verdict {
+                Verdict::Fail => true,
+                Verdict::Warn => done.verdict.findings.iter().any(|one| !may_warn.contains(&one.clause)),
+                _ => false,
+            };
+            one.found =
+                is_found.then(|| (case.about.clone().unwrap_or_default(), done.verdict.findings.clone()));
             one.sent = before + session.exchanges();
             if one.found.is_some() || one.sent >= options.budget {
                 break;

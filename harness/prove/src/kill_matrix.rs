@@ -1,6 +1,6 @@
 //! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a
 //! variation) against every case. A fault must be caught by its own clause; on the clean bank and on a
-//! variation nothing may fire.
+//! variation nothing may fire, but for a warning about the freedom that the variation uses.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,6 +47,11 @@ pub struct Row {
     /// Cases that are a plain request once more, said by name, where that request failed: each with its
     /// clause. They are not told apart from it, and the request is theirs as well.
     pub by_name: BTreeMap<String, String>,
+    /// Cases that only warn, by id: each with its clause and the clauses of its findings.
+    pub warned: BTreeMap<String, (String, BTreeSet<String>)>,
+    /// Clauses of which a bank that keeps the document may be warned: it uses the freedom that they leave in
+    /// another way than they are plainly read.
+    pub may_warn: BTreeSet<String>,
     /// Cases that could not be judged, by id, with the reason.
     pub unjudged: BTreeMap<String, String>,
 }
@@ -64,6 +69,8 @@ impl Row {
             cases: 0,
             fired: BTreeMap::new(),
             by_name: BTreeMap::new(),
+            warned: BTreeMap::new(),
+            may_warn: Some(clause.to_owned()).filter(|_| kind == Kind::Variation).into_iter().collect(),
             unjudged: BTreeMap::new(),
         };
         let verdicts: Vec<&CaseVerdict> = verdicts.into_iter().collect();
@@ -75,6 +82,10 @@ impl Row {
                     let clauses = clauses.chain([&verdict.clause]).cloned().collect();
                     row.fired.insert(verdict.case.clone(), clauses);
                 }
+                Verdict::Warn => {
+                    let clauses = verdict.findings.iter().map(|finding| finding.clause.clone()).collect();
+                    row.warned.insert(verdict.case.clone(), (verdict.clause.clone(), clauses));
+                }
                 Verdict::Inconclusive | Verdict::Error => {
                     row.unjudged.insert(verdict.case.clone(), verdict.reason.clone().unwrap_or_default());
                 }
@@ -82,30 +93,56 @@ impl Row {
             }
         }
         for verdict in verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Inconclusive) {
-            if verdict.same_as.as_ref().is_some_and(|plain| row.fired.contains_key(plain)) {
+            let is_broken = |plain| row.fired.contains_key(plain) || row.warned.contains_key(plain);
+            if verdict.same_as.as_ref().is_some_and(is_broken) {
                 row.by_name.insert(verdict.case.clone(), verdict.clause.clone());
             }
         }
         row
     }
 
-    /// Cases that fired for the clause of the fault itself, by themselves or as the plain request that they
-    /// are.
+    /// Cases that fired or warned for the clause of the fault itself, by themselves or as the plain request
+    /// that they are.
     pub fn own(&self) -> impl Iterator<Item = &str> {
+        let warned = self
+            .warned
+            .iter()
+            .filter(|(_, (own, clauses))| *own == self.clause || clauses.contains(&self.clause));
+        self.denied().chain(warned.map(|(case, _)| case.as_str()))
+    }
+
+    /// Those of them that fired.
+    fn denied(&self) -> impl Iterator<Item = &str> {
         let fired = self.fired.iter().filter(|(_, clauses)| clauses.contains(&self.clause));
         let by_name = self.by_name.iter().filter(|(_, clause)| **clause == self.clause);
         fired.map(|(case, _)| case.as_str()).chain(by_name.map(|(case, _)| case.as_str()))
     }
 
-    /// Firing cases by clause, most first: what the bank is accused of.
-    fn accusations(&self) -> Vec<(&str, usize)> {
-        let mut counts = BTreeMap::<&str, usize>::new();
-        for clause in self.fired.values().flatten() {
-            *counts.entry(clause).or_default() += 1;
+    /// Cases that accuse a bank which keeps the document, each with what it says: those that fire, and those
+    /// that warn of something else than the freedom that the bank uses.
+    pub fn alarms(&self) -> Vec<(&str, String)> {
+        let joined = |clauses: &BTreeSet<String>| clauses.iter().cloned().collect::<Vec<_>>().join(", ");
+        let fired =
+            self.fired.iter().map(|(case, clauses)| (case.as_str(), format!("fails ({})", joined(clauses))));
+        let warned = self.warned.iter().filter(|(_, (_, clauses))| !clauses.is_subset(&self.may_warn));
+        let warned =
+            warned.map(|(case, (_, clauses))| (case.as_str(), format!("warns ({})", joined(clauses))));
+        fired.chain(warned).collect()
+    }
+
+    /// Firing cases by clause, most first, then warning ones: what the bank is accused of.
+    fn accusations(&self) -> Vec<(String, usize)> {
+        let mut counts = BTreeMap::<(bool, &str), usize>::new();
+        let warned = self.warned.values().flat_map(|(_, clauses)| clauses).map(|clause| (true, clause));
+        for (is_warning, clause) in self.fired.values().flatten().map(|clause| (false, clause)).chain(warned)
+        {
+            *counts.entry((is_warning, clause)).or_default() += 1;
         }
-        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-        counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        counts
+        let mut counts: Vec<((bool, &str), usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|((is_warning, clause), count)| (*is_warning, std::cmp::Reverse(*count), *clause));
+        let label =
+            |is_warning, clause: &str| if is_warning { format!("warn {clause}") } else { clause.to_owned() };
+        counts.into_iter().map(|((is_warning, clause), count)| (label(is_warning, clause), count)).collect()
     }
 }
 
@@ -144,20 +181,19 @@ impl KillMatrix {
         let mut flaws = Vec::new();
         for row in &self.rows {
             let Row { name, clause, .. } = row;
-            if row.kind == Kind::Fault && row.fired.is_empty() {
+            if row.kind == Kind::Fault && row.fired.is_empty() && row.warned.is_empty() {
                 flaws.push(Flaw(format!("fault {name} survives: no case fails")));
             } else if row.kind == Kind::Fault && row.own().next().is_none() {
                 let by = row.accusations();
-                let by: Vec<&str> = by.iter().take(3).map(|(clause, _)| *clause).collect();
+                let by: Vec<&str> = by.iter().take(3).map(|(clause, _)| clause.as_str()).collect();
                 flaws
                     .push(Flaw(format!("fault {name} is caught by {} only, not by {clause}", by.join(", "))));
             }
             if row.kind != Kind::Fault {
                 let what = if row.kind == Kind::Clean { "the clean bank" } else { name };
-                let accused = row.fired.iter().map(|(case, clauses)| {
-                    let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
-                    format!("false alarm: {case} fails on {what} ({})", clauses.join(", "))
-                });
+                let alarms = row.alarms();
+                let accused =
+                    alarms.iter().map(|(case, says)| format!("false alarm on {what}: {case} {says}"));
                 let unjudged = row.unjudged.iter();
                 let unjudged =
                     unjudged.map(|(case, why)| format!("{case} cannot be judged on {what}: {why}"));
@@ -188,13 +224,18 @@ impl KillMatrix {
     pub fn totals(&self) -> String {
         let faults = self.of(Kind::Fault).count();
         let killed = self.of(Kind::Fault).filter(|row| row.own().next().is_some()).count();
+        let denied = self.of(Kind::Fault).filter(|row| row.denied().next().is_some()).count();
+        let how = match killed - denied {
+            0 => String::new(),
+            warned => format!(" ({denied} denied, {warned} warned of)"),
+        };
         let clauses: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
         let variations = self.of(Kind::Variation).count();
         let alarms: usize =
-            self.rows.iter().filter(|row| row.kind != Kind::Fault).map(|r| r.fired.len()).sum();
+            self.rows.iter().filter(|row| row.kind != Kind::Fault).map(|row| row.alarms().len()).sum();
         let cases = self.rows.iter().map(|row| row.cases).max().unwrap_or_default();
         format!(
-            "{killed} of {faults} faults in {} clauses caught by their own clause; {alarms} false alarms on the clean bank and \
+            "{killed} of {faults} faults in {} clauses caught by their own clause{how}; {alarms} false alarms on the clean bank and \
              {variations} variations; {cases} cases",
             clauses.len()
         )
@@ -204,14 +245,15 @@ impl KillMatrix {
     /// by clause. Stable between runs with the same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
-            "# {}\n# bank, name, cases that fail for its own clause, cases that fail, and of what they accuse it; made by \
+            "# {}\n# bank, name, cases that fail or warn for its own clause, cases that fail or warn, and of what; made by \
              `xs2aspec prove --matrix FILE --update`\n",
             self.totals()
         );
         for row in &self.rows {
             let accusations: Vec<String> =
                 row.accusations().iter().map(|(clause, count)| format!("{clause} {count}")).collect();
-            let (kind, name, own, fired) = (row.kind.word(), &row.name, row.own().count(), row.fired.len());
+            let (kind, name, own) = (row.kind.word(), &row.name, row.own().count());
+            let fired = row.fired.len() + row.warned.len();
             _ = writeln!(text, "{kind}\t{name}\t{own}\t{fired}\t{}", accusations.join(", "));
         }
         text
@@ -219,10 +261,14 @@ impl KillMatrix {
 
     /// The whole matrix: a line for each bank and case that fires, with the clauses that it names.
     pub fn details(&self) -> String {
-        let mut text = "# bank, name, case that fails, clauses that it names\n".to_owned();
+        let mut text = "# bank, name, case that fails or warns, clauses that it names\n".to_owned();
         for row in &self.rows {
             for (case, clauses) in &row.fired {
                 let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
+                _ = writeln!(text, "{}\t{}\t{case}\t{}", row.kind.word(), row.name, clauses.join(", "));
+            }
+            for (case, (_, clauses)) in &row.warned {
+                let clauses: Vec<String> = clauses.iter().map(|clause| format!("warn {clause}")).collect();
                 _ = writeln!(text, "{}\t{}\t{case}\t{}", row.kind.word(), row.name, clauses.join(", "));
             }
         }
@@ -234,10 +280,10 @@ impl KillMatrix {
     pub fn cases(&self, cases: &[&str]) -> String {
         let alone = self.alone();
         let mut counts = BTreeMap::<&str, usize>::new();
-        for case in self.of(Kind::Fault).flat_map(|row| row.fired.keys()) {
+        for case in self.of(Kind::Fault).flat_map(|row| row.fired.keys().chain(row.warned.keys())) {
             *counts.entry(case).or_default() += 1;
         }
-        let mut text = "# case, faults on which it fails, fault that it alone catches\n".to_owned();
+        let mut text = "# case, faults on which it fails or warns, fault that it alone catches\n".to_owned();
         for case in cases {
             let (count, fault) = (counts.get(case).unwrap_or(&0), alone.get(case).unwrap_or(&""));
             _ = writeln!(text, "{case}\t{count}\t{fault}");
@@ -279,7 +325,7 @@ impl KillMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xs2aspec_record::{Finding, Place, Role};
+    use xs2aspec_record::{Finding, Level, Place, Role};
 
     fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdict {
         let finding = |clause: &&str| Finding {
@@ -287,6 +333,7 @@ mod tests {
             expected: "a refusal".into(),
             actual: "201".into(),
             at: "status".into(),
+            level: if word == Verdict::Warn { Level::Warn } else { Level::Deny },
         };
         CaseVerdict {
             case: case.to_owned(),
@@ -361,6 +408,46 @@ mod tests {
                 assert_eq!(flaws(vec![row], &[]).len(), 1, "{word:?} on {name}");
             }
         }
+    }
+
+    #[test]
+    fn a_fault_that_is_warned_of_is_caught_and_the_numbers_say_how() {
+        let warned = fault(&[
+            verdict("a.b/x", "a.b", Verdict::Warn, &["a.b"]),
+            verdict("d/x", "d", Verdict::Warn, &["a.b", "e"]),
+        ]);
+        let denied = Row::new((Kind::Fault, "c/z", "c"), &[verdict("c/x", "c", Verdict::Fail, &["c"])]);
+        assert_eq!(flaws(vec![warned.clone(), denied.clone()], &[]), [""; 0]);
+        let matrix = KillMatrix::new(vec![warned, denied], BTreeSet::new());
+        assert!(
+            matrix.totals().starts_with(
+                "2 of 2 faults in 2 clauses caught by their own clause (1 denied, 1 warned of); 0 false alarms"
+            ),
+            "{}",
+            matrix.totals()
+        );
+        let line = "fault\ta.b/off-by-one\t2\t2\twarn a.b 2, warn e 1\n";
+        assert!(matrix.snapshot().contains(line), "{}", matrix.snapshot());
+        assert!(matrix.details().contains("fault\ta.b/off-by-one\td/x\twarn a.b, warn e\n"));
+        let others = fault(&[verdict("c/x", "c", Verdict::Warn, &["d"])]);
+        assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by warn d only, not by a.b"]);
+    }
+
+    #[test]
+    fn a_variation_may_be_warned_of_for_its_own_clause_alone() {
+        let variation = |names: &[&str]| {
+            flaws(
+                vec![Row::new(
+                    (Kind::Variation, "a.b/other", "a.b"),
+                    &[verdict("x", "c", Verdict::Warn, names)],
+                )],
+                &[],
+            )
+        };
+        assert_eq!(variation(&["a.b"]), [""; 0]);
+        assert_eq!(variation(&["a.b", "d"]), ["false alarm on a.b/other: x warns (a.b, d)"]);
+        let clean = Row::new((Kind::Clean, "clean", ""), &[verdict("x", "c", Verdict::Warn, &["a.b"])]);
+        assert_eq!(flaws(vec![clean], &[]), ["false alarm on the clean bank: x warns (a.b)"]);
     }
 
     #[test]

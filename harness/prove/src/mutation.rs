@@ -54,7 +54,7 @@ pub async fn rows(
             record(event);
         })
         .await?;
-        rows.push(row(bank, &verdicts));
+        rows.push(row(suite, bank, &verdicts));
     }
     let nowhere = Profile::reference(NOWHERE)?;
     let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
@@ -90,9 +90,11 @@ pub async fn run(
 }
 
 /// The row of a bank: what its selected cases came to.
-pub fn row(bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
+pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let selected = verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
-    Row::new((bank.kind(), bank.name(), bank.clause()), selected)
+    let mut row = Row::new((bank.kind(), bank.name(), bank.clause()), selected);
+    row.may_warn.extend(bank.may_warn(suite));
+    row
 }
 
 /// Clauses that the document demands: each of them must have a fault, whether or not the suite has a case
@@ -135,7 +137,7 @@ impl Shared {
         } else {
             over_tcp(suite, bank, options, |profile| session(profile, None), sink).await?;
         }
-        Ok(row(bank, &verdicts))
+        Ok(row(suite, bank, &verdicts))
     }
 }
 

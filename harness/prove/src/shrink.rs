@@ -1,6 +1,6 @@
 //! The smallest request that still shows what a larger one showed.
 
-use xs2aspec_record::{Finding, Verdict as Word};
+use xs2aspec_record::Finding;
 use xs2aspec_runner::{Done, Session};
 use xs2aspec_suite::{Case, Expectation, Suite};
 
@@ -40,9 +40,7 @@ pub(crate) async fn shrink(
         (request, done)
     };
     let (mut best, mut shown) = ask(first).await;
-    if shown.verdict.verdict != Word::Fail {
-        return None;
-    }
+    shown.verdict.by_findings()?;
     let (case, findings) = (best.case.clone(), shown.verdict.findings.clone());
     let before: Vec<Wrong<'_>> = findings.iter().map(|finding| Wrong::new(&case, finding)).collect();
     let mut is_smaller = true;
@@ -53,7 +51,7 @@ pub(crate) async fn shrink(
             let (request, done) = ask(request).await;
             let findings = &done.verdict.findings;
             let is_same = findings.iter().any(|one| before.contains(&Wrong::new(&request.case, one)));
-            if done.verdict.verdict == Word::Fail && is_same {
+            if is_same {
                 (best, shown, is_smaller) = (request, done, true);
                 break;
             }

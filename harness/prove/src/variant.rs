@@ -1,16 +1,17 @@
 //! Variants of the reference bank: the bank as it is, with one fault, or with one variation.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use http::{HeaderValue, Request};
-use xs2aspec_reference::{Clock, Config, Fault, Indoors, Variation};
+use xs2aspec_reference::{Clock, Config, Declaration, Fault, Indoors, Variation};
 use xs2aspec_runner::{
     Profile,
     exchange::{Answer, Inside},
     fill::Filled,
     profile::AuthorizedProfile,
 };
+use xs2aspec_suite::{Clause, Strength, Suite};
 
 use crate::{Kind, ProveError, declare};
 
@@ -62,6 +63,26 @@ impl BankVariant {
             Self::Fault(fault) => fault.clause(),
             Self::Variation(variation) => variation.clause(),
         }
+    }
+
+    /// Clauses of which this bank may be warned though it keeps the document: the one that leaves it the
+    /// freedom, and those of the choices that its profile declares in another way than that of the clean bank.
+    pub fn may_warn(self, suite: &Suite) -> BTreeSet<String> {
+        let Self::Variation(variation) = self else { return BTreeSet::new() };
+        let keys: Vec<&str> = variation
+            .declares()
+            .iter()
+            .filter_map(|declaration| match declaration {
+                Declaration::Choice(key, _) | Declaration::NoChoice(key) => Some(*key),
+                _ => None,
+            })
+            .collect();
+        let is_declared = |clause: &&Clause| match &clause.strength {
+            Strength::Choice(choice) => keys.contains(&choice.key.as_str()),
+            _ => false,
+        };
+        let declared = suite.clauses().values().filter(is_declared).map(|clause| clause.id.clone());
+        declared.chain([variation.clause().to_owned()]).collect()
     }
 
     /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what

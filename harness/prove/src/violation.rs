@@ -1,15 +1,15 @@
-//! What drawn requests show: a violation, by the smallest request that shows it.
+//! What drawn requests show: a violation or a warning, by the smallest request that shows it.
 
 use std::collections::BTreeSet;
 
 use xs2aspec_generate::{Draft, Due, Edit, Move, keep};
-use xs2aspec_record::Finding;
+use xs2aspec_record::{Finding, Level};
 use xs2aspec_suite::{Case, Suite, request::describe};
 
 /// The area of drawn cases, below `cases/`.
 pub const AREA: &str = "explored";
 
-/// A violation, and what shows it.
+/// A violation or a warning, and what shows it.
 #[derive(Debug)]
 pub struct Violation {
     /// The clause that is broken first.
@@ -78,6 +78,11 @@ impl DrawnRequest {
 }
 
 impl Violation {
+    /// The level of the worst that is wrong.
+    pub fn level(&self) -> Level {
+        self.findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Deny)
+    }
+
     /// The text of a case file that shows it again. `None` where it takes more than a case file can say, or
     /// where the suite has the case.
     pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {

@@ -10,7 +10,10 @@ pub struct Changes {
     /// Cases that fail now and did not, each with what is wrong; new cases that fail are among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newly_broken: Vec<(String, String)>,
-    /// Cases that failed and pass now.
+    /// Cases that warn now and did not, each with what is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_warned: Vec<(String, String)>,
+    /// Cases that failed or warned and pass now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<String>,
     /// Cases that were judged and are not now, each with the reason.

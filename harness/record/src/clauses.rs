@@ -46,7 +46,8 @@ pub enum ClauseState {
     Broken,
     /// It was not asked, since the profile does not say enough, or what came could not be judged.
     NotAsked,
-    /// The profile declares absent what it needs, or the command line left it out.
+    /// The profile declares absent what it needs, or the command line left it out, or a breach of it is only
+    /// noted.
     LeftOut,
 }
 
@@ -72,7 +73,7 @@ pub struct Demanded {
     pub broken: usize,
     /// Not asked because the profile does not say enough, or not told.
     pub not_asked: usize,
-    /// Declared absent by the profile, or left out by `--only`, `--skip`, `--depth` or `--shard`.
+    /// Declared absent by the profile, or left out by `--only`, `--skip`, `--depth`, `--shard` or `--allow`.
     pub left_out: usize,
 }
 
@@ -101,6 +102,8 @@ impl std::fmt::Display for Demanded {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DemandedClauses {
     demanded: BTreeSet<String>,
+    /// Those of them whose breach is only noted.
+    left_out: BTreeSet<String>,
     cases: BTreeMap<String, Cases>,
     checks: BTreeMap<String, AnswerCheck>,
     /// Cases that were not asked, or not told, by operation.
@@ -159,13 +162,20 @@ impl DemandedClauses {
         self.demanded.insert(clause.to_owned());
     }
 
+    /// The document demands this clause, and a breach of it is only noted: nothing is said of it.
+    pub fn leave_out(&mut self, clause: &str) {
+        self.demand(clause);
+        self.left_out.insert(clause.to_owned());
+    }
+
     /// Takes the verdict of a case, selected or not.
     pub fn add(&mut self, verdict: &CaseVerdict) {
         match verdict.verdict {
             Verdict::Pass => self.of(&verdict.clause).kept += 1,
             // Of a control that nobody selected only what its status says counts.
-            Verdict::Fail if verdict.role == Role::Control && !verdict.is_broken_control() => {}
-            Verdict::Fail | Verdict::Waived => {
+            Verdict::Fail | Verdict::Warn
+                if verdict.role == Role::Control && !verdict.is_broken_control() => {}
+            Verdict::Fail | Verdict::Warn | Verdict::Waived => {
                 let broken: BTreeSet<&str> =
                     verdict.findings.iter().map(|finding| finding.clause.as_str()).collect();
                 for clause in &broken {
@@ -206,7 +216,9 @@ impl DemandedClauses {
         self.demanded.contains(clause).then(|| {
             let cases = self.cases.get(clause);
             let answers = self.checks.get(clause).map_or(0, |check| check.answers);
-            if cases.is_some_and(|cases| cases.broken > 0) {
+            if self.left_out.contains(clause) {
+                ClauseState::LeftOut
+            } else if cases.is_some_and(|cases| cases.broken > 0) {
                 ClauseState::Broken
             } else if cases.is_some_and(|cases| cases.unasked.untold > 0) {
                 ClauseState::NotAsked
@@ -293,7 +305,10 @@ impl DemandedClauses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Finding, sample};
+    use crate::{
+        level::Level,
+        verdict::{Finding, sample},
+    };
 
     fn verdict(clause: &str, word: Verdict) -> CaseVerdict {
         let finding = |clause: &str| Finding {
@@ -301,6 +316,7 @@ mod tests {
             expected: "one".to_owned(),
             actual: "two".to_owned(),
             at: "body".to_owned(),
+            level: Level::Deny,
         };
         let findings = if word == Verdict::Fail { vec![finding(clause)] } else { vec![] };
         CaseVerdict { findings, ..sample(clause, word) }
@@ -347,6 +363,11 @@ mod tests {
             a.add(&absent("a", not_said("b = 1")));
         };
         assert_eq!(state(in_part), Kept);
+        let allowed = |a: &mut DemandedClauses| {
+            a.leave_out("a");
+            a.add(&verdict("a", Verdict::Pass));
+        };
+        assert_eq!(state(allowed), LeftOut, "nothing is said of what is only noted");
         let beside = |a: &mut DemandedClauses| {
             let findings = verdict("b", Verdict::Fail).findings;
             a.add(&CaseVerdict { findings, ..verdict("a", Verdict::Fail) });

@@ -12,6 +12,9 @@ pub struct Counts {
     pub pass: usize,
     /// `fail`
     pub fail: usize,
+    /// `warn`
+    #[serde(default)]
+    pub warn: usize,
     /// `waived`
     #[serde(default)]
     pub waived: usize,
@@ -45,6 +48,7 @@ impl Counts {
         match verdict {
             Verdict::Pass => &mut self.pass,
             Verdict::Fail => &mut self.fail,
+            Verdict::Warn => &mut self.warn,
             Verdict::Waived => &mut self.waived,
             Verdict::Inconclusive => &mut self.inconclusive,
             Verdict::NotApplicable => &mut self.not_applicable,

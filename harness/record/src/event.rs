@@ -8,11 +8,16 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    changes::Changes, clauses::AnswerChecks, counts::Counts, verdict::CaseVerdict, verdict::Strength,
+    changes::Changes,
+    clauses::AnswerChecks,
+    counts::Counts,
+    level::{ClauseLevel, LevelRule},
+    verdict::{CaseVerdict, Strength},
     waiver::WaiverSeen,
 };
 
 /// One line of the record.
+#[expect(clippy::large_enum_variant, reason = "a run has one `run-started`, and nobody keeps many events")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -109,6 +114,10 @@ pub struct RunStarted {
     /// SHA-256 of the file of waivers, in hex, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waivers_sha256: Option<String>,
+    /// Levels that the target profile and then the command line gave to clauses; of several for one clause
+    /// the last one counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelRule>,
     /// Patterns given with `--only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
@@ -193,6 +202,16 @@ pub struct ClauseText {
     /// Why it is only observed, or cannot be tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What a breach of it does in this run, where its strength alone does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<ClauseLevel>,
+}
+
+impl ClauseText {
+    /// What a breach of it does in this run.
+    pub fn level(&self) -> ClauseLevel {
+        self.set.unwrap_or(self.strength.usual_level())
+    }
 }
 
 /// The text of a case file.

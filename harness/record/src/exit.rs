@@ -7,9 +7,10 @@ use crate::{totals::Totals, waiver::WaiverSeen};
 #[repr(u8)]
 pub enum Exit {
     /// Every selected case was judged, each demanded clause was asked that the profile does not declare
-    /// absent, and nothing that the document demands is broken, but for what is waived.
+    /// absent, and nothing of level `deny` is broken, but for what is waived.
     Conforms = 0,
-    /// At least one violation, or a waiver that does not hold (any more).
+    /// At least one violation, or a waiver that does not hold (any more), or a warning where warnings are
+    /// denied.
     Violation = 1,
     /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run
     /// could not be written.
@@ -30,11 +31,12 @@ impl Exit {
     /// silence.
     pub fn of(totals: &Totals) -> Self {
         let counts = totals.counts();
-        if counts.fail + totals.broken_controls() > 0 {
+        let denied = if totals.denies_warnings() { counts.warn } else { 0 };
+        if counts.fail + denied + totals.broken_controls() > 0 {
             Self::Violation
         } else if counts.error > 0 || totals.demanded_inconclusive() > 0 {
             Self::CouldNotTell
-        } else if counts.pass + counts.observed + counts.waived == 0 {
+        } else if counts.pass + counts.observed + counts.warn + counts.waived == 0 {
             Self::NothingRan
         } else if totals.clauses().numbers().not_asked > 0 {
             Self::CouldNotTell
@@ -71,7 +73,11 @@ impl Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Absence, CaseVerdict, Role, Strength, Verdict, sample as case};
+    use crate::{
+        event::RunStarted,
+        level::{Level, LevelRule, LevelSource},
+        verdict::{Absence, CaseVerdict, Role, Strength, Verdict, sample as case},
+    };
 
     fn exit(verdicts: &[(Verdict, Strength)]) -> Exit {
         let mut totals = Totals::default();
@@ -116,11 +122,26 @@ mod tests {
         assert_eq!(exit(&[(Pass, Stated)]), Exit::Conforms);
         assert_eq!(exit(&[(Verdict::Observed, Strength::Observed)]), Exit::Conforms);
         assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Strength::Observed)]), Exit::Conforms);
+        assert_eq!(exit(&[(Warn, Expected)]), Exit::Conforms);
+        assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Expected)]), Exit::Conforms);
         assert_eq!(exit(&[(Waived, Stated)]), Exit::Conforms);
         assert_eq!(exit(&[(Waived, Stated), (Fail, Stated)]), Exit::Violation);
         assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Derived)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Strength::Observed)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Stated), (Fail, Choice)]), Exit::Violation);
+    }
+
+    #[test]
+    fn a_warning_is_a_violation_where_warnings_are_denied() {
+        let exit = |levels: Vec<LevelRule>| {
+            let mut totals = Totals::default();
+            totals.start(&RunStarted { levels, ..RunStarted::default() });
+            totals.add(&case("a", Verdict::Warn), Strength::Expected);
+            Exit::of(&totals)
+        };
+        let (pattern, by) = (LevelRule::WARNINGS.to_owned(), LevelSource::CommandLine);
+        assert_eq!(exit(vec![LevelRule { pattern, level: Level::Deny, by }]), Exit::Violation);
+        assert_eq!(exit(vec![]), Exit::Conforms);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
 //! - [`digest`]: SHA-256 as text.
+//! - [`level`]: what a breach of a clause does, and who says so.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by
@@ -26,6 +27,7 @@ pub mod digest;
 pub mod event;
 pub mod exit;
 pub mod journal;
+pub mod level;
 pub mod outputs;
 pub mod part;
 pub mod reader;
@@ -45,6 +47,7 @@ pub use event::{
 };
 pub use exit::Exit;
 pub use journal::Journal;
+pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use reader::{ReadError, RecordReader, read};
 pub use totals::Totals;
 pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};

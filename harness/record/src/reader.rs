@@ -244,6 +244,7 @@ mod tests {
             ("error", false, true),
             ("fail", true, false),
             ("waived", true, false),
+            ("warn", false, false),
         ] {
             assert_eq!(
                 (verdict(word, finding).is_ok(), verdict(word, "").is_ok()),
@@ -251,6 +252,10 @@ mod tests {
                 "{word}"
             );
         }
+        let warned = finding.replace('}', r#","level":"warn"}"#);
+        assert!(verdict("warn", &warned).is_ok() && verdict("waived", &warned).is_ok());
+        let said = verdict("fail", &warned).unwrap_err();
+        assert!(said.contains("the verdict of `a/b` is `fail` beside findings of a `warn`"), "{said}");
         let said = verdict("pass", finding).unwrap_err();
         assert_eq!(
             said,

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use crate::{
     clauses::{AnswerCheck, DemandedClauses},
     counts::Counts,
-    event::ClauseText,
+    event::{ClauseText, RunStarted},
+    level::{Level, LevelRule},
     verdict::{CaseVerdict, Role, Strength},
 };
 
@@ -18,13 +19,22 @@ pub struct Totals {
     by_strength: BTreeMap<Strength, Counts>,
     clauses: DemandedClauses,
     broken_controls: usize,
+    denies_warnings: bool,
 }
 
 impl Totals {
-    /// Takes a clause of the document; only those that it demands have a state.
+    /// Takes the beginning of the run, which says whether warnings are violations.
+    pub fn start(&mut self, start: &RunStarted) {
+        self.denies_warnings = LevelRule::deny_warnings(&start.levels);
+    }
+
+    /// Takes a clause of the document; only those that it demands have a state. One whose breach is only
+    /// noted is left out of what the run says.
     pub fn clause(&mut self, clause: &ClauseText) {
-        if clause.strength.is_demanded() {
-            self.clauses.demand(&clause.id);
+        match clause.level().level {
+            _ if !clause.strength.is_demanded() => {}
+            Level::Note => self.clauses.leave_out(&clause.id),
+            Level::Warn | Level::Deny => self.clauses.demand(&clause.id),
         }
     }
 
@@ -71,12 +81,17 @@ impl Totals {
         &self.by_strength
     }
 
-    /// Cases of stated, derived and choice clauses that could not be judged; an observed clause demands
-    /// nothing.
+    /// Whether warnings are violations.
+    pub fn denies_warnings(&self) -> bool {
+        self.denies_warnings
+    }
+
+    /// Cases of stated, derived and choice clauses that could not be judged; of what is expected or observed
+    /// nothing is demanded.
     pub fn demanded_inconclusive(&self) -> usize {
         self.by_strength
             .iter()
-            .filter(|(strength, _)| !matches!(strength, Strength::Observed | Strength::Untestable))
+            .filter(|(strength, _)| strength.is_demanded() || **strength == Strength::Choice)
             .map(|(_, counts)| counts.inconclusive)
             .sum()
     }

@@ -2,15 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::level::{ClauseLevel, Level, LevelSource};
+
 /// What a run concludes about one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every check held.
     Pass,
-    /// The target broke a stated or derived clause, or a choice that its profile declares.
+    /// The target broke a clause of level `deny`.
     Fail,
-    /// The target broke a clause, as a waiver says.
+    /// The target broke a clause of level `warn`, and none of level `deny`.
+    Warn,
+    /// The target broke a clause of level `deny` or `warn`, as a waiver says.
     Waived,
     /// Could not be told: the control was refused, the set-up failed, or the target asked to come back later.
     Inconclusive,
@@ -24,9 +28,10 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order in which reports list them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Pass,
         Self::Fail,
+        Self::Warn,
         Self::Waived,
         Self::Inconclusive,
         Self::NotApplicable,
@@ -39,6 +44,7 @@ impl Verdict {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
+            Self::Warn => "warn",
             Self::Waived => "waived",
             Self::Inconclusive => "inconclusive",
             Self::NotApplicable => "not-applicable",
@@ -74,6 +80,16 @@ impl Strength {
     /// Whether the document demands it, in its own words or by a standard that it names.
     pub const fn is_demanded(self) -> bool {
         matches!(self, Self::Stated | Self::Derived)
+    }
+
+    /// The level of a clause of this strength where nobody sets another one.
+    pub const fn usual_level(self) -> ClauseLevel {
+        let level = match self {
+            Self::Stated | Self::Derived => Level::Deny,
+            Self::Expected => Level::Warn,
+            Self::Choice | Self::Observed | Self::Untestable => Level::Note,
+        };
+        ClauseLevel { level, by: LevelSource::Strength }
     }
 
     /// The word used in the ledger and in every report.
@@ -120,6 +136,19 @@ pub struct Finding {
     /// Where in the answer: `status`, a header name, or a JSON pointer into the body
     /// (`body/transactionFees/amount`).
     pub at: String,
+    /// What it does: `deny` or `warn`. What is only noted is an observation.
+    #[serde(default = "Level::before_levels")]
+    pub level: Level,
+}
+
+impl Finding {
+    /// The mismatch in words: `expected a refusal (4xx), got 201`, with the place in the answer where that is
+    /// not the status.
+    pub fn mismatch(&self) -> String {
+        let Self { expected, actual, at, .. } = self;
+        let words = format!("expected {expected}, got {actual}");
+        if at == "status" { words } else { format!("{at}: {words}") }
+    }
 }
 
 /// Whether a case was asked for, or only runs because another one needs it as its control.
@@ -176,7 +205,7 @@ pub struct CaseVerdict {
     pub expected: String,
     /// How many checks were evaluated; at least 1 unless the case could not be judged.
     pub checks: u32,
-    /// Every mismatch, together. Empty unless the verdict is `fail` or `waived`.
+    /// Every mismatch, together. Empty unless the verdict is `fail`, `warn` or `waived`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// What the target did where the document leaves it free.
@@ -212,15 +241,25 @@ pub struct CaseVerdict {
 }
 
 impl CaseVerdict {
-    /// What in it speaks against itself, if anything does: a violation has findings, and nothing else has.
+    /// The verdict by its findings; `None` where it has none.
+    pub fn by_findings(&self) -> Option<Verdict> {
+        let worst = self.findings.iter().map(|finding| finding.level).max()?;
+        Some(if worst == Level::Deny { Verdict::Fail } else { Verdict::Warn })
+    }
+
+    /// What in it speaks against itself, if anything does: a violation and a warning have findings of their
+    /// level, and nothing else has.
     pub fn contradiction(&self) -> Option<String> {
-        let is_violation = matches!(self.verdict, Verdict::Fail | Verdict::Waived);
-        let found = match self.findings.len() {
-            0 if is_violation => "without a finding".to_owned(),
-            0 => return None,
-            _ if is_violation => return None,
-            1 => "beside 1 finding".to_owned(),
-            findings => format!("beside {findings} findings"),
+        let is_broken = matches!(self.verdict, Verdict::Fail | Verdict::Warn | Verdict::Waived);
+        let found = match (self.by_findings(), self.findings.len()) {
+            (None, _) if is_broken => "without a finding".to_owned(),
+            (None, _) => return None,
+            (Some(word), _) if is_broken && (word == self.verdict || self.verdict == Verdict::Waived) => {
+                return None;
+            }
+            (Some(word), _) if is_broken => format!("beside findings of a `{}`", word.word()),
+            (Some(_), 1) => "beside 1 finding".to_owned(),
+            (Some(_), findings) => format!("beside {findings} findings"),
         };
         Some(format!("the verdict of `{}` is `{}` {found}", self.case, self.verdict.word()))
     }
@@ -230,7 +269,7 @@ impl CaseVerdict {
     pub fn is_broken_control(&self) -> bool {
         self.role == Role::Control
             && self.verdict == Verdict::Fail
-            && self.findings.iter().any(|finding| finding.at == "status")
+            && self.findings.iter().any(|finding| finding.at == "status" && finding.level == Level::Deny)
     }
 }
 

@@ -137,7 +137,7 @@ mod tests {
         expected `run-started` as the first event, found no event
         expected `run-started` as the first event, found clause
         expected no `run-started` here: it is event 3 of the record
-        expected no `clause` here: it is event 30 of the record
+        expected no `clause` here: it is event 31 of the record
         expected one clause `amount.digits`, found two
         expected the events of each case together and cases in the order of their ids, found `transaction.path/plain` after `transaction.path/plain`
         expected the record to carry the clause `basket.mix` of the case `basket.mix/periodic`, found none

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Entry, Event, Exchange,
-    Exit, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict,
-    WaiverSeen,
+    Exit, Level, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals,
+    Verdict, WaiverSeen,
 };
 
-use crate::words::counts;
+use crate::{text, words::counts};
 
 /// What a record says of a run as a whole, as far as it was read.
 #[derive(Debug, Clone)]
@@ -20,6 +20,10 @@ pub struct RunSummary {
     totals: Totals,
     /// Clauses of the selected cases that fail.
     broken: BTreeSet<String>,
+    /// Clauses that selected cases warn of.
+    warned: BTreeSet<String>,
+    /// What was seen where the document leaves the target free.
+    observations: usize,
     profile: Option<TargetProfile>,
     resumed: Vec<Resumed>,
     changes: Option<Changes>,
@@ -79,9 +83,9 @@ pub enum RunError {
     #[error("expected the verdicts that `run-finished` counts ({}), found {}", counts(.counted), counts(.found))]
     Counts {
         /// Counts of `run-finished`.
-        counted: Counts,
+        counted: Box<Counts>,
         /// Counts of the verdicts.
-        found: Counts,
+        found: Box<Counts>,
     },
 }
 
@@ -127,12 +131,16 @@ impl RunSummary {
             Some(other) => return Err(RunError::NoStart { found: kind(other) }),
             None => return Err(RunError::NoStart { found: "no event" }),
         };
+        let mut totals = Totals::default();
+        totals.start(&start);
         Ok(Self {
             start,
             clauses: BTreeMap::new(),
             sources: BTreeSet::new(),
-            totals: Totals::default(),
+            totals,
             broken: BTreeSet::new(),
+            warned: BTreeSet::new(),
+            observations: 0,
             profile: None,
             resumed: Vec::new(),
             changes: None,
@@ -217,11 +225,15 @@ impl RunSummary {
             None => {}
         }
         self.said_by_name += usize::from(verdict.role == Role::Selected && verdict.same_as.is_some());
-        if verdict.role == Role::Selected
-            && verdict.verdict == Verdict::Fail
-            && !self.broken.contains(&verdict.clause)
-        {
-            self.broken.insert(verdict.clause.clone());
+        if verdict.role == Role::Selected {
+            self.observations += verdict.observations.len();
+            if verdict.verdict == Verdict::Fail && !self.broken.contains(&verdict.clause) {
+                self.broken.insert(verdict.clause.clone());
+            }
+            if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
+                let warnings = verdict.findings.iter().filter(|finding| finding.level == Level::Warn);
+                self.warned.extend(warnings.map(|finding| finding.clause.clone()));
+            }
         }
         Ok(())
     }
@@ -230,7 +242,9 @@ impl RunSummary {
     fn check(&self) -> Result<(), RunError> {
         let found = self.totals.counts();
         match &self.finish {
-            Some(finish) if finish.counts != found => Err(RunError::Counts { counted: finish.counts, found }),
+            Some(finish) if finish.counts != found => {
+                Err(RunError::Counts { counted: Box::new(finish.counts), found: Box::new(found) })
+            }
             _ => Ok(()),
         }
     }
@@ -288,6 +302,16 @@ impl RunSummary {
     /// Clauses of the selected cases that fail, by id.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.iter().map(String::as_str)
+    }
+
+    /// Clauses that selected cases warn of, by id.
+    pub fn warned(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.warned.iter().map(String::as_str)
+    }
+
+    /// How often selected cases saw the target use a freedom of the document.
+    pub fn observations(&self) -> usize {
+        self.observations
     }
 
     /// Strength of a case's clause.
@@ -368,13 +392,23 @@ impl RunSummary {
                     numbers.total()
                 )
             }
-            Exit::Conforms if numbers.left_out > 0 => {
-                format!(
-                    "{}; {} of {} demanded clauses were left out",
-                    exit.sentence(),
-                    numbers.left_out,
-                    numbers.total()
-                )
+            Exit::Violation if self.totals.counts().fail + self.totals.broken_controls() == 0 => {
+                "does not conform: warnings are denied".to_owned()
+            }
+            Exit::Conforms => {
+                let warned = match self.warned.len() {
+                    0 => exit.sentence().to_owned(),
+                    warned => format!(
+                        "conforms, with warnings of {}: no clause of level deny is broken",
+                        text::count(warned, "clause")
+                    ),
+                };
+                match numbers.left_out {
+                    0 => warned,
+                    left_out => {
+                        format!("{warned}; {left_out} of {} demanded clauses were left out", numbers.total())
+                    }
+                }
             }
             _ => exit.sentence().to_owned(),
         }

@@ -36,8 +36,9 @@ impl<'a> DrawnRun<'a> {
     ) -> Self {
         let plan = Plan { selected: bases.to_vec(), controls: vec![], left_out: vec![] };
         let mut totals = Totals::default();
-        let started = run::started(session, &plan, options);
-        sink(&Event::RunStarted(RunStarted { drawn: true, cases: 0, ..started }));
+        let started = RunStarted { drawn: true, cases: 0, ..run::started(session, &plan, options) };
+        totals.start(&started);
+        sink(&Event::RunStarted(started));
         sink(&Event::Profile(session.recorded_profile()));
         run::introduce(session, &plan, &mut |event| {
             if let Event::Clause(clause) = event {

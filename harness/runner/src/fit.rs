@@ -28,6 +28,17 @@ pub enum Misfit {
         /// What it may say.
         known: String,
     },
+    /// What older profiles say in place of a level.
+    #[error(
+        "`[choices]` of the target profile: \"{key}\" is `fail`, which is a level and no choice: write `\"{clause}\" = \"deny\"` \
+         under `[levels]` in its place"
+    )]
+    Fail {
+        /// The key.
+        key: String,
+        /// The clause that leaves the choice.
+        clause: String,
+    },
     /// An operation that is none.
     #[error("`[{table}]` of the target profile: there is no operation `{name}`{near}")]
     Operation {
@@ -46,20 +57,14 @@ pub(crate) fn check(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
     operations(suite, profile)
 }
 
-/// Clauses that are choices and of which the profile says `fail`.
-pub(crate) fn strict(suite: &Suite, profile: &Profile) -> BTreeSet<String> {
-    let strict = suite.clauses().values().filter(|clause| match &clause.strength {
-        Strength::Choice(choice) => profile.choices.get(&choice.key).is_some_and(|value| value == "fail"),
-        _ => false,
-    });
-    strict.map(|clause| clause.id.clone()).collect()
-}
-
 fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
     // Values by key: the usual one, and those that cases tell apart.
     let mut known = BTreeMap::<&str, (BTreeSet<&str>, bool)>::new();
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
+            if profile.choices.get(&choice.key).is_some_and(|value| value == "fail") {
+                return Err(Misfit::Fail { key: choice.key.clone(), clause: clause.id.clone() });
+            }
             known.entry(&choice.key).or_default().0.insert(&choice.default);
         }
     }
@@ -83,7 +88,7 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
             () if is_status => value.parse().is_ok_and(|status: u16| (200..300).contains(&status)),
             // Who writes the certificate knows the forms ([`crate::forms::Forms`]).
             () if suite.spec().signing.choices.find(key).is_some() => true,
-            () if *told_apart => names.contains(value.as_str()) || value == "fail",
+            () if *told_apart => names.contains(value.as_str()),
             () => true,
         };
         if !fits {

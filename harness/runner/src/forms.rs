@@ -81,7 +81,7 @@ fn declared<T: Default + Clone + ToString>(
     forms: &[T],
 ) -> Result<T, FormError> {
     match choice.and_then(|choice| Some((choice, said.get(&choice.key)?))) {
-        Some((choice, said)) if said != "fail" && !choice.usual.contains(said) => {
+        Some((choice, said)) if !choice.usual.contains(said) => {
             let form = forms.iter().find(|form| form.to_string() == *said);
             form.cloned().ok_or_else(|| FormError::Form {
                 key: choice.key.clone(),

@@ -2,17 +2,14 @@
 //! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
 //! about; all findings come together.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
+use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
-use xs2aspec_record::{Finding, Verdict};
+use xs2aspec_record::{Finding, Level, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Expectation, Refusal};
 
-use crate::{codes::Codes, exchange::Answer, profile::Profile};
+use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
 
 /// What an answer says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +72,9 @@ pub struct Judged {
 
 /// Parses an answer and checks its body.
 ///
-/// Answers of an operation that the document only mentions have no shape to be held to. `strict` are clauses
-/// that the document leaves to the bank and whose profile says `fail`: what would be observed is then a
-/// finding.
-pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, strict: &BTreeSet<String>) -> Examined {
+/// Answers of an operation that the document only mentions have no shape to be held to. What would be observed
+/// is a finding where the levels mind it.
+pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, levels: &Levels) -> Examined {
     let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
     let status = rules.status(checked.document.as_ref());
     let is_foreign = rules.has(operation) && !rules.is_of(operation, checked.document.as_ref());
@@ -103,7 +99,7 @@ pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, strict: &B
         _ = write!(words, " with code {}", shortened(&codes.join(", ")));
     }
     let (broken, seen): (Vec<_>, Vec<_>) =
-        checked.observations.into_iter().partition(|observation| strict.contains(&observation.clause));
+        checked.observations.into_iter().partition(|observation| levels.minds(&observation.clause));
     let mut findings: Vec<Finding> = checked
         .findings
         .into_iter()
@@ -112,38 +108,41 @@ pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, strict: &B
             expected: found.expected,
             actual: found.actual,
             at: found.at,
+            level: Level::Deny,
         })
         .collect();
     findings.extend(broken.into_iter().map(|observation| Finding {
         clause: observation.clause,
-        expected: "what the profile declares".to_owned(),
+        expected: "what the clause says".to_owned(),
         actual: observation.text,
-        at: "body".to_owned(),
+        at: observation.at,
+        level: Level::Deny,
     }));
     Examined {
         outcome,
         words,
         checks: checked.checks,
         findings,
-        observations: seen.into_iter().map(|seen| format!("{}: {}", seen.clause, seen.text)).collect(),
+        observations: seen
+            .into_iter()
+            .map(|seen| format!("{}: {}: {}", seen.clause, seen.at, seen.text))
+            .collect(),
         document: checked.document,
     }
 }
 
-/// Judges the answer to the request of a case of this clause and operation.
-///
-/// `choice` is what the profile declares for the clause, where the clause is a choice.
+/// Judges the answer to the request of a case of this clause and operation. Which findings are violations, and
+/// which only warnings, [`Levels::weigh`] says afterwards.
 pub fn judge(
     (clause, operation): (&str, &str),
     expect: &Expectation,
-    choice: Option<&str>,
     answer: &Answer,
     examined: Examined,
-    profile: &Profile,
+    (profile, levels): (&Profile, &Levels),
     rules: &AnswerRules,
 ) -> Judged {
     let Examined { mut outcome, words, mut checks, mut findings, mut observations, document } = examined;
-    let expect = by_choice(expect, choice);
+    let expect = by_choice(expect, levels.choice(clause));
     if outcome == Outcome::Busy && used_up(expect, answer.status) {
         outcome = Outcome::Refused;
     }
@@ -162,6 +161,7 @@ pub fn judge(
         expected,
         actual: words.clone(),
         at: "status".to_owned(),
+        level: Level::Deny,
     };
     checks += 1;
     if outcome == Outcome::ServerError {
@@ -175,7 +175,7 @@ pub fn judge(
                 findings.push(finding(clause, "acceptance (2xx)".into()));
             }
             if let Some(clause) = rules.success_status(operation) {
-                checks += success_status(clause, answer, profile, &mut findings, &mut observations);
+                checks += success_status(clause, answer, (profile, levels), &mut findings, &mut observations);
             }
         }
         Expectation::Shows(values) => {
@@ -222,8 +222,7 @@ pub(crate) fn used_up(expect: &Expectation, status: u16) -> bool {
     status == 429 && matches!(expect, Expectation::Refused(refusal) if refusal.quota)
 }
 
-/// The expectation that the profile's choice leads to; observed where it declares none, or one that the case
-/// does not know.
+/// The expectation that a choice leads to; observed where there is none, or one that the case does not know.
 fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
     match expect {
         Expectation::Choice(values) => {
@@ -253,7 +252,7 @@ fn shows(
     findings: &mut Vec<Finding>,
 ) -> u32 {
     let mut find = |expected: String, actual: String, at: String| {
-        findings.push(Finding { clause: clause.to_owned(), expected, actual, at });
+        findings.push(Finding { clause: clause.to_owned(), expected, actual, at, level: Level::Deny });
     };
     if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
         find("an answer that shows it (2xx)".into(), words.to_owned(), "status".into());
@@ -281,7 +280,13 @@ fn refused(
 ) -> u32 {
     let mut checks = 1;
     let mut find = |expected: String, actual: String, at: &str| {
-        findings.push(Finding { clause: clause.to_owned(), expected, actual, at: at.to_owned() });
+        findings.push(Finding {
+            clause: clause.to_owned(),
+            expected,
+            actual,
+            at: at.to_owned(),
+            level: Level::Deny,
+        });
     };
     let form = refusal.or_rejected
         || profile.rejected_is_refusal && !refusal.nothing_created && refusal.status.is_none();
@@ -304,12 +309,12 @@ fn refused(
     checks
 }
 
-/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice; asserted only where its
-/// profile declares them.
+/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice: asserted where its profile
+/// declares them, or where the ledger says that the usual one is the plain reading.
 fn success_status(
     clause: &str,
     answer: &Answer,
-    profile: &Profile,
+    (profile, levels): (&Profile, &Levels),
     findings: &mut Vec<Finding>,
     observations: &mut Vec<String>,
 ) -> u32 {
@@ -317,16 +322,22 @@ fn success_status(
         return 0;
     }
     // The key of each of these clauses is its id.
-    let Some(declared) = profile.choices.get(clause) else {
+    let Some(wanted) = levels.choice(clause) else {
         observations.push(format!("{clause}: {}", answer.status));
         return 0;
     };
-    if *declared != answer.status.to_string() {
+    if wanted != answer.status.to_string() {
+        let why = if profile.choices.contains_key(clause) {
+            "as the profile declares"
+        } else {
+            "as the clause is plainly read"
+        };
         findings.push(Finding {
             clause: clause.to_owned(),
-            expected: format!("status {declared}, as the profile declares"),
+            expected: format!("status {wanted}, {why}"),
             actual: answer.status.to_string(),
             at: "status".to_owned(),
+            level: Level::Deny,
         });
     }
     1

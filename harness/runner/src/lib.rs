@@ -20,6 +20,7 @@ pub mod fill;
 pub mod fit;
 pub mod forms;
 pub mod judge;
+pub mod levels;
 pub mod mask;
 pub mod profile;
 pub mod rejudge;
@@ -35,6 +36,7 @@ pub mod waiver;
 mod window;
 
 pub use drawn::DrawnRun;
+pub use levels::{LevelError, Levels};
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};
 pub use run::{Options, run};

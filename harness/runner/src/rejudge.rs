@@ -8,7 +8,8 @@ use std::{
 };
 
 use xs2aspec_record::{
-    CaseVerdict, Entry, Event, Exchange, Finding, ReadError, RecordReader, Role, RunStarted, Verdict,
+    CaseVerdict, Entry, Event, Exchange, Finding, LevelRule, ReadError, RecordReader, Role, RunStarted,
+    Verdict,
 };
 use xs2aspec_suite::{Case, Problems, Suite};
 
@@ -59,12 +60,14 @@ pub struct Change {
     pub why: String,
 }
 
-/// Judges the exchanges of a record again. It is opened twice: a case may rest on one that comes after it.
+/// Judges the exchanges of a record again, with these levels after its own. It is opened twice: a case may
+/// rest on one that comes after it.
 pub async fn rejudge<R: BufRead>(
     suite: Arc<Suite>,
     open: impl Fn() -> io::Result<RecordReader<R>>,
+    levels: &[LevelRule],
 ) -> Result<Rejudged, RejudgeError> {
-    let (session, is_own) = session(&suite, open().map_err(ReadError::Io)?)?;
+    let (session, is_own) = session(&suite, open().map_err(ReadError::Io)?, levels)?;
     let suite = session.suite();
     let mut rejudged = Rejudged { is_own, ..Rejudged::default() };
     let mut known = BTreeSet::new();
@@ -96,15 +99,22 @@ pub async fn rejudge<R: BufRead>(
 }
 
 /// A session in which the record answers, and whether this version judged the run.
-fn session<R: BufRead>(suite: &Arc<Suite>, record: RecordReader<R>) -> Result<(Session, bool), RejudgeError> {
+fn session<R: BufRead>(
+    suite: &Arc<Suite>,
+    record: RecordReader<R>,
+    more: &[LevelRule],
+) -> Result<(Session, bool), RejudgeError> {
     let cases = suite.cases().iter();
     let ids: HashSet<&str> =
         cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect();
     let (mut is_own, mut profile, mut rested_on) = (false, None, HashMap::new());
-    let (mut is_drawn, mut sources) = (false, Vec::new());
+    let (mut is_drawn, mut sources, mut levels) = (false, Vec::new(), Vec::new());
     for entry in record {
         match entry? {
-            Entry::Run(Event::RunStarted(start)) => (is_own, is_drawn) = (is_of(&start, suite), start.drawn),
+            Entry::Run(Event::RunStarted(start)) => {
+                (is_own, is_drawn) = (is_of(&start, suite) && more.is_empty(), start.drawn);
+                levels = start.levels;
+            }
             Entry::Run(Event::Source(source)) if is_drawn => sources.push((source.file, source.text)),
             Entry::Run(Event::Profile(found)) => profile = Some(found),
             Entry::Case(case) if ids.contains(case.case.as_str()) => {
@@ -114,16 +124,17 @@ fn session<R: BufRead>(suite: &Arc<Suite>, record: RecordReader<R>) -> Result<(S
         }
     }
     let profile = profile.ok_or(RejudgeError::NoProfile)?;
-    Ok((Session::of_record(with_drawn(suite, &sources)?, rested_on, &profile)?, is_own))
+    levels.extend_from_slice(more);
+    Ok((Session::of_record(with_drawn(suite, &sources)?, rested_on, (&profile, levels))?, is_own))
 }
 
 impl Rejudged {
     /// Holds the verdict of a case by this version against the recorded one.
     fn add(&mut self, before: &CaseVerdict, done: &Done) {
         let now = &done.verdict;
-        // What is waived was judged a violation.
-        let word = if before.verdict == Verdict::Waived { Verdict::Fail } else { before.verdict };
-        let is_same = now.verdict == word && (word != Verdict::Fail || now.findings == before.findings);
+        // What is waived was judged a violation or a warning.
+        let word = before.by_findings().unwrap_or(before.verdict);
+        let is_same = now.verdict == word && now.findings == before.findings;
         if is_same {
             self.unchanged += 1;
         } else if let Some(place) = masked(&done.take_exchanges(), before, now) {

@@ -62,8 +62,10 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
 
     /// Tells an event of the run as a whole.
     pub(crate) fn event(&mut self, event: &Event) {
-        if let Event::Clause(clause) = event {
-            self.totals.clause(clause);
+        match event {
+            Event::RunStarted(start) => self.totals.start(start),
+            Event::Clause(clause) => self.totals.clause(clause),
+            _ => {}
         }
         (self.tell)(event);
     }
@@ -79,7 +81,12 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
             return false;
         };
         self.waivers.apply(self.session.suite(), &mut verdict);
-        let is_violation = verdict.role == Role::Selected && verdict.verdict == Verdict::Fail;
+        let is_red = match verdict.verdict {
+            Verdict::Fail => true,
+            Verdict::Warn => self.totals.denies_warnings(),
+            _ => false,
+        };
+        let is_violation = verdict.role == Role::Selected && is_red;
         let case = verdict.case.clone();
         self.landed.insert(at, CaseEvents { case, exchanges, verdict: Some(verdict) });
         self.release();
@@ -120,7 +127,7 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
             // A waiver is applied anew, so that the run can say what has come of it.
             let mut verdict = events.verdict.take().unwrap_or_else(|| unreadable(case, role));
             if verdict.verdict == Verdict::Waived {
-                verdict.verdict = Verdict::Fail;
+                verdict.verdict = verdict.by_findings().unwrap_or(Verdict::Fail);
                 verdict.reason = None;
             }
             self.waivers.apply(self.session.suite(), &mut verdict);

@@ -268,6 +268,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         profile_sha256: session.profile().sha256(),
         waivers_sha256: options.waivers.sha256.clone(),
         clock_runs: session.clock_runs(),
+        levels: session.profile().levels.clone(),
         only: options.only.clone(),
         skip: options.skip.clone(),
         arguments: options.arguments.clone(),
@@ -294,6 +295,7 @@ pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMu
             section: suite.spec().document.section(clause.line),
             standard,
             why,
+            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != word.usual_level()),
         };
         tell(&Event::Clause(text));
     }

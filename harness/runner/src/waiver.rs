@@ -111,7 +111,8 @@ impl Waivers {
         Self { all: waivers, today, ..Self::default() }
     }
 
-    /// Turns the failure of a waived case into that, and keeps a case that no longer fails in mind.
+    /// Turns the failure or the warning of a waived case into that, and keeps a case that no longer has any in
+    /// mind.
     pub(crate) fn apply(&mut self, suite: &Suite, verdict: &mut CaseVerdict) {
         if verdict.role != Role::Selected && !verdict.is_broken_control() {
             return;
@@ -124,7 +125,7 @@ impl Waivers {
             return;
         };
         match verdict.verdict {
-            Verdict::Fail => {
+            Verdict::Fail | Verdict::Warn => {
                 let Waiver { owner, reason, ticket, expires, .. } = waiver;
                 verdict.verdict = Verdict::Waived;
                 verdict.reason = Some(format!("waived until {expires} by {owner} ({ticket}): {reason}"));

@@ -48,10 +48,10 @@ impl Strength {
 pub struct Choice {
     /// Key below `[choices]` in a target profile.
     pub key: String,
-    /// What is assumed when a profile is written without thinking about it; never asserted by itself.
+    /// What is assumed when a profile is written without thinking about it.
     pub default: String,
-    /// Whether the default is the plain reading of the document: where a profile declares nothing, a breach of
-    /// it is a warning.
+    /// Whether the default is the plain reading: it is then asserted where a profile declares nothing, and a
+    /// breach is a warning. Otherwise it is never asserted by itself.
     #[serde(default)]
     pub expected: bool,
 }
@@ -213,6 +213,14 @@ mod tests {
                 "a derived clause has `standard`",
             ),
             ("{id: a, says: b, quote: covers all nine parts, strength: choice}", "a choice has `choice`"),
+            (
+                "{id: a, says: b, quote: covers all nine parts, strength: choice, choice: {key: a, default: b, expected: true}}",
+                "",
+            ),
+            (
+                "{id: a, says: b, quote: covers all nine parts, strength: expected, choice: {key: a, default: b}}",
+                "a stated or expected clause has neither",
+            ),
             ("{id: a, says: b, quote: covers all nine parts, strength: observed}", "has `why`"),
             ("{id: a, says: b, quote: no such words, strength: stated}", "does not stand in the document"),
             (

@@ -204,6 +204,14 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
             case.expect,
             clause.strength.word()
         )),
+        (Expectation::Choice(values), Strength::Choice(choice))
+            if choice.expected && !values.contains_key(&choice.default) =>
+        {
+            wrong(format!(
+                "case `{}` says nothing of `{}`, the plain reading of its clause",
+                case.id, choice.default
+            ))
+        }
         (Expectation::Choice(_), Strength::Choice(_)) => None,
         (Expectation::Choice(_), _) => {
             wrong(format!("case `{}` leaves a choice that its clause does not", case.id))

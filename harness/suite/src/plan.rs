@@ -195,11 +195,20 @@ fn at_depth<'a>(
 /// before `.` or `/`, or a text in which `*` stands for any characters.
 pub fn matches(pattern: &str, case: &Case) -> bool {
     if pattern.contains('*') {
-        return glob(pattern, &case.id) || glob(pattern, &case.clause) || glob(pattern, &case.area);
+        return [&case.id, &case.clause, &case.area].into_iter().any(|text| glob(pattern, text));
     }
-    let begins =
-        case.id.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']));
-    begins || pattern == case.area
+    begins(pattern, &case.id) || pattern == case.area
+}
+
+/// Whether a pattern is meant for a clause: its id, a beginning of it that ends before `.`, or a text in which
+/// `*` stands for any characters.
+pub fn matches_clause(pattern: &str, clause: &str) -> bool {
+    if pattern.contains('*') { glob(pattern, clause) } else { begins(pattern, clause) }
+}
+
+/// Whether an id is this one, or one below it.
+fn begins(pattern: &str, id: &str) -> bool {
+    id.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
 }
 
 /// Whether the whole text fits a pattern in which `*` stands for any characters.

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Draft, Explorer, keep};
-use xs2aspec_record::{Exit, Finding, Verdict as Word};
+use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
 use xs2aspec_runner::{Done, DrawnRun, Session};
 use xs2aspec_suite::{Case, Suite};
 
@@ -67,6 +67,8 @@ struct Exploration<'a, S> {
     plain: BTreeMap<String, String>,
     /// Violations that are known, each with how often it showed.
     found: BTreeMap<Key, usize>,
+    /// Those of them that are only warnings.
+    warnings: usize,
     drawn: usize,
     counts: BTreeMap<&'static str, usize>,
     reasons: BTreeMap<String, usize>,
@@ -103,6 +105,7 @@ pub async fn explore<S: FnMut(Step<'_>)>(
         budget,
         plain: BTreeMap::new(),
         found: BTreeMap::new(),
+        warnings: 0,
         drawn: 0,
         counts: BTreeMap::new(),
         reasons: BTreeMap::new(),
@@ -131,7 +134,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
         let until = options.time.map(|time| begun + time);
         let (mut stale, mut said) = (0, Instant::now());
         loop {
-            if options.fail_fast && !self.found.is_empty() {
+            if options.fail_fast && self.found.len() > self.warnings {
                 return End::Found;
             }
             let left = self.session.exchanges_left();
@@ -165,8 +168,9 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
 
     fn progress(&self) -> Progress {
         let (reached, partitions, pairs) = self.explorer.coverage();
-        let (requests, violations) = (self.session.exchanges(), self.found.len());
-        Progress { requests, reached, partitions, pairs, violations }
+        let (requests, warnings) = (self.session.exchanges(), self.warnings);
+        let violations = self.found.len() - warnings;
+        Progress { requests, reached, partitions, pairs, violations, warnings }
     }
 
     fn finish(mut self, end: End, took: Duration) -> Explored {
@@ -231,7 +235,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
         }
         let name = name_of(number);
         self.record_request(&drawn, &name, &done);
-        if word == Word::Fail {
+        if matches!(word, Word::Fail | Word::Warn) {
             self.shrink(drawn, &name, done.verdict.findings).await;
         }
     }
@@ -266,7 +270,9 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
         *times += 1;
         if *times == 1 {
             let number = self.found.len();
-            (self.step)(Step::Found(&Violation { clause, findings, shown, number }));
+            let violation = Violation { clause, findings, shown, number };
+            self.warnings += usize::from(violation.level() == Level::Warn);
+            (self.step)(Step::Found(&violation));
         }
     }
 }

@@ -53,6 +53,8 @@ pub struct Progress {
     pub pairs: usize,
     /// Violations that were found.
     pub violations: usize,
+    /// Warnings that were found.
+    pub warnings: usize,
 }
 
 /// Why an exploration came to its end.

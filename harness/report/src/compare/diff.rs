@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, fmt::Write as _, io::BufRead};
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Changes, Entry, RecordReader, Role, RunStarted, Verdict, WaiverSeen,
+    CaseEvents, CaseVerdict, Changes, Entry, Finding, RecordReader, Role, RunStarted, Verdict, WaiverSeen,
 };
 
 use crate::{
@@ -72,13 +72,15 @@ impl<R: BufRead> Comparison<R> {
 
     fn verdict(&mut self, before: Option<&CaseVerdict>, after: &CaseVerdict) {
         let judged = |word: Verdict| {
-            matches!(word, Verdict::Pass | Verdict::Fail | Verdict::Waived | Verdict::Observed)
+            use Verdict::{Fail, Observed, Pass, Waived, Warn};
+            matches!(word, Pass | Fail | Warn | Waived | Observed)
         };
         let (changes, case) = (&mut self.changes, after.case.clone());
         match (before.map(|before| before.verdict), after.verdict) {
-            (Some(Verdict::Fail), Verdict::Fail) => {}
+            (Some(Verdict::Fail), Verdict::Fail) | (Some(Verdict::Warn), Verdict::Warn) => {}
             (_, Verdict::Fail) => changes.newly_broken.push((case, why(after))),
-            (Some(Verdict::Fail), Verdict::Pass) => changes.fixed.push(case),
+            (_, Verdict::Warn) => changes.newly_warned.push((case, why(after))),
+            (Some(Verdict::Fail | Verdict::Warn), Verdict::Pass) => changes.fixed.push(case),
             (Some(was), word) if judged(was) && !judged(word) => {
                 changes.newly_not_assessed.push((case, why(after)));
             }
@@ -150,8 +152,12 @@ pub fn diff<B: BufRead, H: BufRead>(
 
 /// The first line of what changed: how much.
 pub fn heading(changes: &Changes) -> String {
+    let warned = match changes.newly_warned.len() {
+        0 => String::new(),
+        warned => format!("{warned} newly warned of, "),
+    };
     format!(
-        "{} newly broken, {} fixed, {} newly not assessed",
+        "{} newly broken, {warned}{} fixed, {} newly not assessed",
         changes.newly_broken.len(),
         changes.fixed.len(),
         changes.newly_not_assessed.len()
@@ -177,6 +183,7 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     }
     let lists = [
         with("Newly broken", &changes.newly_broken),
+        with("Newly warned of", &changes.newly_warned),
         plain("Fixed", &changes.fixed),
         with("Newly not assessed", &changes.newly_not_assessed),
         plain("Newly assessed", &changes.newly_assessed),
@@ -242,7 +249,7 @@ pub(crate) fn alike(text: &str) -> String {
 
 /// What a verdict rests on, in words.
 fn why(verdict: &CaseVerdict) -> String {
-    let findings: Vec<String> = verdict.findings.iter().map(words::mismatch).collect();
+    let findings: Vec<String> = verdict.findings.iter().map(Finding::mismatch).collect();
     if findings.is_empty() { words::reason(verdict).to_owned() } else { findings.join("; ") }
 }
 
@@ -277,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_difference_is_in_its_list() {
-        use Verdict::{Fail, Inconclusive, NotApplicable, Observed, Pass};
+        use Verdict::{Fail, Inconclusive, NotApplicable, Observed, Pass, Warn};
         let words = |verdicts: &[(&str, Verdict)]| {
             let mut sample = Sample::new(verdicts.len());
             for (case, word) in verdicts {
@@ -293,6 +300,10 @@ mod tests {
             ("e", Fail),
             ("f", Pass),
             ("h", Observed),
+            ("i", Pass),
+            ("j", Warn),
+            ("k", Warn),
+            ("l", Warn),
         ]);
         let head = words(&[
             ("a", Fail),
@@ -302,21 +313,29 @@ mod tests {
             ("e", Fail),
             ("g", Fail),
             ("h", Observed),
+            ("i", Warn),
+            ("j", Warn),
+            ("k", Pass),
+            ("l", Fail),
         ]);
         let (base, head) = (written(&base), written(&head));
         let record = |bytes| RecordReader::new(bytes);
         let diff = diff(record(base.as_slice()), record(head.as_slice())).unwrap();
         let names =
             |items: &[(String, String)]| items.iter().map(|(case, _)| case.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&diff.newly_broken), ["periodic.months/a", "periodic.months/g"]);
-        assert_eq!(diff.fixed, ["periodic.months/b"]);
+        assert_eq!(
+            names(&diff.newly_broken),
+            ["periodic.months/a", "periodic.months/g", "periodic.months/l"]
+        );
+        assert_eq!(names(&diff.newly_warned), ["periodic.months/i"]);
+        assert_eq!(diff.fixed, ["periodic.months/b", "periodic.months/k"]);
         assert_eq!(names(&diff.newly_not_assessed), ["periodic.months/c"]);
         assert_eq!(diff.newly_assessed, ["periodic.months/d"]);
         assert_eq!(diff.gone, ["periodic.months/f"]);
         let shown = markdown(&diff);
         assert!(
             shown.starts_with(
-                "### xs2aspec: 2 newly broken, 1 fixed, 1 newly not assessed\n\n#### Newly broken (2)"
+                "### xs2aspec: 3 newly broken, 1 newly warned of, 2 fixed, 1 newly not assessed\n\n#### Newly broken (3)"
             ),
             "{shown}"
         );

@@ -89,8 +89,10 @@ pub fn merge<R: BufRead>(
     check(&parts)?;
     let mut totals = Totals::default();
     for event in beginning(&parts)? {
-        if let Event::Clause(clause) = &event {
-            totals.clause(clause);
+        match &event {
+            Event::RunStarted(start) => totals.start(start),
+            Event::Clause(clause) => totals.clause(clause),
+            _ => {}
         }
         tell(event).map_err(MergeError::Write)?;
     }
@@ -164,6 +166,7 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
             ("document", first.document_sha256.clone(), start.document_sha256.clone()),
             ("version of xs2aspec", first.tool.clone(), start.tool.clone()),
             ("target", first.target.clone(), start.target.clone()),
+            ("levels", levels(first), levels(start)),
             ("profile", first.profile_sha256.clone(), start.profile_sha256.clone()),
             ("fault", format!("{:?}", first.fault), format!("{:?}", start.fault)),
             ("seed", first.seed.to_string(), start.seed.to_string()),
@@ -192,6 +195,12 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
         }
     }
     Ok(())
+}
+
+/// The levels that somebody gave, in one line.
+fn levels(start: &RunStarted) -> String {
+    let rules = start.levels.iter().map(|rule| format!("{} {}", rule.level.word(), rule.pattern));
+    rules.collect::<Vec<_>>().join(", ")
 }
 
 /// The events before the cases.

@@ -7,40 +7,37 @@ use std::{
     io::{self, Write},
 };
 
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{CaseVerdict, Verdict};
 
 use crate::{
     format::groups::Groups,
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::short,
-    words::mismatch,
 };
 
-/// Violations that get a line of their own; a server shows no more than ten of a kind for a step.
+/// Violations, and warnings, that get a line of their own; a server shows no more than ten of a kind for a step.
 const MOST: usize = 50;
 
-/// A line for each violation, and one for each reason for which nothing could be report. What the target
+/// A line for each violation and each warning, and one for each reason for which nothing could be report. What the target
 /// wrote cannot end a line or begin a command: it is made harmless first, and then escaped as the manual
 /// says.
 #[derive(Debug, Default)]
 pub struct Github {
     errors: Vec<String>,
+    warnings: Vec<String>,
     unjudged: BTreeMap<Verdict, Groups>,
 }
 
 impl Reporter for Github {
-    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
-            Verdict::Fail if self.errors.len() < MOST => {
-                let findings: Vec<String> =
-                    verdict.findings.iter().map(|finding| short(&mismatch(finding))).collect();
-                let (file, line) = (property(&verdict.place.file), verdict.place.line);
-                let title = property(&format!("{} is broken", verdict.clause));
-                let says = message(&format!("{}: {}", verdict.case, findings.join("; ")));
-                self.errors.push(format!("::error file={file},line={line},title={title}::{says}\n"));
+            Verdict::Fail => note(&mut self.errors, "error", "is broken", verdict),
+            Verdict::Warn if summary.totals().denies_warnings() => {
+                note(&mut self.errors, "error", "is not as expected", verdict);
             }
+            Verdict::Warn => note(&mut self.warnings, "warning", "is not as expected", verdict),
             Verdict::Inconclusive | Verdict::Error => {
                 self.unjudged.entry(verdict.verdict).or_default().add_reason(verdict);
             }
@@ -50,7 +47,7 @@ impl Reporter for Github {
     }
 
     fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
-        let mut lines = self.errors.concat();
+        let mut lines = self.errors.concat() + &self.warnings.concat();
         for (word, groups) in &self.unjudged {
             for (reason, group) in groups.by_times().into_iter().take(MOST) {
                 let says = message(&format!("{} cases could not be judged: {}", group.times, short(reason)));
@@ -60,6 +57,19 @@ impl Reporter for Github {
         }
         out.write_all(lines.as_bytes())
     }
+}
+
+/// Adds the line of a case, while there are not too many.
+fn note(lines: &mut Vec<String>, command: &str, what: &str, verdict: &CaseVerdict) {
+    if lines.len() >= MOST {
+        return;
+    }
+    let findings: Vec<String> = verdict.findings.iter().map(|finding| short(&finding.mismatch())).collect();
+    let clause = verdict.findings.first().map_or(&verdict.clause, |finding| &finding.clause);
+    let (file, line) = (property(&verdict.place.file), verdict.place.line);
+    let title = property(&format!("{clause} {what}"));
+    let says = message(&format!("{}: {}", verdict.case, findings.join("; ")));
+    lines.push(format!("::{command} file={file},line={line},title={title}::{says}\n"));
 }
 
 fn message(text: &str) -> String {
@@ -72,8 +82,28 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use xs2aspec_record::{Level, LevelRule, LevelSource};
+
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn a_warning_is_one_on_the_line_of_its_case_unless_warnings_are_denied() {
+        let mut sample = sample::Sample::new(2);
+        sample.verdict("ncbct.name/a", Verdict::Warn);
+        sample.verdict("periodic.months/one", Verdict::Fail);
+        let commands = |sample: &sample::Sample| -> Vec<String> {
+            let run = crate::Run::of(&sample.finished()).unwrap();
+            let lines = String::from_utf8(run.draw(&mut Github::default())).unwrap();
+            lines.lines().map(|line| line.rsplitn(2, "::").last().unwrap_or_default().to_owned()).collect()
+        };
+        let file = "file=cases/periodic/months-of-execution.yaml,line=18,title=periodic.months is broken";
+        let other = "file=cases/ncbct/months-of-execution.yaml,line=18,title=ncbct.name is not as expected";
+        assert_eq!(commands(&sample), [format!("::error {file}"), format!("::warning {other}")]);
+        let pattern = LevelRule::WARNINGS.to_owned();
+        sample.start().levels = vec![LevelRule { pattern, level: Level::Deny, by: LevelSource::Profile }];
+        assert_eq!(commands(&sample), [format!("::error {other}"), format!("::error {file}")]);
+    }
 
     #[test]
     fn a_hostile_answer_begins_no_command() {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Verdict};
+use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Finding, Verdict};
 
 use crate::{
     reporter::CaseReport,
@@ -18,14 +18,9 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
     let verdict = report.verdict;
     let mut block = format!("{}  {}\n", verdict.verdict.word().to_uppercase(), spaced(&verdict.case));
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
-    if let Some(exchange) = report.judged() {
-        line(&mut block, "   | ", &exchanged(exchange, &summary.start().base_url));
-    }
-    for change in &verdict.changes {
-        line(&mut block, "   | ", &short(change));
-    }
+    sent(&mut block, summary, report);
     for finding in &verdict.findings {
-        let mut words = short(&words::mismatch(finding));
+        let mut words = short(&finding.mismatch());
         if finding.clause != verdict.clause {
             let _ = write!(words, " [{}]", harmless(&finding.clause));
         }
@@ -35,16 +30,63 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
         line(&mut block, "   | ", &said);
     }
     clauses(&mut block, summary, verdict);
+    rest(&mut block, summary, verdict);
+    block
+}
+
+/// The judged exchange, and what the case changes in its baseline.
+fn sent(block: &mut String, summary: &RunSummary, report: &CaseReport<'_>) {
+    if let Some(exchange) = report.judged() {
+        line(block, "   | ", &exchanged(exchange, &summary.start().base_url));
+    }
+    for change in &report.verdict.changes {
+        line(block, "   | ", &short(change));
+    }
+}
+
+/// What a case rests on, and what to do next.
+fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
     if let Some(plain) = &verdict.same_as {
-        line(&mut block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
+        line(block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
     }
     if let Some(control) = &verdict.control {
         let word = if control.accepted { "accepted" } else { "not accepted" };
-        line(&mut block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
+        line(block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
-    line(&mut block, "   = ", &format!("again   {}", again(summary, &verdict.case)));
-    line(&mut block, "   = ", &format!("next    {}", next(summary, verdict)));
+    line(block, "   = ", &format!("again   {}", again(summary, &verdict.case)));
+    line(block, "   = ", &format!("next    {}", next(summary, verdict)));
+}
+
+/// What the witness of a finding shows, below a heading that names the clause.
+pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, finding: &Finding) -> String {
+    let verdict = report.verdict;
+    let mut block = String::new();
+    line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
+    sent(&mut block, summary, report);
+    line(&mut block, "   | ", &short(&finding.mismatch()));
+    line(&mut block, "   = ", &format!("witness {}", spaced(&verdict.case)));
+    line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
+    rest(&mut block, summary, verdict);
     block
+}
+
+/// How firmly the document says it and where, and who gave a breach of it another level.
+fn source(known: Option<&ClauseText>) -> String {
+    let Some(clause) = known else { return "not in the record".to_owned() };
+    let ClauseText { section, line, .. } = clause;
+    format!("{}: {}, line {line} of the document", grade(clause), short(section))
+}
+
+/// Strength, standard, and the level that somebody set.
+fn grade(clause: &ClauseText) -> String {
+    let mut grade = clause.strength.word().to_owned();
+    if let Some(standard) = &clause.standard {
+        let _ = write!(grade, ", {}", harmless(standard));
+    }
+    if let Some(set) = clause.set {
+        let _ = write!(grade, ", {} by {}", set.level.word(), set.by.words());
+    }
+    grade
 }
 
 /// A case id as headings show it: `periodic.months.duplicate / adjacent`.
@@ -108,9 +150,9 @@ fn exchanged(exchange: &Exchange, base_url: &str) -> String {
 /// The reason of a verdict that is not about right or wrong.
 fn said(verdict: &CaseVerdict) -> Option<String> {
     let about = match verdict.verdict {
-        Verdict::Pass | Verdict::Fail => return None,
+        Verdict::Pass | Verdict::Fail | Verdict::Warn => return None,
         Verdict::Observed => return verdict.reason.as_deref().map(short),
-        Verdict::Waived => "a violation",
+        Verdict::Waived => "known",
         Verdict::Inconclusive => "could not tell",
         Verdict::NotApplicable => "does not apply",
         Verdict::Error => "could not judge",
@@ -138,17 +180,15 @@ fn clauses(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
 }
 
 fn clause(id: &str, known: Option<&ClauseText>) -> String {
-    let Some(ClauseText { says, strength, standard, .. }) = known else {
+    let Some(known) = known else {
         return format!("{} (not in the record)", harmless(id));
     };
-    let standard =
-        standard.as_deref().map(|standard| format!(", {}", harmless(standard))).unwrap_or_default();
-    format!("{} ({}{standard}): {}", harmless(id), strength.word(), short(says))
+    format!("{} ({}): {}", harmless(id), grade(known), short(&known.says))
 }
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_record::{Finding, Verdict};
+    use xs2aspec_record::{Finding, Level, Verdict};
 
     use crate::{
         Run,
@@ -208,6 +248,7 @@ mod tests {
             expected: "at most 2 decimals (NOK)".into(),
             actual: "\"1.234\"".into(),
             at: at.into(),
+            level: Level::Deny,
         };
         verdict.findings = vec![
             finding("amount.digits", "body/transactionFees/amount"),

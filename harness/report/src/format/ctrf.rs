@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use chrono::DateTime;
 use serde_json::{Value, json};
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{Finding, Verdict};
 
 use crate::{
     demanded,
@@ -24,7 +24,7 @@ pub struct Ctrf {
 impl Reporter for Ctrf {
     fn begin(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         let start = summary.start();
-        let counts = summary.totals().counts();
+        let (counts, is_denied) = (summary.totals().counts(), summary.totals().denies_warnings());
         let begin = DateTime::parse_from_rfc3339(&start.now).map_or(0, |time| time.timestamp_millis());
         let lasted =
             summary.finish().map_or(0, |finish| i64::try_from(finish.micros / 1000).unwrap_or(i64::MAX));
@@ -33,8 +33,8 @@ impl Reporter for Ctrf {
         let tool = json!({"name": name, "version": version});
         let counted = json!({
             "tests": counts.total(),
-            "passed": of(&[Verdict::Pass, Verdict::Observed]),
-            "failed": of(&[Verdict::Fail]),
+            "passed": of(&[Verdict::Pass, Verdict::Observed]) + if is_denied { 0 } else { counts.warn },
+            "failed": of(&[Verdict::Fail]) + if is_denied { counts.warn } else { 0 },
             "skipped": of(&[Verdict::NotApplicable, Verdict::Waived]),
             "pending": 0,
             "other": of(&[Verdict::Inconclusive, Verdict::Error]),
@@ -76,7 +76,8 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
     let verdict = report.verdict;
     let status = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => "passed",
-        Verdict::Fail => "failed",
+        Verdict::Warn if !summary.totals().denies_warnings() => "passed",
+        Verdict::Fail | Verdict::Warn => "failed",
         Verdict::NotApplicable | Verdict::Waived => "skipped",
         Verdict::Inconclusive | Verdict::Error => "other",
     };
@@ -91,9 +92,9 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
         "tags": [verdict.operation, summary.strength(verdict).word()],
     });
     match verdict.verdict {
-        Verdict::Fail => {
+        Verdict::Fail | Verdict::Warn => {
             let first = verdict.findings.first();
-            test["message"] = text::short(&first.map(words::mismatch).unwrap_or_default()).into();
+            test["message"] = text::short(&first.map(Finding::mismatch).unwrap_or_default()).into();
             test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}

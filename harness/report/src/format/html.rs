@@ -3,14 +3,16 @@
 //! lets nothing else run.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     io::{self, Write},
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Body, Exchange, Header, Strength, Verdict, digest::hex};
+use xs2aspec_record::{
+    Body, ClauseText, Exchange, Header, Level, LevelSource, Strength, Verdict, digest::hex,
+};
 
 use crate::{
     compare::diff,
@@ -18,7 +20,7 @@ use crate::{
     format::{block, terminal},
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
-    text, words,
+    text,
 };
 
 const STYLE: &str = include_str!("html/report.css");
@@ -43,8 +45,8 @@ pub struct Page {
     index: BTreeMap<String, usize>,
     /// Cases whose exchanges are there to be shown.
     detailed: usize,
-    /// Clauses of all findings.
-    broken: BTreeSet<String>,
+    /// Clauses of all findings, with the worst level.
+    broken: BTreeMap<String, Level>,
     /// The cases that took longest so far, the slowest first.
     slowest: Vec<(u64, String)>,
 }
@@ -57,9 +59,8 @@ impl Reporter for Page {
         let between = if std::mem::replace(&mut self.has_cases, true) { "," } else { "" };
         let drawn = case(summary, report, clause, self.detailed <= DETAILED);
         for finding in &verdict.findings {
-            if !self.broken.contains(&finding.clause) {
-                self.broken.insert(finding.clause.clone());
-            }
+            let known = self.broken.entry(finding.clause.clone()).or_insert(finding.level);
+            *known = finding.level.max(*known);
         }
         let at = self.slowest.partition_point(|(micros, _)| *micros >= verdict.micros);
         if at < SLOWEST {
@@ -107,7 +108,8 @@ impl Page {
             let broken = counts.of(Verdict::Fail) + counts.of(Verdict::Waived);
             let kept = counts.of(Verdict::Pass);
             json!({"strength": strength.word(), "demanded": demanded, "kept": kept, "broken": broken,
-                   "observed": counts.of(Verdict::Observed), "open": counts.total() - kept - broken - counts.of(Verdict::Observed)})
+                   "warned": counts.warn, "observed": counts.observed,
+                   "open": counts.total() - kept - broken - counts.warn - counts.observed})
         });
         json!({
             "conclusion": format!("{}{}", summary.of_other_cases(text::short), summary.conclusion()),
@@ -119,7 +121,7 @@ impl Page {
             "clauses": summary.clauses().map(|clause| json!({
                 "id": clause.id, "says": clause.says, "strength": clause.strength.word(), "line": clause.line,
                 "section": clause.section, "standard": clause.standard, "why": clause.why,
-                "broken": self.broken.contains(&clause.id),
+                "level": level(clause), "broken": self.broken.get(&clause.id).map(|level| level.word()),
                 "state": demanded::state(summary, &clause.id).map(|(state, checked)| json!([state.word(), checked])),
             })).collect::<Vec<_>>(),
             "left": self.detailed.saturating_sub(DETAILED),
@@ -137,6 +139,15 @@ impl Page {
     }
 }
 
+/// The level of a clause, and who set it where that is not its strength.
+fn level(clause: &ClauseText) -> String {
+    let set = clause.level();
+    match set.by {
+        LevelSource::Strength => set.level.word().to_owned(),
+        by => format!("{} by {}", set.level.word(), by.words()),
+    }
+}
+
 /// As the content of a script element, whose end is the only text that it cannot hold.
 fn in_script(data: &Value) -> String {
     data.to_string().replace('<', "\\u003c")
@@ -144,7 +155,10 @@ fn in_script(data: &Value) -> String {
 
 /// Whether a page shows the exchanges of a case with this verdict.
 fn shows_exchanges(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error)
+    matches!(
+        verdict,
+        Verdict::Fail | Verdict::Warn | Verdict::Waived | Verdict::Inconclusive | Verdict::Error
+    )
 }
 
 fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
@@ -177,6 +191,10 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
             start.now
         ),
     ));
+    for rule in &start.levels {
+        let (level, pattern, by) = (rule.level.word(), &rule.pattern, rule.by.words());
+        facts.push(("Level", format!("{level} for {pattern}, by {by}")));
+    }
     for (name, patterns) in [("Only", &start.only), ("Skipped", &start.skip)] {
         if !patterns.is_empty() {
             facts.push((name, patterns.join(", ")));
@@ -214,7 +232,7 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     });
     if !verdict.findings.is_empty() {
         let findings = verdict.findings.iter().map(|finding| {
-            json!({"clause": finding.clause, "says": cut(&words::mismatch(finding), LINE), "at": cut(&finding.at, LINE)})
+            json!({"clause": finding.clause, "level": finding.level.word(), "says": cut(&finding.mismatch(), LINE), "at": cut(&finding.at, LINE)})
         });
         rest["findings"] = findings.collect();
     }

@@ -2,7 +2,8 @@
 //! (`fixtures/xsd/junit-10.xsd`), the strictest reader we know: a test case has `name`, `classname` and
 //! `time`, and nothing more.
 //!
-//! A violation is a `failure`. What could not be told is an `error`, what does not apply is `skipped`; pass
+//! A violation is a `failure`, and a warning where warnings are denied; else a warning is a passed test that
+//! says what it warns of. What could not be told is an `error`, what does not apply is `skipped`; pass
 //! and observed are plain. A run that did not reach its end, or that judged nothing, has one more test case,
 //! an error named `run-finished`: a server that reads only this file must not take it for a success.
 
@@ -82,7 +83,7 @@ impl Reporter for Junit {
         let micros = summary.finish().map_or_else(sum, |finish| finish.micros);
         let whole = Tally {
             unfinished: unfinished(summary).is_some(),
-            ..Tally::of(summary.totals().counts(), micros)
+            ..Tally::of(summary, summary.totals().counts(), micros)
         };
         let name = format!("xs2aspec {}", short(&summary.start().target));
         let mut writer = Writer::new_with_indent(out, b' ', 2);
@@ -90,9 +91,18 @@ impl Reporter for Junit {
         let root = writer.create_element("testsuites").with_attribute(("name", name.as_str()));
         root.with_attributes(as_attributes(&whole.attributes())).write_inner_content(|writer| {
             for (area, suite) in &self.suites {
-                open_suite(writer, summary, area, &Tally::of(suite.counts, suite.micros), |writer| {
-                    suite.cases.iter().try_for_each(|part| self.cases.copy(part.clone(), writer.get_mut()))
-                })?;
+                open_suite(
+                    writer,
+                    summary,
+                    area,
+                    &Tally::of(summary, suite.counts, suite.micros),
+                    |writer| {
+                        suite
+                            .cases
+                            .iter()
+                            .try_for_each(|part| self.cases.copy(part.clone(), writer.get_mut()))
+                    },
+                )?;
             }
             unfinished(summary).map_or(Ok(()), |why| unfinished_suite(writer, summary, &why))
         })?;
@@ -112,10 +122,11 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(counts: Counts, micros: u64) -> Self {
+    fn of(summary: &RunSummary, counts: Counts, micros: u64) -> Self {
+        let denied = if summary.totals().denies_warnings() { counts.warn } else { 0 };
         Self {
             tests: counts.total(),
-            failures: counts.fail,
+            failures: counts.fail + denied,
             errors: counts.inconclusive + counts.error,
             skipped: counts.not_applicable + counts.waived,
             micros,
@@ -197,23 +208,24 @@ fn case(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseRepo
     let element = writer.create_element("testcase").with_attributes(as_attributes(&attributes));
     element.write_inner_content(|writer| {
         outcome(writer, summary, report)?;
-        writer.create_element("system-out").write_text_content(BytesText::new(&facts(summary, verdict)))?;
+        writer.create_element("system-out").write_text_content(BytesText::new(&facts(summary, report)))?;
         Ok(())
     })?;
     Ok(())
 }
 
-/// The element that says how a case ended; nothing for pass and observed.
+/// The element that says how a case ended; nothing for what passes.
 fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseReport<'_>) -> io::Result<()> {
     let verdict = report.verdict;
     let (element, kind, message) = match verdict.verdict {
         Verdict::Pass | Verdict::Observed => return Ok(()),
+        Verdict::Warn if !summary.totals().denies_warnings() => return Ok(()),
         Verdict::NotApplicable | Verdict::Waived => {
             let message = short(words::reason(verdict));
             writer.create_element("skipped").with_attribute(("message", message.as_str())).write_empty()?;
             return Ok(());
         }
-        Verdict::Fail => {
+        Verdict::Fail | Verdict::Warn => {
             let (kind, message) = violation(verdict);
             ("failure", kind, message)
         }
@@ -232,16 +244,17 @@ fn violation(verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
         return (harmless(&verdict.clause), short(words::reason(verdict)));
     };
-    let message = short(&words::mismatch(first));
+    let message = short(&first.mismatch());
     match verdict.findings.len() {
         1 => (harmless(&first.clause), message),
         findings => (harmless(&first.clause), format!("{message} (and {} more)", findings - 1)),
     }
 }
 
-/// What is known of a case beside its outcome: lines that some servers read as properties, then what was
-/// observed.
-fn facts(summary: &RunSummary, verdict: &CaseVerdict) -> String {
+/// What is known of a case beside its outcome: lines that some servers read as properties, then what it warns
+/// of, then what was observed.
+fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
+    let verdict = report.verdict;
     let mut lines = String::from("\n");
     for (name, value) in [
         ("clause", verdict.clause.as_str()),
@@ -250,6 +263,9 @@ fn facts(summary: &RunSummary, verdict: &CaseVerdict) -> String {
         ("place", &verdict.place.to_string()),
     ] {
         let _ = writeln!(lines, "[[PROPERTY|{name}={}]]", unmarked(&harmless(value)));
+    }
+    if verdict.verdict == Verdict::Warn {
+        lines.push_str(&unmarked(&block::failure_block(summary, report)));
     }
     for observation in &verdict.observations {
         let _ = writeln!(lines, "observed: {}", unmarked(&short(observation)));

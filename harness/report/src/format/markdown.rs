@@ -28,14 +28,33 @@ pub const LARGEST: usize = 900_000;
 /// Bytes kept free for the notes on what was left out.
 const NOTES: usize = 4_000;
 
+/// Cases that break something.
+#[derive(Debug, Default)]
+struct Cases {
+    items: Vec<String>,
+    /// Bytes of them.
+    bytes: usize,
+    /// Those that would not fit however little else there is.
+    beyond: usize,
+}
+
+impl Cases {
+    fn add(&mut self, verdict: &CaseVerdict) {
+        let item = broken(verdict);
+        if self.bytes + item.len() > LARGEST {
+            self.beyond += 1;
+        } else {
+            self.bytes += item.len();
+            self.items.push(item);
+        }
+    }
+}
+
 /// The summary of a run. Where it would pass [`LARGEST`] items are left out, and it says how many.
 #[derive(Debug, Default)]
 pub struct Summary {
-    failing: Vec<String>,
-    /// Bytes of them.
-    bytes: usize,
-    /// Failing cases that would not fit however little else there is.
-    beyond: usize,
+    failing: Cases,
+    warning: Cases,
     reasons: BTreeMap<Verdict, Groups>,
     observed: Groups,
 }
@@ -44,15 +63,8 @@ impl Reporter for Summary {
     fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
-            Verdict::Fail => {
-                let item = failing(verdict);
-                if self.bytes + item.len() > LARGEST {
-                    self.beyond += 1;
-                } else {
-                    self.bytes += item.len();
-                    self.failing.push(item);
-                }
-            }
+            Verdict::Fail => self.failing.add(verdict),
+            Verdict::Warn => self.warning.add(verdict),
             Verdict::Waived | Verdict::Inconclusive | Verdict::Error | Verdict::NotApplicable => {
                 self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
             }
@@ -78,7 +90,9 @@ impl Reporter for Summary {
         let strengths = totals.by_strength().iter().map(|(name, row)| (name.word(), *row));
         page.table("operation", operations, totals.counts());
         page.table("strength", strengths, totals.counts());
-        page.list("Failing cases", self.failing.iter().cloned(), self.beyond);
+        for (title, cases) in [("Failing cases", &self.failing), ("Cases that warn", &self.warning)] {
+            page.list(title, cases.items.iter().cloned(), cases.beyond);
+        }
         page.list(
             "Waivers",
             summary.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))),
@@ -182,6 +196,10 @@ fn facts(summary: &RunSummary) -> String {
     for line in demanded::to_add(summary) {
         let _ = writeln!(facts, "  - to ask more, add {}", code(&line));
     }
+    for rule in &start.levels {
+        let (level, pattern) = (rule.level.word(), code(&rule.pattern));
+        let _ = writeln!(facts, "- level {level} for {pattern}, by {}", rule.by.words());
+    }
     for (option, patterns) in [("--only", &start.only), ("--skip", &start.skip)] {
         if !patterns.is_empty() {
             let patterns: Vec<String> = patterns.iter().map(|pattern| code(pattern)).collect();
@@ -194,7 +212,7 @@ fn facts(summary: &RunSummary) -> String {
     facts
 }
 
-fn failing(verdict: &CaseVerdict) -> String {
+fn broken(verdict: &CaseVerdict) -> String {
     let mut item = format!("- {} at {}\n", code(&verdict.case), code(&verdict.place.to_string()));
     for finding in &verdict.findings {
         let place = if finding.at == "status" { String::new() } else { format!("{}: ", code(&finding.at)) };
@@ -244,20 +262,20 @@ mod tests {
         - document SHA-256 `d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0`
         - suite SHA-256 `5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e`
 
-        | operation | pass | fail | waived | inconclusive | not-applicable | observed | error | total |
-        |---|--:|--:|--:|--:|--:|--:|--:|--:|
-        | `basket` | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
-        | `customers` | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
-        | `ncbct` | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |
-        | `periodic` | 1 | 1 | 0 | 1 | 0 | 1 | 0 | 4 |
-        | `transaction` | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
-        | all | 4 | 1 | 0 | 1 | 1 | 1 | 1 | 9 |
+        | operation | pass | fail | warn | waived | inconclusive | not-applicable | observed | error | total |
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+        | `basket` | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
+        | `customers` | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
+        | `ncbct` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |
+        | `periodic` | 1 | 1 | 0 | 0 | 1 | 0 | 1 | 0 | 4 |
+        | `transaction` | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
+        | all | 4 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
 
-        | strength | pass | fail | waived | inconclusive | not-applicable | observed | error | total |
-        |---|--:|--:|--:|--:|--:|--:|--:|--:|
-        | `stated` | 4 | 1 | 0 | 1 | 1 | 0 | 1 | 8 |
-        | `choice` | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
-        | all | 4 | 1 | 0 | 1 | 1 | 1 | 1 | 9 |
+        | strength | pass | fail | warn | waived | inconclusive | not-applicable | observed | error | total |
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+        | `stated` | 4 | 1 | 0 | 0 | 1 | 1 | 0 | 1 | 8 |
+        | `choice` | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
+        | all | 4 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
 
         ### Failing cases
 

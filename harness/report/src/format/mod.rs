@@ -3,7 +3,8 @@
 pub mod annotations;
 pub(crate) mod block;
 pub mod ctrf;
-pub(crate) mod groups;
+pub(crate) mod findings;
+mod groups;
 pub mod har;
 pub mod html;
 pub mod junit;

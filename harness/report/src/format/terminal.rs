@@ -1,28 +1,22 @@
 //! What the terminal shows when a run is over: the cases that need attention, and a closing summary.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io::{self, Write},
 };
 
-use xs2aspec_record::{CaseVerdict, Counts, Verdict};
+use xs2aspec_record::{CaseVerdict, Counts, Level, Verdict};
 
 use crate::{
     compare::diff,
     demanded,
-    format::{block, groups::Groups},
+    format::{block, findings::Findings, groups::Groups},
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{self, harmless, short},
     words,
 };
-
-/// Failing cases that are shown as whole blocks; each further one has a line of its own.
-pub const WHOLE: usize = 20;
-
-/// Failing cases that are shown at all.
-pub const LINES: usize = 1_000;
 
 /// Cases that could not be judged, up to which each is shown as a block. More of them are grouped by reason.
 pub const FEW: usize = 5;
@@ -30,8 +24,8 @@ pub const FEW: usize = 5;
 /// Entries for a file of waivers that are shown.
 const ENTRIES: usize = 5;
 
-/// Broken clauses that are named below the numbers.
-const BROKEN: usize = 8;
+/// Clauses of a list that are named below the numbers.
+const NAMES: usize = 8;
 
 /// Reasons that are listed.
 const REASONS: usize = 20;
@@ -47,7 +41,7 @@ pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
 /// One line for one failing case.
 pub fn line(verdict: &CaseVerdict) -> String {
     let what = match verdict.findings.first() {
-        Some(finding) => short(&words::mismatch(finding)),
+        Some(finding) => short(&finding.mismatch()),
         None => short(words::reason(verdict)),
     };
     let more = match verdict.findings.len() {
@@ -57,14 +51,12 @@ pub fn line(verdict: &CaseVerdict) -> String {
     format!("{}  {}: {what}{more}", verdict.verdict.word().to_uppercase(), block::spaced(&verdict.case))
 }
 
-/// Every case that needs attention, and the summary. However many there are it stays readable: the first
-/// [`WHOLE`] failing ones as blocks, then a line each, [`LINES`] of them at most; what could not be judged as
-/// blocks while it is at most [`FEW`], else by reason with counts.
+/// What needs attention, and the summary: violations, warnings, what could not be judged. However much there
+/// is it stays readable: of each level the first findings as blocks, then a line each, up to a limit; what
+/// could not be judged as blocks while it is at most [`FEW`] cases, else by reason with counts.
 #[derive(Debug, Default)]
 pub struct Terminal {
-    failing: String,
-    /// How many cases fail.
-    fail: usize,
+    findings: Findings,
     unjudged: BTreeMap<Verdict, Unjudged>,
 }
 
@@ -80,16 +72,7 @@ impl Reporter for Terminal {
     fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
-            Verdict::Fail => {
-                self.fail += 1;
-                if self.fail <= WHOLE {
-                    self.failing.push_str(&block::failure_block(summary, report));
-                    self.failing.push('\n');
-                } else if self.fail <= LINES {
-                    self.failing.push_str(&line(verdict));
-                    self.failing.push('\n');
-                }
-            }
+            Verdict::Fail | Verdict::Warn => self.findings.add(summary, report, false),
             Verdict::Inconclusive | Verdict::Error => {
                 let unjudged = self.unjudged.entry(verdict.verdict).or_default();
                 unjudged.groups.add_reason(verdict);
@@ -109,8 +92,7 @@ impl Reporter for Terminal {
         report: &CaseReport<'_>,
         _: &mut dyn Write,
     ) -> io::Result<()> {
-        self.failing.push_str(&block::failure_block(summary, report));
-        self.failing.push_str("   = nobody selected it: other cases rest on it\n\n");
+        self.findings.add(summary, report, true);
         Ok(())
     }
 
@@ -125,16 +107,9 @@ impl Reporter for Terminal {
 }
 
 impl Terminal {
-    /// The cases that need attention.
+    /// What needs attention.
     pub fn attention(&self, summary: &RunSummary) -> String {
-        let mut shown = self.failing.clone();
-        if self.fail > LINES {
-            let more = text::count(self.fail - LINES, "more case");
-            let _ = writeln!(shown, "FAIL  {more}: `record.jsonl` and the reports beside it have them all");
-        }
-        if self.fail > WHOLE {
-            shown.push('\n');
-        }
+        let mut shown = self.findings.shown(Level::Deny) + &self.findings.shown(Level::Warn);
         for (word, Unjudged { blocks, groups }) in &self.unjudged {
             if groups.times() <= FEW {
                 shown.push_str(blocks);
@@ -158,7 +133,15 @@ pub fn closing(summary: &RunSummary) -> String {
     shown.push_str(&waivers(summary));
     let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));
-    shown.push_str(&broken(summary));
+    shown.push_str(&named("broken", summary.broken().collect()));
+    shown.push_str(&named("warned of", summary.warned().collect()));
+    if summary.observations() > 0 {
+        let observations = text::count(summary.observations(), "observation");
+        let _ = writeln!(
+            shown,
+            "{observations} of what the document leaves free: `summary.md` beside the record lists them"
+        );
+    }
     let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {
         shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
@@ -176,14 +159,14 @@ pub fn closing(summary: &RunSummary) -> String {
     shown
 }
 
-/// The first broken clauses by name; nothing where none is.
-fn broken(summary: &RunSummary) -> String {
-    let mut names: Vec<String> = summary.broken().take(BROKEN).map(harmless).collect();
-    let left = summary.broken().count().saturating_sub(BROKEN);
+/// The first of these clauses by name; nothing where there is none.
+fn named(label: &str, clauses: Vec<&str>) -> String {
+    let left = clauses.len().saturating_sub(NAMES);
+    let mut names: Vec<String> = clauses.into_iter().take(NAMES).map(harmless).collect();
     if left > 0 {
         names.push(text::count(left, "more clause"));
     }
-    if names.is_empty() { String::new() } else { format!("broken: {}\n", names.join(", ")) }
+    if names.is_empty() { String::new() } else { format!("{label}: {}\n", names.join(", ")) }
 }
 
 /// What to say where no valid request was accepted.
@@ -229,7 +212,8 @@ fn waivers(summary: &RunSummary) -> String {
         return shown;
     }
     shown.push('\n');
-    for clause in summary.broken().take(ENTRIES) {
+    let open: BTreeSet<&str> = summary.broken().chain(summary.warned()).collect();
+    for clause in open.into_iter().take(ENTRIES) {
         let _ = write!(
             shown,
             "\n[[waiver]]\ncases = \"{}\"\nowner = \"\"\nreason = \"\"\nticket = \"\"\nexpires = \"\"\n",
@@ -322,141 +306,4 @@ fn table(title: &str, rows: impl Iterator<Item = (String, Counts)>, all: Counts)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Run,
-        sample::{self, Sample},
-    };
-
-    fn attention(events: &[xs2aspec_record::Event]) -> String {
-        let (run, mut terminal) = (Run::of(events).unwrap(), Terminal::default());
-        run.show(&mut [&mut terminal]);
-        terminal.attention(run.summary())
-    }
-
-    #[test]
-    fn the_closing_summary() {
-        insta::assert_snapshot!(closing(Run::of(&sample::mixed()).unwrap().summary()), @"
-        operation    pass  fail  waived  inconclusive  not-applicable  observed  error  total
-        basket          2     0       0             0               0         0      0      2
-        customers       0     0       0             0               1         0      0      1
-        ncbct           0     0       0             0               0         0      1      1
-        periodic        1     1       0             1               0         1      0      4
-        transaction     1     0       0             0               0         0      0      1
-        all             4     1       0             1               1         1      1      9
-
-        strength  pass  fail  waived  inconclusive  not-applicable  observed  error  total
-        stated       4     1       0             1               1         0      1      8
-        choice       0     0       0             0               0         1      0      1
-        all          4     1       0             1               1         1      1      9
-
-        target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
-        9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
-        7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
-        broken: periodic.months.duplicate
-        does not conform: at least one clause is broken (exit 1)
-        ");
-    }
-
-    #[test]
-    fn the_closing_summary_of_a_killed_run_says_so() {
-        let mut sample = Sample::new(300);
-        sample.verdict("periodic.months/one", Verdict::Pass);
-        insta::assert_snapshot!(closing(Run::of(&sample.killed()).unwrap().summary()), @"
-        operation  pass  fail  waived  inconclusive  not-applicable  observed  error  total
-        periodic      1     0       0             0               0         0      0      1
-        all           1     0       0             0               0         0      0      1
-
-        strength  pass  fail  waived  inconclusive  not-applicable  observed  error  total
-        stated       1     0       0             0               0         0      0      1
-        all          1     0       0             0               0         0      0      1
-
-        target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
-        1 case, 1 exchange
-        7 demanded clauses: 1 kept, 0 broken, 6 not asked, 0 declared absent or left out
-        the run did not finish, 1 of 300 selected cases have a verdict; the others could not be told (exit 3)
-        ");
-    }
-
-    #[test]
-    fn hundreds_of_cases_stay_readable() {
-        let mut sample = Sample::new(1500);
-        for number in 0..500 {
-            sample.verdict(&format!("periodic.months/fail-{number:03}"), Verdict::Fail);
-            let reason = format!("reason {}", number % 30);
-            sample.verdict(&format!("periodic.months/unsure-{number:03}"), Verdict::Inconclusive).reason =
-                Some(reason);
-            sample.verdict(&format!("periodic.months/error-{number:03}"), Verdict::Error);
-        }
-        let events = sample.finished();
-        let shown = attention(&events);
-        assert_eq!(shown.lines().filter(|line| line.starts_with("FAIL")).count(), 500);
-        assert_eq!(shown.lines().filter(|line| line.starts_with("  -->")).count(), WHOLE);
-        assert!(shown.contains("\nFAIL  periodic.months / fail-499: expected a refusal (4xx), got 201"));
-        let rest = &shown[shown.find("INCONCLUSIVE").unwrap()..];
-        assert!(rest.starts_with(
-            "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000"
-        ));
-        assert!(rest.contains("   | 160 cases: 10 further reasons\n"));
-        assert!(rest.contains("ERROR  500 cases, by reason\n   | 500 cases: no answer within 5 s\n"));
-    }
-
-    #[test]
-    fn a_few_are_shown_whole() {
-        let shown = attention(&sample::mixed());
-        let heads: Vec<&str> =
-            shown.lines().filter(|line| !line.starts_with(' ') && !line.is_empty()).collect();
-        assert_eq!(
-            heads,
-            [
-                "FAIL  periodic.months.duplicate / adjacent",
-                // A control that nobody selected, and that was refused by itself.
-                "INCONCLUSIVE  periodic.months.duplicate / spread",
-                "ERROR  ncbct.path / plain"
-            ]
-        );
-    }
-
-    #[test]
-    fn other_cases_are_report_in_the_first_line_and_in_the_last() {
-        let mut sample = Sample::new(1);
-        sample.verdict("periodic.months/one", Verdict::Pass);
-        sample.start().other_cases = Some("my\u{1b}[2J/cases".into());
-        let events = sample.finished();
-        let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
-        let said = "with the cases of my\\u{1b}[2J/cases, which are not those of xs2aspec 0.1.0";
-        assert!(shown.starts_with(&format!("{said}\n\n")), "{shown}");
-        assert!(
-            shown.contains(&format!("\n{said}: conforms: nothing that was checked is broken;")),
-            "{shown}"
-        );
-    }
-
-    #[test]
-    fn another_document_is_said_first_and_asked_again() {
-        let mut sample = Sample::new(1);
-        sample.verdict("periodic.months.duplicate/adjacent", Verdict::Fail);
-        sample.start().other_document = Some("other".into());
-        sample.start().arguments.extend(["--pack".into(), "other".into()]);
-        let events = sample.finished();
-        let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
-        assert!(
-            shown.starts_with("by the document of other, which is not that of xs2aspec 0.1.0\n"),
-            "{shown}"
-        );
-        for command in ["run --only", "explain"] {
-            let command = format!("xs2aspec {command} periodic.months.duplicate/adjacent --target");
-            let line = shown.lines().find(|line| line.contains(&command)).unwrap_or_default();
-            assert!(line.contains(" --pack other"), "{line}: {shown}");
-        }
-    }
-
-    #[test]
-    fn nothing_hostile_passes() {
-        let events = sample::hostile();
-        for shown in [attention(&events), closing(Run::of(&events).unwrap().summary())] {
-            assert!(!shown.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{shown:?}");
-        }
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use quick_xml::{
     Reader, XmlVersion,
     events::{BytesStart, Event},
 };
-use xs2aspec_record::{Role, Verdict};
+use xs2aspec_record::{Level, LevelRule, LevelSource, Role, Verdict};
 use xs2aspec_report::{
     Run,
     format::{junit::Junit, terminal},
@@ -92,6 +92,8 @@ fn samples() -> Vec<(&'static str, Vec<xs2aspec_record::Event>)> {
         ("mixed", sample::mixed()),
         ("hostile", sample::hostile()),
         ("killed", killed.killed()),
+        ("warned", warned(&[])),
+        ("denied", warned(&[Level::Deny])),
         ("stopped-early", killed.stopped_early()),
         ("nothing-ran", nothing.finished()),
         ("empty", Sample::new(0).finished()),
@@ -100,7 +102,8 @@ fn samples() -> Vec<(&'static str, Vec<xs2aspec_record::Event>)> {
 
 #[test]
 fn verdicts_and_counts_are_those_of_the_record() {
-    for name in ["mixed", "hostile"] {
+    for name in ["mixed", "hostile", "warned", "denied"] {
+        let is_denied = name == "denied";
         let events = samples().into_iter().find(|(sample, _)| *sample == name).unwrap().1;
         let run = Run::of(&events).unwrap();
         let root = Element::parse(&written(&events));
@@ -115,7 +118,7 @@ fn verdicts_and_counts_are_those_of_the_record() {
             totals = std::array::from_fn(|at| totals[at] + said[at]);
             for case in cases {
                 assert!(
-                    seen.insert(case.attribute("name").to_owned(), case_verdict(case)).is_none(),
+                    seen.insert(case.attribute("name").to_owned(), case_verdict(case, is_denied)).is_none(),
                     "names are unique"
                 );
                 assert!(
@@ -131,19 +134,42 @@ fn verdicts_and_counts_are_those_of_the_record() {
         let counts = run.summary().totals().counts();
         assert_eq!(
             totals,
-            [counts.total(), counts.fail, counts.inconclusive + counts.error, counts.not_applicable]
+            [
+                counts.total(),
+                counts.fail + usize::from(is_denied),
+                counts.inconclusive + counts.error,
+                counts.not_applicable
+            ]
         );
     }
 }
 
+/// A run with a warning, and with these levels for warnings.
+fn warned(levels: &[Level]) -> Vec<xs2aspec_record::Event> {
+    let mut sample = Sample::new(2);
+    sample.verdict("ncbct.name/a", Verdict::Warn);
+    sample.verdict("periodic.months/one", Verdict::Pass);
+    let (pattern, by) = (LevelRule::WARNINGS.to_owned(), LevelSource::CommandLine);
+    sample.start().levels =
+        levels.iter().map(|level| LevelRule { pattern: pattern.clone(), level: *level, by }).collect();
+    sample.finished()
+}
+
 /// The verdict as the elements tell it; the property must say the same.
-fn case_verdict(case: &Element) -> String {
+fn case_verdict(case: &Element, is_denied: bool) -> String {
     let facts = &case.child("system-out").unwrap().text;
     let properties: Vec<&str> = facts.lines().filter(|line| line.starts_with("[[")).collect();
     assert_eq!(properties.len(), 4, "{facts}");
     let word = properties[2].strip_prefix("[[PROPERTY|verdict=").unwrap().strip_suffix("]]").unwrap();
     let (failure, error, skipped) = (case.child("failure"), case.child("error"), case.child("skipped"));
     match word {
+        "warn" => {
+            assert_eq!(failure.is_some(), is_denied);
+            assert!(
+                error.is_none() && skipped.is_none() && facts.contains("WARN  ncbct.name / a\n"),
+                "{facts}"
+            );
+        }
         "fail" => assert!(failure.is_some() && error.is_none() && skipped.is_none()),
         "inconclusive" | "error" => {
             assert!(failure.is_none() && skipped.is_none() && error.unwrap().attribute("type") == word);
@@ -194,7 +220,7 @@ fn a_run_that_is_not_whole_is_red() {
         let marked = last
             .and_then(|suite| suite.child("testcase"))
             .filter(|case| case.attribute("name") == "run-finished");
-        let whole = matches!(name, "mixed" | "hostile");
+        let whole = matches!(name, "mixed" | "hostile" | "warned" | "denied");
         assert_eq!(marked.is_none(), whole, "{name}");
         let tests: usize = root.all("testsuite").map(|suite| suite.number("tests")).sum();
         let errors: usize = root.all("testsuite").map(|suite| suite.number("errors")).sum();

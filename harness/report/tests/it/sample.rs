@@ -2,7 +2,8 @@
 
 use xs2aspec_record::{
     Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit,
-    Finding, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Strength, Totals, Verdict,
+    Finding, Level, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Strength, Totals,
+    Verdict,
 };
 
 /// The failing case of [`hostile`].
@@ -68,6 +69,7 @@ impl Sample {
             expected: "a refusal (4xx)".into(),
             actual: "201 with transactionStatus RCVD".into(),
             at: "status".into(),
+            level: Level::Deny,
         };
         if sent {
             self.exchanges.push(exchange(number, case, verdict == Verdict::Error));
@@ -82,7 +84,11 @@ impl Sample {
             verdict,
             expected: "refused".into(),
             checks: u32::from(sent),
-            findings: if verdict == Verdict::Fail { vec![finding] } else { vec![] },
+            findings: match verdict {
+                Verdict::Fail => vec![finding],
+                Verdict::Warn => vec![Finding { level: Level::Warn, ..finding }],
+                _ => vec![],
+            },
             observations: vec![],
             reason: match verdict {
                 Verdict::Inconclusive => {
@@ -149,6 +155,7 @@ impl Sample {
 
     fn ended(&self, stopped_early: bool) -> Vec<Event> {
         let mut totals = Totals::default();
+        totals.start(&self.start);
         let known = clauses();
         for clause in &known {
             totals.clause(clause);
@@ -216,12 +223,14 @@ pub(crate) fn hostile() -> Vec<Event> {
         expected: text.into(),
         actual: text.into(),
         at: text.into(),
+        level: Level::Deny,
     };
     let own = Finding {
         clause: "periodic.months".into(),
         expected: "a refusal".into(),
         actual: long.clone(),
         at: "status".into(),
+        level: Level::Deny,
     };
     fail.findings = vec![own, all(HOSTILE), all(HOSTILE_MARKDOWN)];
     for verdict in [Verdict::Inconclusive, Verdict::NotApplicable, Verdict::Error, Verdict::Observed] {
@@ -241,11 +250,13 @@ fn clauses() -> Vec<ClauseText> {
         section: "Endpoints > Create periodic payment".into(),
         standard: (strength == Strength::Derived).then(|| "ISO 4217".into()),
         why: (strength == Strength::Untestable).then(|| "nobody can see it".into()),
+        set: None,
     };
     vec![
         clause("amount.digits", "an amount has no more decimals than its currency", Strength::Derived),
         clause("basket.mix", "a periodic payment cannot be put in a basket", Strength::Stated),
         clause("customers.path", "the sandbox lists its customers", Strength::Stated),
+        clause("ncbct.name", "a name has no letters but those of the table", Strength::Expected),
         clause("ncbct.path", "an NCBCT payment is created under its path", Strength::Stated),
         clause("periodic.months", "months 1 to 11 are accepted", Strength::Stated),
         clause("periodic.months.duplicate", "month numbers may not repeat", Strength::Stated),

@@ -1,5 +1,7 @@
 //! Each answer leads to the verdict of the design.
 
+use xs2aspec_suite::{Clause, Spec, Tree};
+
 use super::*;
 
 fn rules() -> AnswerRules {
@@ -10,10 +12,27 @@ fn answer(status: u16, body: &str) -> Answer {
     Answer { status, headers: vec![("content-type".into(), "application/json".into())], body: body.into() }
 }
 
-fn judged(expect: &Value, profile: &Profile, choice: Option<&str>, answer: &Answer) -> Judged {
-    let examined = examine("ncbct", answer, &rules(), &BTreeSet::new());
+fn judged(expect: &Value, profile: &Profile, answer: &Answer) -> Judged {
+    judged_by(expect, (profile, &Levels::default()), answer)
+}
+
+fn judged_by(expect: &Value, by: (&Profile, &Levels), answer: &Answer) -> Judged {
+    let examined = examine("ncbct", answer, &rules(), by.1);
     let expect = Expectation::parse(expect).unwrap();
-    judge(("ncbct.path", "ncbct"), &expect, choice, answer, examined, profile, &rules())
+    judge(("ncbct.path", "ncbct"), &expect, answer, examined, by, &rules())
+}
+
+/// A ledger with this entry, whose quote does not matter.
+fn ledger(entry: &str) -> BTreeMap<String, Clause> {
+    let text = format!("clauses:\n  - {{says: a, quote: covers all nine parts, {entry}}}\n");
+    Spec::load(&Tree::of(&[("cases/clauses/a.yaml", &text)]), &mut vec![]).clauses
+}
+
+/// A profile that declares these choices.
+fn declaring(choices: &[(&str, &str)]) -> Profile {
+    let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    profile.choices = choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    profile
 }
 
 const RCVD: &str = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
@@ -58,18 +77,18 @@ fn each_answer_leads_to_the_verdict_of_the_design() {
         (&json!("observed"), 201, "{}", Verdict::Fail),
     ];
     for (expect, status, body, verdict) in table {
-        let judged = judged(expect, &profile, None, &answer(*status, body));
+        let judged = judged(expect, &profile, &answer(*status, body));
         assert_eq!(judged.verdict, *verdict, "{expect} {status} {body}: {:?}", judged.findings);
         assert!(judged.checks > 0, "{expect} {status} {body}");
         assert_eq!(judged.findings.is_empty(), *verdict != Verdict::Fail);
     }
     profile.rejected_is_refusal = false;
-    assert_eq!(judged(&json!("refused"), &profile, None, &answer(201, RJCT)).verdict, Verdict::Fail);
+    assert_eq!(judged(&json!("refused"), &profile, &answer(201, RJCT)).verdict, Verdict::Fail);
     let or_rejected = json!({"refused": {"or-rejected": true}});
     for (status, body, verdict) in
         [(201, RJCT, Verdict::Pass), (409, "", Verdict::Pass), (201, RCVD, Verdict::Fail)]
     {
-        assert_eq!(judged(&or_rejected, &profile, None, &answer(status, body)).verdict, verdict);
+        assert_eq!(judged(&or_rejected, &profile, &answer(status, body)).verdict, verdict);
     }
 }
 
@@ -90,10 +109,10 @@ fn a_body_has_the_values_that_are_demanded_of_it() {
         (500, "{}", Verdict::Fail, true),
     ] {
         let answer = answer(status, body);
-        let examined = examine("payment-status", &answer, &rules(), &BTreeSet::new());
+        let by = (&profile, &Levels::default());
+        let examined = examine("payment-status", &answer, &rules(), &Levels::default());
         assert_eq!(is_settled(&expect, &examined), settled, "{status} {body}");
-        let judged =
-            judge(("error.funds", "payment-status"), &expect, None, &answer, examined, &profile, &rules());
+        let judged = judge(("error.funds", "payment-status"), &expect, &answer, examined, by, &rules());
         assert_eq!(judged.verdict, verdict, "{status} {body}");
         assert!(judged.checks > 1);
     }
@@ -108,7 +127,7 @@ fn a_target_that_has_no_time_is_neither_right_nor_wrong() {
             answer.headers.push(("Retry-After".into(), "30".into()));
         }
         let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
-        let judged = judged(&Value::from(expect), &profile, None, &answer);
+        let judged = judged(&Value::from(expect), &profile, &answer);
         assert_eq!(judged.verdict, Verdict::Inconclusive);
         assert!(judged.reason.is_some());
     }
@@ -121,41 +140,70 @@ fn a_time_to_come_back_is_the_refusal_where_a_quota_is_used_up() {
     for (status, verdict) in [(429, Verdict::Pass), (503, Verdict::Inconclusive)] {
         let mut answer = answer(status, "");
         answer.headers.push(("Retry-After".into(), "30".into()));
-        assert_eq!(judged(&quota, &profile, None, &answer).verdict, verdict, "{status}");
+        assert_eq!(judged(&quota, &profile, &answer).verdict, verdict, "{status}");
     }
 }
 
 #[test]
-fn a_choice_is_asserted_only_where_it_is_declared() {
+fn a_choice_is_asserted_where_it_is_declared_or_has_a_plain_reading() {
     let expect = serde_json::json!({"choice": {"accept": "accepted", "refuse": "refused"}});
-    let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
-    let verdict = |choice, status, body| judged(&expect, &profile, choice, &answer(status, body)).verdict;
-    assert_eq!(verdict(None, 400, ""), Verdict::Observed);
-    assert_eq!(verdict(Some("observe"), 201, RCVD), Verdict::Observed);
-    assert_eq!(verdict(Some("accept"), 400, ""), Verdict::Fail);
-    assert_eq!(verdict(Some("refuse"), 201, RCVD), Verdict::Fail);
-    assert_eq!(verdict(Some("refuse"), 400, ""), Verdict::Pass);
+    let entry = "id: ncbct.path, strength: choice, choice: {key: a, default: refuse";
+    let (free, plain) = (ledger(&format!("{entry}}}")), ledger(&format!("{entry}, expected: true}}")));
+    let verdict = |ledger: &BTreeMap<String, Clause>, choice: Option<&str>, status, body| {
+        let profile = declaring(choice.map(|choice| ("a", choice)).as_slice());
+        let levels = Levels::new(ledger, &profile).unwrap();
+        judged_by(&expect, (&profile, &levels), &answer(status, body)).verdict
+    };
+    assert_eq!(verdict(&free, None, 400, ""), Verdict::Observed);
+    assert_eq!(verdict(&plain, None, 400, ""), Verdict::Pass);
+    assert_eq!(verdict(&plain, None, 201, RCVD), Verdict::Fail);
+    for ledger in [&free, &plain] {
+        assert_eq!(verdict(ledger, Some("observe"), 201, RCVD), Verdict::Observed);
+        assert_eq!(verdict(ledger, Some("accept"), 400, ""), Verdict::Fail);
+        assert_eq!(verdict(ledger, Some("refuse"), 201, RCVD), Verdict::Fail);
+        assert_eq!(verdict(ledger, Some("refuse"), 400, ""), Verdict::Pass);
+    }
 }
 
 #[test]
-fn what_the_profile_declares_strict_is_a_finding() {
+fn what_is_observed_in_an_answer_is_a_finding_with_its_place_where_the_levels_mind_it() {
     let body =
         r#"{"paymentId":"p","transactionStatus":"RCVD","tppMessages":[{"category":"ERROR","code":"NEW"}]}"#;
-    let found = |strict: &[&str]| {
-        let strict = strict.iter().map(|clause| (*clause).to_owned()).collect();
-        examine("ncbct", &answer(201, body), &rules(), &strict).findings
+    let found = |strength: &str| {
+        let ledger = ledger(&format!("id: tpp-message.code.unlisted, strength: {strength}"));
+        let levels = Levels::new(&ledger, &declaring(&[])).unwrap();
+        examine("ncbct", &answer(201, body), &rules(), &levels)
     };
-    assert_eq!(found(&[]), []);
-    let findings = found(&["tpp-message.code.unlisted", "tpp-message.code"]);
-    assert_eq!(findings.len(), 1);
-    assert!(findings[0].actual.contains("NEW"), "{findings:?}");
+    let seen = found("observed, why: a");
+    assert_eq!(seen.findings, []);
+    let unlisted = "tpp-message.code.unlisted: body/tppMessages/0/code: ";
+    assert!(seen.observations.iter().any(|seen| seen.starts_with(unlisted)), "{:?}", seen.observations);
+    let minded = found("expected").findings;
+    assert_eq!(minded.len(), 1);
+    assert_eq!(minded[0].at, "body/tppMessages/0/code");
+    assert!(minded[0].actual.contains("NEW"), "{minded:?}");
 }
 
 #[test]
-fn the_success_status_is_asserted_only_where_it_is_declared() {
-    let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
-    profile.choices.insert("payment.success-status".into(), "201".into());
-    let fails = judged(&Value::from("accepted"), &profile, None, &answer(200, RCVD));
-    assert_eq!(fails.findings[0].clause, "payment.success-status");
-    assert_eq!(judged(&Value::from("accepted"), &profile, None, &answer(201, RCVD)).verdict, Verdict::Pass);
+fn the_success_status_is_asserted_where_it_is_declared_or_has_a_plain_reading() {
+    let entry =
+        "id: payment.success-status, strength: choice, choice: {key: payment.success-status, default: '201'";
+    let (free, plain) = (ledger(&format!("{entry}}}")), ledger(&format!("{entry}, expected: true}}")));
+    let judged = |ledger: &BTreeMap<String, Clause>, choices: &[(&str, &str)], status| {
+        let profile = declaring(choices);
+        let levels = Levels::new(ledger, &profile).unwrap();
+        judged_by(&Value::from("accepted"), (&profile, &levels), &answer(status, RCVD))
+    };
+    let declared = [("payment.success-status", "201")];
+    for (ledger, choices, words) in [
+        (&free, &declared[..], "status 201, as the profile declares"),
+        (&plain, &[], "status 201, as the clause is plainly read"),
+    ] {
+        let fails = judged(ledger, choices, 200);
+        assert_eq!(fails.findings[0].clause, "payment.success-status");
+        assert_eq!(fails.findings[0].expected, words);
+        assert_eq!(judged(ledger, choices, 201).verdict, Verdict::Pass);
+    }
+    let free = judged(&free, &[], 200);
+    assert_eq!((free.verdict, free.findings), (Verdict::Pass, vec![]));
 }

@@ -10,12 +10,14 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
+use xs2aspec_record::LevelRule;
 use xs2aspec_signing::material;
 use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite};
 
 use super::{
     Environment, Http, Key, Limits, Offered, Profile, TEST_CERTIFICATE, TEST_KEY,
     error::{ProfileError, syntax, unknown, value},
+    levels::{self, LevelWord},
     prepare::{self, Prepare},
     values,
 };
@@ -55,6 +57,11 @@ pub(super) struct File {
     /// What the bank decided where the document leaves it free; asserted only when said.
     #[serde(default)]
     choices: BTreeMap<String, String>,
+    /// What a breach of a clause does where that is not what its strength says: `deny`, `warn` or `note`, by the id of the clause, a
+    /// beginning of it, or a text with `*`; of several the last one counts. `warnings = "deny"` makes violations of all warnings.
+    #[serde(default, deserialize_with = "levels::read")]
+    #[schemars(with = "BTreeMap<String, LevelWord>")]
+    levels: Vec<LevelRule>,
     /// What the target offers.
     #[serde(default)]
     capabilities: BTreeMap<String, bool>,
@@ -209,6 +216,7 @@ impl Reader<'_> {
                 .collect(),
             paths: self.paths()?,
             choices: file.choices.clone(),
+            levels: file.levels.clone(),
             capabilities: capabilities(name, file, self.spec)?,
             rejected_is_refusal: file.rejected_is_refusal.unwrap_or(true),
             own_key: certificate != TEST_CERTIFICATE,
@@ -425,6 +433,8 @@ fn capabilities(
 pub fn schema(suite: &Suite) -> Value {
     let mut schema = schemars::schema_for!(File).to_value();
     schema["additionalProperties"] = false.into();
+    // It is read as a list, since the order counts.
+    schema["properties"]["levels"]["default"] = json!({});
     let text = |says: &str| json!({"type": "string", "description": says});
     let tables = &mut schema["properties"];
     let spec = &suite.spec().profile;

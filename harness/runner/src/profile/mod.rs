@@ -3,6 +3,7 @@
 mod authorize;
 mod error;
 mod file;
+mod levels;
 mod prepare;
 mod values;
 
@@ -16,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use xs2aspec_record::TargetProfile;
+use xs2aspec_record::{LevelRule, TargetProfile};
 use xs2aspec_signing::{Signer, signer::SignerError};
 use xs2aspec_suite::ProfileSpec;
 
@@ -54,6 +55,9 @@ pub struct Profile {
     pub paths: BTreeMap<String, String>,
     /// Declared choices by the key of their clause.
     pub choices: BTreeMap<String, String>,
+    /// What a breach of a clause does, where it is not what its strength says: what the profile says, then the
+    /// command line.
+    pub levels: Vec<LevelRule>,
     /// What the target offers; nothing of what the profile does not say and the target is not asked.
     pub capabilities: BTreeMap<String, Offered>,
     /// Whether a created resource with status RJCT is one of the target's forms of refusal.
@@ -259,6 +263,8 @@ impl Profile {
             choices: &'a BTreeMap<String, String>,
             #[serde(skip_serializing_if = "Option::is_none")]
             environment: Option<&'a str>,
+            #[serde(skip_serializing_if = "<[LevelRule]>::is_empty")]
+            levels: &'a [LevelRule],
             paths: &'a BTreeMap<String, String>,
             rejected_is_refusal: bool,
             values: &'a BTreeMap<String, String>,
@@ -267,6 +273,7 @@ impl Profile {
             capabilities: self.capabilities.iter().map(|(name, kind)| (name.as_str(), kind.word())).collect(),
             choices: &self.choices,
             environment: self.environment.map(Environment::word),
+            levels: &self.levels,
             paths: &self.paths,
             rejected_is_refusal: self.rejected_is_refusal,
             values: &self.values,
@@ -306,6 +313,7 @@ impl Profile {
             public: BTreeSet::new(),
             paths: seen.paths.clone(),
             choices: seen.choices.clone(),
+            levels: Vec::new(),
             capabilities: BTreeMap::new(),
             rejected_is_refusal: seen.rejected_is_refusal,
             own_key: !seen.test_key,

@@ -106,6 +106,17 @@ fn the_digest_is_that_of_canonical_json() {
 }
 
 #[test]
+fn levels_stand_in_the_order_of_the_file() {
+    let text =
+        "base-url = \"http://a\"\n[levels]\n\"b.*\" = \"note\"\nwarnings = \"deny\"\n\"a.b\" = \"warn\"";
+    let profile = file::parse("bank.toml", text, None, ProfileSpec::embedded()).unwrap();
+    let rules = profile.levels.iter().map(|rule| (rule.pattern.as_str(), rule.level.word()));
+    assert!(rules.eq([("b.*", "note"), ("warnings", "deny"), ("a.b", "warn")]), "{:?}", profile.levels);
+    let same = Profile { levels: vec![], ..profile.clone() };
+    assert_ne!(same.sha256(), profile.sha256(), "they decide how the target is judged");
+}
+
+#[test]
 fn each_mistake_names_itself_and_the_near_name() {
     let cases = [
         (
@@ -120,6 +131,10 @@ fn each_mistake_names_itself_and_the_near_name() {
         ("base-url = \"http://a\"\n[psu.privat]\nid = \"x\"", "did you mean `psu.private.id`?"),
         ("base-url = \"http://a\"\n[capabilities]\nbaskets = true", "did you mean `basket`?"),
         ("base-url = \"http://a\"\nenvironment = \"test\"", "expected `sandbox` or `production`"),
+        (
+            "base-url = \"http://a\"\n[levels]\na = \"fail\"",
+            "bank.toml:3:5: unknown variant `fail`, expected one of `deny`, `warn`, `note`",
+        ),
         ("base-url = \"http://a\"\n[signing]\nkey = \"k.pem\"", "wants both"),
         (
             "base-url = \"http://a\"\n[signing]\nkey = \"none.pem\"\ncertificate = \"none.pem\"",

@@ -18,7 +18,9 @@ impl Done {
     pub(crate) fn rests_on_refusal(&self) -> bool {
         let is_own = self.verdict.same_as.is_none() && self.verdict.control.is_some();
         let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
-        is_own && !is_accepted && matches!(self.verdict.verdict, Verdict::Pass | Verdict::Fail)
+        is_own
+            && !is_accepted
+            && matches!(self.verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn)
     }
 }
 

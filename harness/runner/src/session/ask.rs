@@ -131,7 +131,7 @@ impl Session {
             masker: &self.masker,
         };
         let answer = self.transport.ask(&asked, trail).await?;
-        let examined = judge::examine(&request.operation, &answer, self.suite.answers(), &self.strict);
+        let examined = judge::examine(&request.operation, &answer, self.suite.answers(), &self.levels);
         Ok((answer, examined))
     }
 }

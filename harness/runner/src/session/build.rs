@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseEvents, CaseVerdict, Exchange, Journal, TargetProfile};
+use xs2aspec_record::{CaseEvents, CaseVerdict, Exchange, Journal, LevelRule, TargetProfile};
 use xs2aspec_suite::{Case, Suite};
 
 use super::{Done, Session, SessionError};
@@ -18,6 +18,7 @@ use crate::{
     fit,
     forms::Forms,
     judge,
+    levels::Levels,
     mask::Masker,
     profile::{AuthorizedProfile, Profile},
     seal::{Seal, SealError},
@@ -41,7 +42,7 @@ impl Session {
         let seal = Seal::new(signer, forms, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
         let live = Live::new(gate, Pace::new(profile.limits.clone()), None);
-        Ok(Self::of(suite, profile, (seed, now), Arc::new(seal), live))
+        Self::of(suite, profile, (seed, now), Arc::new(seal), live)
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not
@@ -73,7 +74,7 @@ impl Session {
         }
         let gate = Gate::new(exchanger, permission);
         let live = Live::new(gate, Pace::new(profile.limits.clone()), Some(requests));
-        Ok(Self::of(suite, profile, (self.seed, self.now), seal, live))
+        Self::of(suite, profile, (self.seed, self.now), seal, live)
     }
 
     fn of(
@@ -82,9 +83,9 @@ impl Session {
         (seed, now): (u64, DateTime<Utc>),
         seal: Arc<Seal>,
         live: Live,
-    ) -> Self {
-        Self {
-            strict: fit::strict(&suite, &profile),
+    ) -> Result<Self, SessionError> {
+        Ok(Self {
+            levels: Levels::new(suite.clauses(), &profile)?,
             masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
             seal,
             transport: Transport::Live(Box::new(live)),
@@ -98,7 +99,7 @@ impl Session {
             profile,
             seed,
             now,
-        }
+        })
     }
 
     /// Lets the clock go on from where it stands: dates are then those of the moment in which a request is
@@ -136,7 +137,7 @@ impl Session {
         let answered = self.suite.case(&verdict.case).and_then(|case| {
             let answer = transport::answer(judged?)?;
             let operation = &case.request.operation;
-            let examined = judge::examine(operation, &answer, self.suite.answers(), &self.strict);
+            let examined = judge::examine(operation, &answer, self.suite.answers(), &self.levels);
             Some((examined.outcome, examined.words))
         });
         let done = Done {
@@ -150,16 +151,17 @@ impl Session {
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
     }
 
-    /// A session that asks nobody: its answers are those of a record, which was made with this profile. It
+    /// A session that asks nobody: its answers are those of a record, which was made with this profile. They
+    /// are judged with these levels. It
     /// has those of the cases that others rest on; those of any other case are given to it with
     /// [`Self::judge_recorded`].
     pub(crate) fn of_record(
         suite: Arc<Suite>,
         rested_on: HashMap<String, CaseEvents>,
-        recorded: &TargetProfile,
+        (recorded, levels): (&TargetProfile, Vec<LevelRule>),
     ) -> Result<Self, SessionError> {
-        let session =
-            Self::new(suite, Profile::recorded(recorded).for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
+        let profile = Profile { levels, ..Profile::recorded(recorded) };
+        let session = Self::new(suite, profile.for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
         Ok(Self { transport: Transport::Replay(Box::new(Replay::new(rested_on))), ..session })
     }
 

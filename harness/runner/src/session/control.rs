@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::{CaseVerdict, ControlSeen, Finding, Verdict};
+use xs2aspec_record::{CaseVerdict, ControlSeen, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use super::{Done, Session, Stop};
@@ -91,6 +91,7 @@ impl Session {
                 expected: "acceptance (2xx)".to_owned(),
                 actual: words.clone(),
                 at: "status".to_owned(),
+                level: Level::Deny,
             }];
         } else {
             return Err(Stop::inconclusive(self.reason(plain, &done)));

@@ -9,7 +9,7 @@ mod offer;
 mod outcome;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
@@ -22,7 +22,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
-use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Strength, Suite};
+use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Suite};
 
 pub(crate) use self::outcome::Again;
 pub use self::outcome::NotReady;
@@ -33,6 +33,7 @@ use crate::{
     fill::Filled,
     fit::Misfit,
     judge::{self, Examined, Outcome},
+    levels::{LevelError, Levels},
     mask::Masker,
     profile::Profile,
     seal::{Seal, SealError},
@@ -55,6 +56,9 @@ pub enum SessionError {
     /// The profile names what the suite does not know.
     #[error(transparent)]
     Misfit(#[from] Misfit),
+    /// A level of a clause that the suite does not know.
+    #[error(transparent)]
+    Level(#[from] LevelError),
 }
 
 /// What became of a case: its verdict and the exchanges that led to it, those of its control apart.
@@ -93,8 +97,7 @@ pub struct Session {
     running: Option<Instant>,
     transport: Transport,
     masker: Masker,
-    /// Clauses left to the bank for which the profile says `fail`.
-    strict: BTreeSet<String>,
+    levels: Levels,
     /// Cases that had begun before the run was resumed, with what makes their identifiers others.
     started: BTreeMap<String, u64>,
     /// Exchanges that only showed that valid requests are still accepted.
@@ -116,6 +119,11 @@ impl Session {
     /// The target.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// What a breach of each clause does.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
     }
 
     /// The seed.
@@ -205,6 +213,7 @@ impl Session {
                 seen
             }
         };
+        self.levels.weigh(&mut verdict);
         let is_held_back = trail.is_held_back || self.is_held_back(case.control.as_deref());
         let Trail { exchanges, learned, failure, .. } = trail;
         if self.transport.is_shown() {
@@ -277,10 +286,9 @@ impl Session {
             let reason = format!("the quota of the day is used up: it got {}", seen.1);
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
-        let choice = self.choice(&case.clause);
         let of = (case.clause.as_str(), case.request.operation.as_str());
-        let judged =
-            judge::judge(of, &expect, choice, &answer, examined, &self.profile, self.suite.answers());
+        let by = (&self.profile, &self.levels);
+        let judged = judge::judge(of, &expect, &answer, examined, by, self.suite.answers());
         verdict.verdict = judged.verdict;
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
@@ -363,14 +371,6 @@ impl Session {
             }
         }
         Ok(Prepared { kept, checks, findings, refused: None })
-    }
-
-    /// What the profile declares for a clause that is a choice.
-    fn choice(&self, clause: &str) -> Option<&str> {
-        match &self.suite.clauses().get(clause)?.strength {
-            Strength::Choice(choice) => self.profile.choices.get(&choice.key).map(String::as_str),
-            _ => None,
-        }
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Finding {
 pub struct Observation {
     /// Id of the clause that leaves the freedom.
     pub clause: String,
-    /// What was seen, with its place (`body/_links/self/href: a relative reference`).
+    /// Where, as in [`Finding::at`], or the name of a header.
+    pub at: String,
+    /// What was seen (`a relative reference`).
     pub text: String,
 }

@@ -47,8 +47,8 @@ impl Notes {
     /// A freedom of the bank was used.
     pub(super) fn observe(&mut self, clause: &str, at: impl Display, text: impl Display) {
         if self.observations.len() < LIMIT {
-            self.observations
-                .push(Observation { clause: clause.to_owned(), text: format!("{}: {text}", place(at)) });
+            let text = text.to_string();
+            self.observations.push(Observation { clause: clause.to_owned(), at: place(at), text });
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
         notes.demand_nothing("a.free");
         let checked = notes.into_checked(None);
         assert!(checked.findings.is_empty());
-        assert_eq!(checked.observations[0].text, "body/c: not a string: 5");
-        assert_eq!(checked.observations[0].clause, "a.free");
+        let Observation { clause, at, text } = &checked.observations[0];
+        assert_eq!((clause.as_str(), at.as_str(), text.as_str()), ("a.free", "body/c", "not a string: 5"));
     }
 }

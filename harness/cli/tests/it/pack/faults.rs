@@ -86,5 +86,12 @@ pub(super) const FAULTS: [(&str, &[&str]); 70] = [
 
 /// What the document leaves open, and a desk does in another way: it answers 200 in place of 201 and has the
 /// parcel under way at once; it refuses with 422 what breaks a rule; it shows nothing that may be left out;
-/// it adds members that nobody asked for, and events in another order.
-pub(super) const FREEDOMS: [&str; 4] = ["quick", "precise", "terse", "talkative"];
+/// it adds members that nobody asked for, and events in another order; it does not say that its answers are
+/// JSON. Each with the clause whose plain reading is another one.
+pub(super) const FREEDOMS: [(&str, Option<&str>); 5] = [
+    ("quick", Some("parcel.success-status")),
+    ("precise", None),
+    ("terse", None),
+    ("talkative", None),
+    ("plain", Some("http.content-type")),
+];

@@ -4,6 +4,7 @@
 mod commands;
 mod desk;
 mod faults;
+mod levels;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -89,7 +90,8 @@ async fn answer(
     let asked = Asked { method: method.as_str(), path: uri.path(), query, headers, body: &body };
     let (status, body) = desk.answer(&asked);
     let status = axum::http::StatusCode::from_u16(status).unwrap();
-    (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    let kind = if desk.uses("plain") { "text/plain" } else { "application/json" };
+    (status, [(CONTENT_TYPE, kind)], body.to_string()).into_response()
 }
 
 /// Runs the pack against such a desk.
@@ -125,8 +127,13 @@ fn record(folder: &Path) -> Vec<Value> {
 impl Ran {
     /// The clauses that failing cases say are broken.
     fn broken(&self) -> BTreeSet<String> {
+        self.clauses("fail")
+    }
+
+    /// The clauses that cases with this verdict name.
+    fn clauses(&self, word: &str) -> BTreeSet<String> {
         let events = record(&self.folder.path().join("out")).into_iter();
-        let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == "fail");
+        let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == word);
         let findings =
             failing.flat_map(|verdict| verdict["findings"].as_array().cloned().unwrap_or_default());
         findings.filter_map(|finding| finding["clause"].as_str().map(str::to_owned)).collect()
@@ -140,8 +147,16 @@ impl Ran {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_desk_that_obeys_is_accused_of_nothing_whatever_freedom_it_uses() {
-    for freedom in [None].into_iter().chain(FREEDOMS.map(Some)) {
+    for (freedom, warned) in
+        [(None, None)].into_iter().chain(FREEDOMS.map(|(name, clause)| (Some(name), clause)))
+    {
         let ran = run(None, freedom).await;
+        assert_eq!(
+            ran.clauses("warn"),
+            warned.into_iter().map(str::to_owned).collect(),
+            "{freedom:?}: {}",
+            ran.said
+        );
         assert_eq!((ran.exit, ran.broken()), (Some(0), BTreeSet::new()), "{freedom:?}: {}", ran.said);
         assert!(ran.said.contains("which is not that of xs2aspec"), "{}", ran.said);
     }

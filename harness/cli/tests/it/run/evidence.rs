@@ -202,7 +202,7 @@ fn what_was_run_and_with_which_cases_is_said() {
     for expected in [
         "- the built-in bank, with the variation error.body/page\n",
         &format!("- --cases {cases}: no cases of this program\n"),
-        "- depth standard: 1 cases, of which 0 not applicable, 0 waived",
+        "- depth standard: 1 cases, of which 0 not applicable, 0 with a warning, 0 waived",
         "that the verdicts follow from the recorded answers: only the cases that judged them can",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");

@@ -117,7 +117,7 @@ fn agree(ran: &Ran) {
     assert_eq!(cases.len(), selected.len());
     for verdict in selected {
         let expected = match verdict.verdict {
-            Verdict::Pass | Verdict::Observed => "plain",
+            Verdict::Pass | Verdict::Warn | Verdict::Observed => "plain",
             Verdict::Fail => "failure",
             Verdict::Inconclusive | Verdict::Error => "error",
             Verdict::NotApplicable | Verdict::Waived => "skipped",

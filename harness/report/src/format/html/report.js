@@ -1,8 +1,8 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const words = { pass: "kept", fail: "broken", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
-  const colours = { pass: "good", fail: "bad", waived: "open", inconclusive: "open", "not-applicable": "soft", observed: "seen", error: "bad" };
+  const words = { pass: "kept", fail: "broken", warn: "warned of", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
+  const colours = { pass: "good", fail: "bad", warn: "open", waived: "open", inconclusive: "open", "not-applicable": "soft", observed: "seen", error: "bad" };
 
   // Everything that is shown is made here, and what the target wrote is only ever text.
   function make(tag, attributes, ...children) {
@@ -20,10 +20,11 @@
   const cases = data.cases.map(([id, clause, verdict, more]) => ({ id, clause, verdict, more: more || {} }));
   const byClause = data.clauses.map(() => []);
   cases.forEach((one) => { if (one.clause !== null) byClause[one.clause].push(one); });
-  const order = ["fail", "error", "inconclusive", "waived", "pass", "observed", "not-applicable"];
+  const order = ["fail", "warn", "error", "inconclusive", "waived", "pass", "observed", "not-applicable"];
   // What the record says of a demanded clause, else what its cases came to.
   const states = { kept: "pass", broken: "fail", "not asked": "inconclusive", "left out": "not-applicable" };
   const state = (clause, at) => {
+    if (clause.broken === "warn" && (!clause.state || clause.state[0] === "broken")) return "warn";
     if (clause.state) return states[clause.state[0]];
     if (clause.broken) return "fail";
     const found = order.find((word) => byClause[at].some((one) => one.verdict === word));
@@ -41,6 +42,7 @@
       make("th", { scope: "row" }, row.strength),
       make("td", { class: "number good" }, row.kept),
       make("td", { class: "number " + (row.broken ? "bad" : "soft") }, row.broken),
+      make("td", { class: "number " + (row.warned ? "open" : "soft") }, row.warned),
       make("td", { class: "number " + (row.open ? "open" : "soft") }, row.open),
       make("td", { class: "number seen" }, row.observed)));
     return make("header", {},
@@ -51,7 +53,7 @@
       make("dl", {}, data.facts.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)])),
       make("table", { class: "strengths" },
         make("caption", { class: "soft" }, "Cases, by how firmly the document makes the statement"),
-        make("thead", {}, make("tr", {}, ["strength", "kept", "broken", "not assessed", "observed"].map((name, at) => make("th", { scope: "col", class: at ? "number" : null }, name)))),
+        make("thead", {}, make("tr", {}, ["strength", "kept", "broken", "warned of", "not assessed", "observed"].map((name, at) => make("th", { scope: "col", class: at ? "number" : null }, name)))),
         make("tbody", {}, rows)),
       make("nav", { "aria-label": "Parts of the report" }, parts.map(([id, title]) => make("a", { href: "#" + id }, title))));
   }
@@ -101,7 +103,7 @@
         clause && make("p", {}, make("a", { href: "#clause:" + clause.id }, clause.id), " (" + clause.strength + "): " + clause.says + " ", make("span", { class: "soft" }, clause.section + ", line " + clause.line)),
         more.expected && make("p", {}, "Expected: " + more.expected),
         more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", make("ul", {}, more.changes.map((change) => make("li", {}, make("code", {}, change))))),
-        findings.length > 0 && make("ul", { class: "bad" }, findings.map((finding) => make("li", {}, finding.says + " ", make("a", { href: "#clause:" + finding.clause }, finding.clause)))),
+        findings.length > 0 && make("ul", {}, findings.map((finding) => make("li", { class: finding.level === "warn" ? "open" : "bad" }, finding.level + ": " + finding.says + " ", make("a", { href: "#clause:" + finding.clause }, finding.clause)))),
         more.reason && make("p", { class: "open" }, more.reason),
         more.observations && make("ul", { class: "seen" }, more.observations.map((seen) => make("li", {}, seen))),
         more.control && make("p", {}, "Its valid twin " + more.control.case + " was " + (more.control.accepted ? "accepted." : "not accepted.")),
@@ -132,7 +134,7 @@
   function ledger() {
     const search = make("input", { type: "search", id: "search", autocomplete: "off" });
     const choose = (id, all, options) => make("select", { id }, make("option", { value: "" }, all), options.map(([value, name]) => make("option", { value }, name)));
-    const strength = choose("strength", "every strength", ["stated", "derived", "choice", "observed", "untestable"].map((one) => [one, one]));
+    const strength = choose("strength", "every strength", ["stated", "derived", "expected", "choice", "observed", "untestable"].map((one) => [one, one]));
     const verdict = choose("verdict", "every state", [...order, "none"].map((word) => [word, shownState[word]]));
     const count = make("p", { role: "status", class: "soft" });
     const body = make("div", {});
@@ -142,7 +144,7 @@
       const row = make("tr", { id: "clause:" + clause.id, tabindex: "-1" },
         make("td", {}, make("code", {}, clause.id)),
         make("td", {}, clause.says, clause.standard ? make("span", { class: "soft" }, " (" + clause.standard + ")") : null, clause.why ? make("div", { class: "soft" }, clause.why) : null),
-        make("td", {}, clause.strength),
+        make("td", {}, clause.strength, make("div", { class: "soft" }, clause.level)),
         make("td", {}, "line " + clause.line),
         make("td", { class: colours[word] || "soft" }, shownState[word]),
         make("td", {}, numbers.map(([word, number]) => make("div", { class: colours[word] }, number + " " + words[word])),
@@ -195,7 +197,7 @@
   }
 
   const untestable = data.clauses.filter((clause) => clause.strength === "untestable");
-  const parts = [["broken", "What is broken"], ["open", "What could not be told"], ["waivers", "Waivers"], ["ledger", "Every statement of the document"], ["observed", "What was observed"], ["untestable", "What cannot be tested from outside"], ["applicable", "Not applicable"], ["quality", "How good the suite is"], ["timing", "Timing"]];
+  const parts = [["broken", "What is broken"], ["warned", "What is warned of"], ["open", "What could not be told"], ["waivers", "Waivers"], ["ledger", "Every statement of the document"], ["observed", "What was observed"], ["untestable", "What cannot be tested from outside"], ["applicable", "Not applicable"], ["quality", "How good the suite is"], ["timing", "Timing"]];
   if (data.changes) parts.unshift(["changes", "What changed"]);
   const titles = Object.fromEntries(parts);
   const reasons = new Map();
@@ -213,6 +215,7 @@
     first(),
     data.changes && section("changes", titles.changes, changed()),
     section("broken", titles.broken, list(["fail"]), data.left > 0 && make("p", { class: "soft" }, "The exchanges of " + data.left + " more cases are in record.jsonl.")),
+    section("warned", titles.warned, list(["warn"])),
     section("open", titles.open, list(["error", "inconclusive"])),
     section("waivers", titles.waivers, data.waivers.length ? make("ul", {}, data.waivers.map((one) => make("li", { class: one.red ? "bad" : "open" }, one.says))) : make("p", { class: "soft" }, "none"), cases.some((one) => one.verdict === "waived") && list(["waived"])),
     section("ledger", titles.ledger, ledger()),

@@ -78,7 +78,7 @@ impl Desk {
         self.fault == Some(fault)
     }
 
-    fn uses(&self, freedom: &str) -> bool {
+    pub(super) fn uses(&self, freedom: &str) -> bool {
         self.freedom == Some(freedom)
     }
 

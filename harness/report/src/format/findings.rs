@@ -1,0 +1,130 @@
+//! Findings: each is one thing that is wrong, with the cases that show it. The smallest of them is shown.
+
+use std::{collections::HashMap, fmt::Write as _};
+
+use xs2aspec_record::{Finding, Level};
+
+use crate::{
+    format::block,
+    reporter::CaseReport,
+    summary::RunSummary,
+    text::{self, harmless, short},
+};
+
+/// Findings that are kept apart. A target that makes each of its answers another one does not fill the memory.
+const APART: usize = 5_000;
+
+/// Findings of one level that are shown as whole blocks; each further one has a line of its own.
+pub(crate) const WHOLE: usize = 20;
+
+/// Findings of one level that are shown at all.
+pub(crate) const LINES: usize = 1_000;
+
+/// What a run found, in the order in which it was seen first.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    found: Vec<Found>,
+    /// Position by level, clause and place.
+    index: HashMap<(Level, String, String), usize>,
+    /// Further ones that were not kept apart, by level.
+    beyond: HashMap<Level, usize>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug)]
+struct Found {
+    level: Level,
+    /// Level, clause and what the clause says.
+    heading: String,
+    /// What is wrong, in one line.
+    line: String,
+    /// What the smallest witness shows.
+    block: String,
+    rank: (bool, usize),
+    witnesses: usize,
+}
+
+impl Findings {
+    /// Takes the findings of a case. Of a control that nobody selected only what its status says counts.
+    pub(crate) fn add(&mut self, summary: &RunSummary, report: &CaseReport<'_>, is_control: bool) {
+        let mut seen: Vec<usize> = Vec::new();
+        for finding in &report.verdict.findings {
+            if is_control && finding.at != "status" {
+                continue;
+            }
+            let Some(at) = self.position(summary, finding) else { continue };
+            if seen.contains(&at) {
+                continue;
+            }
+            seen.push(at);
+            let found = &mut self.found[at];
+            found.witnesses += 1;
+            let rank = (finding.clause != report.verdict.clause, report.verdict.changes.len());
+            if found.witnesses == 1 || rank < found.rank {
+                found.rank = rank;
+                found.line =
+                    format!("{}: {}", block::spaced(&report.verdict.case), short(&finding.mismatch()));
+                found.block = block::finding_block(summary, report, finding);
+                if is_control {
+                    found.block.push_str("   = nobody selected it: other cases rest on it\n");
+                }
+            }
+        }
+    }
+
+    /// Where a finding is kept; `None` beyond those that are kept apart.
+    fn position(&mut self, summary: &RunSummary, finding: &Finding) -> Option<usize> {
+        let place = finding.at.split('/').map(|step| {
+            let is_index = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
+            if is_index { "*" } else { step }
+        });
+        let place = place.collect::<Vec<_>>().join("/");
+        let key = (finding.level, finding.clause.clone(), place);
+        if let Some(at) = self.index.get(&key) {
+            return Some(*at);
+        }
+        if self.found.len() >= APART {
+            *self.beyond.entry(finding.level).or_default() += 1;
+            return None;
+        }
+        let says = summary.clause(&finding.clause).map_or("", |clause| clause.says.as_str());
+        self.found.push(Found {
+            level: finding.level,
+            heading: format!("{}  {}    {}", finding.level.word(), harmless(&finding.clause), short(says)),
+            line: String::new(),
+            block: String::new(),
+            rank: (true, usize::MAX),
+            witnesses: 0,
+        });
+        self.index.insert(key, self.found.len() - 1);
+        Some(self.found.len() - 1)
+    }
+
+    /// All findings of a level.
+    pub(crate) fn shown(&self, level: Level) -> String {
+        let mut shown = String::new();
+        let of_level = || self.found.iter().filter(|found| found.level == level);
+        for found in of_level().take(WHOLE) {
+            let witnesses = match found.witnesses {
+                1 => String::new(),
+                witnesses => format!("    ({witnesses} witnesses)"),
+            };
+            // Writing to a String cannot fail.
+            _ = writeln!(shown, "{}{witnesses}\n{}", found.heading, found.block);
+        }
+        for found in of_level().skip(WHOLE).take(LINES - WHOLE) {
+            _ = writeln!(shown, "{}  {}", level.word(), found.line);
+        }
+        let beyond = self.beyond.get(&level).copied().unwrap_or_default();
+        let left = of_level().count().saturating_sub(LINES) + beyond;
+        if left > 0 {
+            let more = text::count(left, "more finding");
+            let level = level.word();
+            _ = writeln!(shown, "{level}  {more}: `record.jsonl` and the reports beside it have them all");
+        }
+        if of_level().count() > WHOLE {
+            shown.push('\n');
+        }
+        shown
+    }
+}

@@ -1,0 +1,206 @@
+//! What the terminal shows of records made by hand.
+
+use xs2aspec_record::{Finding, LevelRule, LevelSource};
+
+use super::*;
+use crate::{
+    Run,
+    format::findings::WHOLE,
+    sample::{self, Sample},
+};
+
+fn attention(events: &[xs2aspec_record::Event]) -> String {
+    let (run, mut terminal) = (Run::of(events).unwrap(), Terminal::default());
+    run.show(&mut [&mut terminal]);
+    terminal.attention(run.summary())
+}
+
+#[test]
+fn the_closing_summary() {
+    insta::assert_snapshot!(closing(Run::of(&sample::mixed()).unwrap().summary()), @"
+    operation    pass  fail  warn  waived  inconclusive  not-applicable  observed  error  total
+    basket          2     0     0       0             0               0         0      0      2
+    customers       0     0     0       0             0               1         0      0      1
+    ncbct           0     0     0       0             0               0         0      1      1
+    periodic        1     1     0       0             1               0         1      0      4
+    transaction     1     0     0       0             0               0         0      0      1
+    all             4     1     0       0             1               1         1      1      9
+
+    strength  pass  fail  warn  waived  inconclusive  not-applicable  observed  error  total
+    stated       4     1     0       0             1               1         0      1      8
+    choice       0     0     0       0             0               0         1      0      1
+    all          4     1     0       0             1               1         1      1      9
+
+    target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
+    9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
+    7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
+    broken: periodic.months.duplicate
+    4 observations of what the document leaves free: `summary.md` beside the record lists them
+    does not conform: at least one clause is broken (exit 1)
+    ");
+}
+
+#[test]
+fn the_closing_summary_of_a_killed_run_says_so() {
+    let mut sample = Sample::new(300);
+    sample.verdict("periodic.months/one", Verdict::Pass);
+    insta::assert_snapshot!(closing(Run::of(&sample.killed()).unwrap().summary()), @"
+    operation  pass  fail  warn  waived  inconclusive  not-applicable  observed  error  total
+    periodic      1     0     0       0             0               0         0      0      1
+    all           1     0     0       0             0               0         0      0      1
+
+    strength  pass  fail  warn  waived  inconclusive  not-applicable  observed  error  total
+    stated       1     0     0       0             0               0         0      0      1
+    all          1     0     0       0             0               0         0      0      1
+
+    target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
+    1 case, 1 exchange
+    7 demanded clauses: 1 kept, 0 broken, 6 not asked, 0 declared absent or left out
+    the run did not finish, 1 of 300 selected cases have a verdict; the others could not be told (exit 3)
+    ");
+}
+
+#[test]
+fn hundreds_of_cases_stay_readable() {
+    let mut sample = Sample::new(1500);
+    for number in 0..500 {
+        let fail = sample.verdict(&format!("periodic.months/fail-{number:03}"), Verdict::Fail);
+        fail.findings[0].at = format!("body/member-{number:03}");
+        let reason = format!("reason {}", number % 30);
+        sample.verdict(&format!("periodic.months/unsure-{number:03}"), Verdict::Inconclusive).reason =
+            Some(reason);
+        sample.verdict(&format!("periodic.months/error-{number:03}"), Verdict::Error);
+    }
+    let events = sample.finished();
+    let shown = attention(&events);
+    assert_eq!(shown.lines().filter(|line| line.starts_with("deny")).count(), 500);
+    assert_eq!(shown.lines().filter(|line| line.starts_with("  -->")).count(), WHOLE);
+    assert!(
+        shown.contains(
+            "\ndeny  periodic.months / fail-499: body/member-499: expected a refusal (4xx), got 201"
+        )
+    );
+    let rest = &shown[shown.find("INCONCLUSIVE").unwrap()..];
+    assert!(rest.starts_with(
+        "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000"
+    ));
+    assert!(rest.contains("   | 160 cases: 10 further reasons\n"));
+    assert!(rest.contains("ERROR  500 cases, by reason\n   | 500 cases: no answer within 5 s\n"));
+}
+
+#[test]
+fn a_few_are_shown_whole() {
+    let shown = attention(&sample::mixed());
+    let heads: Vec<&str> = shown.lines().filter(|line| !line.starts_with(' ') && !line.is_empty()).collect();
+    assert_eq!(
+        heads,
+        [
+            "deny  periodic.months.duplicate    month numbers may not repeat",
+            "INCONCLUSIVE  periodic.months.duplicate / spread",
+            "ERROR  ncbct.path / plain"
+        ]
+    );
+}
+
+#[test]
+fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witness() {
+    let mut sample = Sample::new(5);
+    sample.verdict("ncbct.name/a", Verdict::Warn).changes = vec!["one".into(), "two".into()];
+    sample.verdict("ncbct.name/b", Verdict::Warn).changes = vec!["body/name = \"\"".into()];
+    sample.verdict("ncbct.name/c", Verdict::Warn).changes = vec!["three".into()];
+    let both = sample.verdict("periodic.months/one", Verdict::Fail);
+    both.changes = vec![];
+    let own = both.findings[0].clone();
+    // What the case sees besides is a finding of its own clause, at the same place of each element.
+    let other =
+        |at: &str| Finding { clause: "ncbct.name".into(), level: Level::Warn, at: at.into(), ..own.clone() };
+    both.findings.extend([other("body/list/0/name"), other("body/list/17/name")]);
+    sample.verdict("periodic.months/two", Verdict::Observed).observations = vec!["a".into(), "b".into()];
+    let events = sample.finished();
+    let run = Run::of(&events).unwrap();
+    insta::assert_snapshot!(attention(&events), @r#"
+    deny  periodic.months    months 1 to 11 are accepted
+      --> cases/periodic/months-of-execution.yaml:18
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | expected a refusal (4xx), got 201 with transactionStatus RCVD
+       = witness periodic.months / one
+       = clause  stated: Endpoints > Create periodic payment, line 242 of the document
+       = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+       = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
+
+    warn  ncbct.name    a name has no letters but those of the table    (3 witnesses)
+      --> cases/ncbct/months-of-execution.yaml:18
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | body/name = ""
+       | expected a refusal (4xx), got 201 with transactionStatus RCVD
+       = witness ncbct.name / b
+       = clause  expected: Endpoints > Create periodic payment, line 242 of the document
+       = again   xs2aspec run --only ncbct.name/b --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+       = next    xs2aspec explain ncbct.name/b --target 'my bank.toml'
+
+    warn  ncbct.name    a name has no letters but those of the table
+      --> cases/periodic/months-of-execution.yaml:18
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | body/list/0/name: expected a refusal (4xx), got 201 with transactionStatus RCVD
+       = witness periodic.months / one
+       = clause  expected: Endpoints > Create periodic payment, line 242 of the document
+       = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+       = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
+    "#);
+    let closing = closing(run.summary());
+    assert!(
+        closing.contains("\nbroken: periodic.months\nwarned of: ncbct.name\n2 observations of what"),
+        "{closing}"
+    );
+}
+
+#[test]
+fn a_run_with_warnings_alone_conforms_and_says_so_unless_they_are_denied() {
+    let mut sample = Sample::new(1);
+    sample.verdict("ncbct.name/a", Verdict::Warn);
+    let last = |sample: &Sample| {
+        let shown = closing(Run::of(&sample.finished()).unwrap().summary());
+        shown.lines().last().unwrap_or_default().to_owned()
+    };
+    let conforms = "conforms, with warnings of 1 clause: no clause of level deny is broken; 7 of 7 demanded clauses were left out (exit 0)";
+    assert_eq!(last(&sample), conforms);
+    let pattern = LevelRule::WARNINGS.to_owned();
+    sample.start().levels = vec![LevelRule { pattern, level: Level::Deny, by: LevelSource::CommandLine }];
+    assert_eq!(last(&sample), "does not conform: warnings are denied (exit 1)");
+}
+
+#[test]
+fn other_cases_are_report_in_the_first_line_and_in_the_last() {
+    let mut sample = Sample::new(1);
+    sample.verdict("periodic.months/one", Verdict::Pass);
+    sample.start().other_cases = Some("my\u{1b}[2J/cases".into());
+    let events = sample.finished();
+    let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
+    let said = "with the cases of my\\u{1b}[2J/cases, which are not those of xs2aspec 0.1.0";
+    assert!(shown.starts_with(&format!("{said}\n\n")), "{shown}");
+    assert!(shown.contains(&format!("\n{said}: conforms: nothing that was checked is broken;")), "{shown}");
+}
+
+#[test]
+fn another_document_is_said_first_and_asked_again() {
+    let mut sample = Sample::new(1);
+    sample.verdict("periodic.months.duplicate/adjacent", Verdict::Fail);
+    sample.start().other_document = Some("other".into());
+    sample.start().arguments.extend(["--pack".into(), "other".into()]);
+    let events = sample.finished();
+    let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
+    assert!(shown.starts_with("by the document of other, which is not that of xs2aspec 0.1.0\n"), "{shown}");
+    for command in ["run --only", "explain"] {
+        let command = format!("xs2aspec {command} periodic.months.duplicate/adjacent --target");
+        let line = shown.lines().find(|line| line.contains(&command)).unwrap_or_default();
+        assert!(line.contains(" --pack other"), "{line}: {shown}");
+    }
+}
+
+#[test]
+fn nothing_hostile_passes() {
+    let events = sample::hostile();
+    for shown in [attention(&events), closing(Run::of(&events).unwrap().summary())] {
+        assert!(!shown.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{shown:?}");
+    }
+}

@@ -1,0 +1,153 @@
+//! What a breach of each clause does: by the strength of the clause, by what the profile declares, and by the
+//! levels that the profile and the command line give.
+
+use std::collections::BTreeMap;
+
+use xs2aspec_record::{CaseVerdict, ClauseLevel, Level, LevelRule, LevelSource, Verdict};
+use xs2aspec_suite::{Clause, Strength, nearest, plan};
+
+use crate::{profile::Profile, strength::strength};
+
+/// A level that nobody can be given.
+#[derive(Debug, thiserror::Error)]
+pub enum LevelError {
+    /// A pattern that names no clause.
+    #[error("{place} `{pattern}`: no clause has such an id{near}")]
+    Unmatched {
+        /// Where it was given.
+        place: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// The nearest id, as advice.
+        near: String,
+    },
+    /// Warnings can be violations, or warnings; they cannot be switched off together.
+    #[error(
+        "{place} `{}`: expected `deny` or `warn`; a level of less is given to clauses by their ids",
+        LevelRule::WARNINGS
+    )]
+    Warnings {
+        /// Where it was given.
+        place: &'static str,
+    },
+}
+
+/// The levels of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Levels {
+    clauses: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    level: ClauseLevel,
+    /// The level of what is observed in answers under the clause.
+    observed: Level,
+    /// What the profile declares for the choice, or the plain reading of one of which it declares nothing.
+    choice: Option<String>,
+}
+
+impl Levels {
+    /// The levels of all clauses of a ledger, with those that a profile and the command line give: the last one that
+    /// names a clause counts.
+    pub fn new(ledger: &BTreeMap<String, Clause>, profile: &Profile) -> Result<Self, LevelError> {
+        let entry = |clause: &Clause| (clause.id.clone(), Entry::new(clause, profile));
+        let mut clauses: BTreeMap<String, Entry> = ledger.values().map(entry).collect();
+        for rule in &profile.levels {
+            let place = place(rule);
+            if rule.pattern == LevelRule::WARNINGS {
+                if rule.level == Level::Note {
+                    return Err(LevelError::Warnings { place });
+                }
+                continue;
+            }
+            let mut named =
+                clauses.iter_mut().filter(|(id, _)| plan::matches_clause(&rule.pattern, id)).peekable();
+            if named.peek().is_none() {
+                let near = nearest(&rule.pattern, ledger.keys().map(String::as_str));
+                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                return Err(LevelError::Unmatched { place, pattern: rule.pattern.clone(), near });
+            }
+            for (_, entry) in named {
+                entry.level = ClauseLevel { level: rule.level, by: rule.by };
+                entry.observed = rule.level;
+            }
+        }
+        Ok(Self { clauses })
+    }
+
+    /// What a breach of a clause does; one that the suite does not have is a violation.
+    pub fn clause(&self, id: &str) -> ClauseLevel {
+        let unknown = ClauseLevel { level: Level::Deny, by: LevelSource::Strength };
+        self.clauses.get(id).map_or(unknown, |entry| entry.level)
+    }
+
+    /// Whether what the rules for answers only observe under a clause is a finding.
+    pub(crate) fn minds(&self, id: &str) -> bool {
+        self.clauses.get(id).is_some_and(|entry| entry.observed > Level::Note)
+    }
+
+    /// What the profile declares for a choice; where it declares nothing, the plain reading, if there is one.
+    pub(crate) fn choice(&self, id: &str) -> Option<&str> {
+        self.clauses.get(id)?.choice.as_deref()
+    }
+
+    /// Gives each finding its level. What is only noted becomes an observation: it breaks nothing, and the
+    /// clause of the case is then not kept either.
+    pub(crate) fn weigh(&self, verdict: &mut CaseVerdict) {
+        if verdict.verdict != Verdict::Fail {
+            return;
+        }
+        let mut unbroken = Verdict::Pass;
+        for mut finding in std::mem::take(&mut verdict.findings) {
+            finding.level = self.clause(&finding.clause).level;
+            if finding.level > Level::Note {
+                verdict.findings.push(finding);
+                continue;
+            }
+            verdict.observations.push(format!("{}: {}", finding.clause, finding.mismatch()));
+            if finding.clause == verdict.clause {
+                unbroken = Verdict::Observed;
+            }
+        }
+        verdict.verdict = verdict.by_findings().unwrap_or(unbroken);
+    }
+}
+
+impl Entry {
+    fn new(clause: &Clause, profile: &Profile) -> Self {
+        let level = strength(clause).0.usual_level();
+        let Strength::Choice(choice) = &clause.strength else {
+            // Of what the document demands the rules for answers observe what they do not hold against it.
+            let observed =
+                if matches!(clause.strength, Strength::Expected) { level.level } else { Level::Note };
+            return Self { level, observed, choice: None };
+        };
+        let declared = profile.choices.get(&choice.key);
+        let level = match declared {
+            Some(_) => ClauseLevel { level: Level::Deny, by: LevelSource::Choice },
+            None if choice.expected => ClauseLevel { level: Level::Warn, ..level },
+            None => level,
+        };
+        let usual = Some(&choice.default).filter(|_| choice.expected);
+        let chosen = declared.or(usual);
+        // What is observed in an answer is another reading than the plain one.
+        let observed = if usual.is_some() && chosen == usual { level.level } else { Level::Note };
+        Self { level, observed, choice: chosen.cloned() }
+    }
+}
+
+/// Where a rule was given.
+fn place(rule: &LevelRule) -> &'static str {
+    match (rule.by, rule.level) {
+        (LevelSource::CommandLine, Level::Deny) => "--deny",
+        (LevelSource::CommandLine, Level::Warn) => "--warn",
+        (LevelSource::CommandLine, Level::Note) => "--allow",
+        (LevelSource::Strength | LevelSource::Choice | LevelSource::Profile, _) => {
+            "`[levels]` of the target profile:"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
