@@ -29,11 +29,9 @@ pub(crate) fn surrounded<'a>(
     for around in parts.requests.surroundings() {
         let lawful = lawful(operation, around, parts);
         let mut control = Draft::plain(operation);
-        for one in &lawful {
-            control.add(one.clone());
-        }
+        let lawful = lawful.into_iter().filter(|one| added(&mut control, one, parts)).collect::<Vec<_>>();
         let Some((case, Due::Accepted { .. })) = control.case_of(parts) else { continue };
-        if control.moves.is_empty() {
+        if lawful.is_empty() {
             continue;
         }
         let own = name(plain, operation, &around.name);
@@ -58,6 +56,16 @@ pub(crate) fn surrounded<'a>(
         }
     }
     cases
+}
+
+/// Adds a move, if the request is to be accepted with it.
+fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
+    let fits = draft.add(one.clone());
+    if fits && !matches!(draft.case_of(parts), Some((_, Due::Accepted { .. }))) {
+        draft.moves.pop();
+        return false;
+    }
+    fits
 }
 
 /// The first mistake of each clause.
