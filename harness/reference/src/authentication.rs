@@ -89,7 +89,13 @@ pub(crate) fn verify(
     let string = |listed: &[String]| signing_string(listed, method, target, fields, broken(S::BlanksCount));
     let signed = string(&listed).map_err(|error| unreadable(&error))?;
     let verified = certificate.rsa.as_ref().is_some_and(|key| {
-        let holds = |signed: &[u8]| verification::holds(key, signed, &parameters.signature);
+        let is_sha1 = broken(S::Sha1AsNamed) && parameters.algorithm.as_deref() == Some("rsa-sha1");
+        let holds = |signed: &[u8]| {
+            if is_sha1 {
+                return verification::holds_with(Hash::Sha1, key, signed, &parameters.signature);
+            }
+            verification::holds(key, signed, &parameters.signature)
+        };
         holds(&signed)
             || broken(S::OneUnsigned)
                 && (0..listed.len()).any(|left_out| {
@@ -191,6 +197,7 @@ fn check_algorithm(algorithm: Option<&str>, certificate: &Certificate, rules: Ru
     match algorithm {
         None | Some("rsa-sha256") => Ok(()),
         Some("rsa-sha1") if rules.broken_by(Breach::Signature(S::AlsoNamed("rsa-sha1"))) => Ok(()),
+        Some("rsa-sha1") if rules.broken_by(Breach::Signature(S::Sha1AsNamed)) => Ok(()),
         Some("hs2019") if rules.broken_by(Breach::Signature(S::AlsoNamed("hs2019"))) => Ok(()),
         Some(other) => {
             let says =

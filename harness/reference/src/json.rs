@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+use crate::rules::JsonBreach;
 
 /// Reads a JSON object (RFC 8259). A member name that comes twice is an error: the two values could mean
 /// different payments, and which one counts would depend on the reader.
@@ -11,9 +13,9 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
     if bytes.is_empty() {
         return Err(JsonError::Empty);
     }
-    match serde_json::from_slice::<Strict>(bytes) {
-        Ok(Strict(Value::Object(members))) => Ok(members),
-        Ok(Strict(other)) => Err(JsonError::NotAnObject(kind(&other))),
+    match serde_json::from_slice::<Read<false>>(bytes) {
+        Ok(Read(Value::Object(members))) => Ok(members),
+        Ok(Read(other)) => Err(JsonError::NotAnObject(kind(&other))),
         Err(error) => Err(JsonError::Malformed(error.to_string())),
     }
 }
@@ -23,6 +25,28 @@ pub(crate) fn object_of_last(bytes: &[u8]) -> Result<Map<String, Value>, JsonErr
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(members)) => Ok(members),
         _ => object(bytes),
+    }
+}
+
+/// Reads a JSON object as a fault does.
+pub(crate) fn object_read_otherwise(
+    bytes: &[u8],
+    breach: JsonBreach,
+) -> Result<Map<String, Value>, JsonError> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
+    let end = values.next().map_or(0, |_| values.byte_offset());
+    match breach {
+        JsonBreach::Trailing => object(&bytes[..end]),
+        JsonBreach::TrailingValue if values.all(|value| value.is_ok()) => object(&bytes[..end]),
+        JsonBreach::Lossy => object(String::from_utf8_lossy(bytes).as_bytes()),
+        JsonBreach::Latin1 if str::from_utf8(bytes).is_err() => {
+            object(bytes.iter().map(|byte| char::from(*byte)).collect::<String>().as_bytes())
+        }
+        JsonBreach::TrailingValue | JsonBreach::Latin1 => object(bytes),
+        JsonBreach::FirstOfDuplicates => match serde_json::from_slice::<Read<true>>(bytes) {
+            Ok(Read(Value::Object(members))) => Ok(members),
+            _ => object(bytes),
+        },
     }
 }
 
@@ -62,18 +86,18 @@ pub(crate) enum JsonError {
     Malformed(String),
 }
 
-/// A value in which no object has a name twice.
-struct Strict(Value);
+/// A value in which no object has a name twice, or the first of each name counts.
+struct Read<const FIRST: bool>(Value);
 
-impl<'de> Deserialize<'de> for Strict {
+impl<'de, const FIRST: bool> Deserialize<'de> for Read<FIRST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
+        deserializer.deserialize_any(ReadVisitor::<FIRST>).map(Self)
     }
 }
 
-struct StrictVisitor;
+struct ReadVisitor<const FIRST: bool>;
 
-impl<'de> Visitor<'de> for StrictVisitor {
+impl<'de, const FIRST: bool> Visitor<'de> for ReadVisitor<FIRST> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +134,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Strict(item)) = access.next_element()? {
+        while let Some(Read::<FIRST>(item)) = access.next_element()? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -119,7 +143,10 @@ impl<'de> Visitor<'de> for StrictVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(name) = access.next_key::<String>()? {
-            let Strict(value) = access.next_value()?;
+            let Read::<FIRST>(value) = access.next_value()?;
+            if FIRST && members.contains_key(&name) {
+                continue;
+            }
             if members.contains_key(&name) {
                 return Err(A::Error::custom("a member name comes twice"));
             }
@@ -161,6 +188,28 @@ mod tests {
                 "{}",
                 String::from_utf8_lossy(body)
             );
+        }
+    }
+
+    #[test]
+    fn faults_of_reading() {
+        use JsonBreach as J;
+        let read = |bytes: &[u8], breach| {
+            object_read_otherwise(bytes, breach).ok().map(|members| Value::Object(members).to_string())
+        };
+        let table: [(&[u8], J, Option<&str>); 9] = [
+            (b"{\"a\":1} x", J::Trailing, Some("{\"a\":1}")),
+            (b"{\"a\":1} {}", J::TrailingValue, Some("{\"a\":1}")),
+            (b"{\"a\":1} x", J::TrailingValue, None),
+            (b"{\"a\":\"\xe5\"}", J::Lossy, Some("{\"a\":\"\u{fffd}\"}")),
+            (b"{\"a\":\"\xe5\"}", J::Latin1, Some("{\"a\":\"å\"}")),
+            (b"{\"a\":\"\xe5\"}", J::Trailing, None),
+            (b"{\"a\":1,\"a\":2}", J::FirstOfDuplicates, Some("{\"a\":1}")),
+            (b"{\"a\":1,\"a\":2}", J::Latin1, None),
+            (b"[]", J::FirstOfDuplicates, None),
+        ];
+        for (bytes, breach, expected) in table {
+            assert_eq!(read(bytes, breach).as_deref(), expected, "{breach:?}");
         }
     }
 

@@ -126,10 +126,10 @@ pub(crate) fn perform(
 
 /// The object of a body.
 fn read_object(body: &[u8], rules: Rules) -> Result<Map<String, Value>, json::JsonError> {
-    let members = if rules.varied_by(Variance::LastOfDuplicates) {
-        json::object_of_last(body)
-    } else {
-        json::object(body)
+    let members = match rules.breach() {
+        Some(Breach::Json(breach)) => json::object_read_otherwise(body, breach),
+        _ if rules.varied_by(Variance::LastOfDuplicates) => json::object_of_last(body),
+        _ => json::object(body),
     };
     if rules.varied_by(Variance::NullIsAbsent) {
         return members.map(json::without_nulls);

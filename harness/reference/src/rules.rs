@@ -20,8 +20,8 @@ use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
 pub(crate) use breach::{
-    Corporate, DigestBreach, End, FlagBreach, Hash, List, MixBreach, MonthsBreach, SignatureBreach,
-    TwinBreach, Variance,
+    Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach,
+    SignatureBreach, TwinBreach, Variance,
 };
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
 pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
@@ -117,6 +117,8 @@ pub(crate) enum Breach {
     Signature(SignatureBreach),
     /// Header names in this letter case are not known.
     FieldNames(FieldNames),
+    /// A body is read in another way.
+    Json(JsonBreach),
     /// A body that is no JSON object makes the bank fail.
     BodyFails,
     /// A body that is no JSON object is taken for a valid one of this operation.
@@ -422,7 +424,7 @@ mod tests {
 
     #[test]
     fn freedoms_are_used_otherwise_by_their_own_variation_only() {
-        let variation: Variation = "json.null/absent".parse().unwrap();
+        let variation: Variation = "json.null.request/absent".parse().unwrap();
         let rules = Rules::of(Some(variation.entry()));
         assert!(rules.varied_by(Variance::NullIsAbsent));
         assert!(!rules.varied_by(Variance::LastOfDuplicates));

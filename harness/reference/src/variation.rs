@@ -2,6 +2,7 @@
 //! not take for a fault. Each is an [`Entry`] in the file of its subject under `variation/`.
 
 mod answers;
+mod expected;
 mod requests;
 mod signing;
 
@@ -68,7 +69,8 @@ impl fmt::Debug for Variation {
 
 /// Every variation. The list is made once.
 static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let subjects = [answers::variations(), requests::variations(), signing::variations()];
+    let subjects =
+        [answers::variations(), requests::variations(), expected::variations(), signing::variations()];
     subjects.into_iter().flatten().collect()
 });
 

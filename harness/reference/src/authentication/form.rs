@@ -86,6 +86,7 @@ pub(super) fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), 
         Some(Breach::Signature(S::EncodingAsShown)) => {
             is_wrapped && !header.windows(3).any(|part| matches!(part, b"?B?" | b"?Q?"))
         }
+        Some(Breach::Signature(S::NoBlanks)) => has_blanks(text),
         Some(Breach::Signature(S::NoLatin1)) => wrapped.starts_with("=?iso-8859-1"),
         Some(Breach::Signature(S::NoBare)) => !is_wrapped,
         Some(Breach::Signature(S::NoRsaSha256)) => text.contains("algorithm=\"rsa-sha256\""),
@@ -96,6 +97,11 @@ pub(super) fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), 
         return Err(refuse("signature.form", "expected a Signature header of another form"));
     }
     Ok(())
+}
+
+/// Whether there are blanks outside quotation marks.
+fn has_blanks(text: &str) -> bool {
+    text.split('"').step_by(2).any(|part| part.contains([' ', '\t']))
 }
 
 /// Forms of the header that only some banks take, since the document leaves them open.

@@ -33,8 +33,62 @@ pub(super) fn faults() -> Vec<Entry> {
             creditor("domestic", |iban| is_wrong(iban) && iban.starts_with("NO"), "Norwegian"),
         ]);
     }
+    for operation in [N, P] {
+        faults.extend(creditors(operation));
+    }
     faults.extend(agents());
     faults
+}
+
+/// Banks with an idea of creditors' accounts of their own.
+fn creditors(operation: Operation) -> [Entry; 6] {
+    let refused = |pointer: &'static str, name: &str, says: fn(&str) -> bool, what: &str| {
+        let sentence = format!("refuses {what} of a creditor");
+        on_member(
+            operation,
+            pointer,
+            format!("{name}-on-{operation}"),
+            (When::Text(says), Then::Refuse),
+            &sentence,
+        )
+    };
+    let iban = |name: &str, says, what: &str| {
+        refused(CREDITOR.0, &format!("account.iban.any-country/{name}"), says, what)
+    };
+    [
+        iban(
+            "no-letters",
+            |iban| iban.bytes().skip(4).any(|byte| byte.is_ascii_uppercase()),
+            "an iban with letters behind its fourth character",
+        ),
+        iban("no-long", |iban| iban.len() > 28, "an iban of more than 28 characters"),
+        iban(
+            "known",
+            |iban| !["NO", "SE", "DK", "FI", "DE"].iter().any(|known| iban.starts_with(known)),
+            "an iban of other countries than the nearest",
+        ),
+        iban(
+            "of-europe",
+            |iban| {
+                ["AE", "BR", "SA", "TR", "IL", "KW", "QA", "PK", "EG", "TN"]
+                    .iter()
+                    .any(|far| iban.starts_with(far))
+            },
+            "an iban of countries outside Europe",
+        ),
+        refused(
+            "/creditorAccount/bban",
+            "account.bban.letters/refused",
+            |bban| bban.bytes().any(|byte| byte.is_ascii_alphabetic()),
+            "a bban with letters",
+        ),
+        refused(
+            "/creditorAccount/bban",
+            "account.bban.letters/small-refused",
+            |bban| bban.bytes().any(|byte| byte.is_ascii_lowercase()),
+            "a bban with small letters",
+        ),
+    ]
 }
 
 fn agents() -> Vec<Entry> {
@@ -48,6 +102,11 @@ fn agents() -> Vec<Entry> {
             (When::Text(says), then),
             &format!("accepts {which} as creditorAgent"),
         )
+    };
+    let refused = |name: &str, says: fn(&str) -> bool, which: &str| {
+        let name = format!("ncbct.creditor-agent.bic/no-{name}");
+        let sentence = format!("refuses {which} as creditorAgent");
+        on_member(N, "/creditorAgent", name, (When::Text(says), Then::Refuse), &sentence)
     };
     vec![
         agent(
@@ -65,6 +124,10 @@ fn agents() -> Vec<Entry> {
             |text| matches!(text.len(), 8 | 11) && !is_bic(text),
             "any eight or eleven characters",
         ),
+        refused("eight", |text| text.len() == 8, "a BIC of eight characters"),
+        refused("eleven", |text| text.len() == 11, "a BIC of eleven characters"),
+        refused("branch", |text| text.len() == 11 && !text.ends_with("XXX"), "a BIC of a branch"),
+        refused("digits", |text| text.bytes().any(|byte| byte.is_ascii_digit()), "a BIC with digits"),
         agent("trimmed", |text| !is_bic(text) && is_bic(text.trim()), "a BIC with blanks around it"),
     ]
 }

@@ -119,7 +119,10 @@ type Valued = (&'static str, fn(&Value) -> bool, &'static str);
 
 /// Texts that are no amounts: name, which they are, and a sentence.
 #[rustfmt::skip]
-const FORMS: [Form; 11] = [
+const FORMS: [Form; 14] = [
+    ("amount.form.exponent/exponent", |text| text.split_once(['e', 'E']).is_some_and(|(whole, power)| is_decimal(whole) && is_decimal(power.trim_start_matches(['+', '-']))), "An amount may have an exponent"),
+    ("amount.form.exponent/capital", |text| text.split_once('E').is_some_and(|(whole, power)| is_decimal(whole) && is_decimal(power.trim_start_matches(['+', '-']))), "An amount may have a capital exponent"),
+    ("amount.form.exponent/plus", |text| text.strip_prefix('+').is_some_and(is_decimal), "An amount may have a plus sign"),
     ("amount.form/comma", |text| becomes_decimal(text, &text.replacen(',', ".", 1)), "An amount may have a comma"),
     ("amount.form/blanks-around", |text| becomes_decimal(text, text.trim()), "An amount may have blanks around it"),
     ("amount.form/blanks-inside", |text| !text.starts_with(' ') && !text.ends_with(' ') && becomes_decimal(text, &text.replace([' ', '\u{a0}', '\''], "")), "An amount may have its thousands apart"),
@@ -135,7 +138,8 @@ const FORMS: [Form; 11] = [
 
 /// Amounts of other values than the plain reading wants: name, which they are, and a sentence.
 #[rustfmt::skip]
-const VALUES: [Valued; 5] = [
+const VALUES: [Valued; 6] = [
+    ("amount.precision.total/whole-digits", |amount| amount["amount"].as_str().is_some_and(|text| is_decimal(text) && whole(text) <= 18 && text.bytes().filter(u8::is_ascii_digit).count() > 18 && missing(amount).is_none()), "An amount may have more than eighteen digits, with those behind the point"),
     ("amount.zero/taken", is_zero, "An amount may be zero"),
     ("amount.zero/without-decimals", |amount| is_zero(amount) && amount["currency"] == "JPY", "An amount of a currency without decimals may be zero"),
     ("amount.digits.fewer/none", |amount| missing(amount).is_some_and(|(found, _)| found == 0), "An amount may have no decimals"),

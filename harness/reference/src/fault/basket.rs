@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::operation::{Operation, Product};
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, End, Entry, MixBreach, Place, Then, Treatment, When};
+use crate::rules::{Breach, Effect, End, Entry, ErrorBody, Form, MixBreach, Place, Then, Treatment, When};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mix = [
@@ -79,6 +79,7 @@ pub(super) fn faults() -> Vec<Entry> {
         ),
     ]);
     faults.push(no_status());
+    faults.extend(deletions());
     faults
 }
 
@@ -141,6 +142,27 @@ fn of_statuses() -> Vec<Entry> {
             "limit.without-psu-ip/five",
             Breach::UnattendedCalls(5),
             "Five calls a day without PSU-IP-Address are allowed.",
+        ),
+    ]
+}
+
+/// Refusals to delete a pending payment that say nothing, or are not meant.
+fn deletions() -> [Entry; 3] {
+    let rule = "payment.deletion.pending";
+    let form = |name: &str, body, says: &str| {
+        Entry::new(
+            format!("error.pdng.message/{name}"),
+            vec![Effect::Forms(Form::ErrorsOf(rule, body))],
+            says,
+        )
+    };
+    [
+        form("no-body", ErrorBody::Empty, "The deletion of a pending payment is refused without a body."),
+        form("no-text", ErrorBody::Bare, "The deletion of a pending payment is refused without a text."),
+        Entry::breach(
+            "error.pdng.stays/cancelled",
+            Breach::PendingCancelled,
+            "The deletion of a pending payment is refused, and the payment is cancelled.",
         ),
     ]
 }

@@ -1,9 +1,12 @@
-//! Failures inside: requests that a bank answers with a 5xx (RFC 9110 section 15.6).
+//! Failures inside: requests that a bank answers with a 5xx (RFC 9110 section 15.6), and JSON that it reads in
+//! another way.
 
 use serde_json::Value;
 
 use crate::operation::{Operation, Product};
-use crate::rules::{Alteration, Breach, Change, Effect, Entry, Place, Then, Treatment, When};
+use crate::rules::{
+    Alteration, Breach, Change, Effect, Entry, JsonBreach, Place, Then, Treatment, Variance, When,
+};
 
 /// What the status of a payment without funds says instead: name, member, and a sentence.
 const STATUSES: [(&str, &str, Change, &str); 3] = [
@@ -45,6 +48,23 @@ pub(super) fn faults() -> Vec<Entry> {
             "A payment from an account without funds is received like any other.",
         ),
     ];
+    let readings = [
+        ("json.trailing/passed-over", JsonBreach::Trailing, "What follows the JSON text is passed over."),
+        ("json.trailing/another-value", JsonBreach::TrailingValue, "Another value may follow the JSON text."),
+        ("json.utf-8/lossy", JsonBreach::Lossy, "Bytes that are no UTF-8 become replacement characters."),
+        ("json.utf-8/latin-1", JsonBreach::Latin1, "A body that is no UTF-8 is ISO-8859-1."),
+        (
+            "json.duplicate-keys/first",
+            JsonBreach::FirstOfDuplicates,
+            "Of members with one name the first counts.",
+        ),
+    ];
+    faults.extend(readings.map(|(name, breach, says)| Entry::breach(name, Breach::Json(breach), says)));
+    faults.push(Entry::new(
+        "json.duplicate-keys/last",
+        vec![Effect::Variance(Variance::LastOfDuplicates)],
+        "Of members with one name the last counts.",
+    ));
     faults.extend(STATUSES.map(|(name, pointer, change, says)| {
         let operation = Operation::Status(Product::Ncbct);
         Entry::new(name, vec![Effect::Alters(Alteration { operation, pointer, change })], says)

@@ -7,7 +7,7 @@ use super::title;
 use crate::header::Header;
 use crate::operation::Operation;
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, When};
+use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, Variance, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -19,7 +19,7 @@ const T: Operation = Operation::Transaction;
 type Refused = (&'static str, &'static str, &'static [Operation], fn(&str) -> bool, &'static str);
 
 #[rustfmt::skip]
-const REFUSED: [Refused; 14] = [
+const REFUSED: [Refused; 20] = [
     ("header.x-accept-fix.format/no-amount-as-string", "x-accept-fix", &[N, P, T], |value| value == "amount-as-string", "amount-as-string alone"),
     ("header.x-accept-fix.format/no-longer-name", "x-accept-fix", &[N, P, T], |value| value == "longer-name", "longer-name"),
     ("header.x-accept-fix.format/no-account-type", "x-accept-fix", &[N, P, T], |value| value == "cash-account-type-iso", "cash-account-type-iso"),
@@ -31,6 +31,12 @@ const REFUSED: [Refused; 14] = [
     ("header.tpp-session-id.format/only-uuids", "tpp-session-id", &[N, P, T], |value| !is_uuid(value), "what is no UUID"),
     ("header.psu-ip-address.format/no-ipv6", "psu-ip-address", &[N, P, T], |value| value.contains(':'), "an IPv6 address"),
     ("header.psu-ip-address.format/no-short-ipv6", "psu-ip-address", &[B, P], |value| value.contains("::"), "an IPv6 address with zeros left out"),
+    ("header.tpp-redirect-uri.absolute/no-app", "tpp-redirect-uri", &[B, N, P, T], |value| !value.to_ascii_lowercase().starts_with("http"), "the address of an app"),
+    ("header.tpp-redirect-uri.absolute/no-query", "tpp-redirect-uri", &[N, P], |value| value.contains('?'), "a query"),
+    ("header.tpp-redirect-uri.absolute/no-fragment", "tpp-redirect-uri", &[N, T], |value| value.contains('#'), "a fragment"),
+    ("header.tpp-redirect-uri.absolute/no-http", "tpp-redirect-uri", &[B, P], |value| value.starts_with("http:"), "an address without TLS"),
+    ("http.content-type.charset/refused", "content-type", &[B, N, P], |value| value.contains(';'), "a parameter"),
+    ("http.content-type.charset/capitals-refused", "content-type", &[N], |value| value.contains("UTF"), "a charset in capitals"),
     ("header.x-psu-identity.ncbct/no-d-number", "x-psu-identity", &[N], is_d_number, "a D-number"),
     ("header.x-psu-identity.periodic/no-d-number", "x-psu-identity", &[P], is_d_number, "a D-number"),
     ("header.x-psu-identity.ncbct/only-d-number", "x-psu-identity", &[N], |value| !is_d_number(value), "a national identity number"),
@@ -74,6 +80,27 @@ pub(super) fn faults() -> Vec<Entry> {
                 Effect::Breach(Breach::UnknownIdentity(operation)),
             ],
             format!("{} accepts any X-PSU-IDENTITY.", title(operation)),
+        ));
+    }
+    for operation in [B, N, P, T] {
+        faults.push(Entry::breach(
+            format!("header.psu-id.unknown/taken-on-{operation}"),
+            Breach::UnknownPsu(operation),
+            format!("{} accepts a PSU-ID that nobody has.", title(operation)),
+        ));
+    }
+    for operation in [N, P] {
+        faults.push(Entry::breach(
+            format!("header.psu-id.unknown/identity-taken-on-{operation}"),
+            Breach::UnknownIdentity(operation),
+            format!("{} accepts an X-PSU-IDENTITY that nobody has.", title(operation)),
+        ));
+    }
+    for header in [Header::PsuContext, Header::PsuHttpMethod] {
+        faults.push(Entry::new(
+            format!("listed.case/any-{}", header.name()),
+            vec![Effect::Variance(Variance::AnyLetterCase(header))],
+            format!("The letter case of {} does not count.", header.name()),
         ));
     }
     faults.push(Entry::new(

@@ -1,7 +1,7 @@
 //! Faults of closed lists: one value too few, values that are none of it, and values that are only like one of
 //! it, at every place that has the list.
 
-use super::title;
+use super::{kebab, title};
 use crate::operation::Operation;
 use crate::rules::{Entry, Likeness, Place, Then, Treatment, When};
 use crate::{country, currency};
@@ -177,15 +177,19 @@ fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
             Entry::treats(format!("{unknown}/{name}{place}"), at(when, take), says)
         }),
     );
-    let case = match list.clauses.0 {
-        "currency.listed" => "currency.case",
-        "country.listed" => "country.case",
-        _ => return faults,
+    let (case, then) = match list.clauses.0 {
+        "currency.listed" => ("currency.case", Then::Capitals),
+        "country.listed" => ("country.case", Then::Capitals),
+        // Digits have no letter case.
+        "ncbct.regulatory-reporting-code.listed" => return faults,
+        _ => ("listed.case", take),
     };
     let says = format!("{title} takes {member} in whatever letters.");
-    let (when, place) = (When::Like(Likeness::LetterCase, list.all), place.trim_start_matches('-'));
+    let what = if case == "listed.case" { format!("-{}", kebab(list.pointer)) } else { String::new() };
+    let place = place.trim_start_matches('-');
     let place = if place.is_empty() { operation.id() } else { place };
-    faults.push(Entry::treats(format!("{case}/any-{place}"), at(when, Then::Capitals), says));
+    let when = When::Like(Likeness::LetterCase, list.all);
+    faults.push(Entry::treats(format!("{case}/any{what}-{place}"), at(when, then), says));
     faults
 }
 

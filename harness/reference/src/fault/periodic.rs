@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::{kebab, on_member};
 use crate::date;
 use crate::operation::Operation;
 use crate::rules::{Breach, Entry, MonthsBreach as M, Place, Then, Treatment, When};
@@ -78,6 +79,7 @@ pub(super) fn faults() -> Vec<Entry> {
     faults.extend(of_days());
     faults.extend(of_months());
     faults.extend(of_dates());
+    faults.extend(DATES.into_iter().flat_map(of_forms));
     faults
 }
 
@@ -158,6 +160,67 @@ fn of_months() -> Vec<Entry> {
             "MonthlyVariable may come without months.",
         ),
     ]
+}
+
+/// Where dates stand, and one that is in order.
+const DATES: [(Operation, &str, &str); 3] = [
+    (Operation::Ncbct, "/requestedExecutionDate", "\"2099-12-01\""),
+    (Operation::Periodic, "/startDate", "\"2030-03-01\""),
+    (Operation::Periodic, "/endDate", "\"2099-12-31\""),
+];
+
+/// Forms of ISO 8601 that are more than a date, or another form of one, and days that exist.
+fn of_forms((operation, pointer, valid): (Operation, &'static str, &'static str)) -> [Entry; 7] {
+    let (take, place) = (Then::TakeFor(valid), kebab(pointer));
+    let form = |name: &str, says: fn(&str) -> bool, then, which: &str| {
+        let sentence = format!("accepts {which} as {}", &pointer[1..]);
+        on_member(
+            operation,
+            pointer,
+            format!("date.form/{name}-as-{place}"),
+            (When::Text(says), then),
+            &sentence,
+        )
+    };
+    [
+        form(
+            "time",
+            |text| begins_with_day(text) && text[10..].starts_with(['T', ' ']),
+            Then::Cut(10),
+            "a date with a time",
+        ),
+        form(
+            "zone",
+            |text| begins_with_day(text) && text[10..].starts_with(['Z', '+']),
+            Then::Cut(10),
+            "a date with a zone",
+        ),
+        form(
+            "line-break",
+            |text| begins_with_day(text) && text[10..].trim().is_empty() && text.len() > 10,
+            Then::Cut(10),
+            "a date with a line break or blanks after it",
+        ),
+        form(
+            "basic",
+            |text| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()),
+            take,
+            "a date without hyphens",
+        ),
+        form("week", |text| text.contains("-W"), take, "a day of a week"),
+        form("ordinal", |text| text.len() == 8 && text.as_bytes()[4] == b'-', take, "a day of a year"),
+        on_member(
+            operation,
+            pointer,
+            format!("date.leap-day/refused-as-{place}"),
+            (When::Text(|text| text.ends_with("-02-29")), Then::Refuse),
+            &format!("refuses 29 February as {}", &pointer[1..]),
+        ),
+    ]
+}
+
+fn begins_with_day(text: &str) -> bool {
+    text.get(..10).is_some_and(|day| date::parse(day).is_ok())
 }
 
 /// Days that are past, and series that end before they start.

@@ -7,7 +7,7 @@ use crate::header::Header;
 use crate::operation::Operation;
 use crate::refusal::Code;
 use crate::rules::{
-    Breach, DigestBreach as D, Effect, Entry, List, Place, SignatureBreach as S, Then, Treatment, When,
+    Breach, DigestBreach as D, Effect, Entry, Hash, List, Place, SignatureBreach as S, Then, Treatment, When,
 };
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -34,6 +34,14 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("{} accepts any signature.", title(operation)),
         ));
     }
+    faults.push(Entry::new(
+        "signature.algorithm.rsa-sha1/label-and-hash",
+        vec![
+            Effect::Breach(Breach::Signature(S::OtherHash(Hash::Sha1))),
+            Effect::Breach(Breach::Signature(S::AlsoNamed("rsa-sha1"))),
+        ],
+        "A signature with SHA-1 is accepted, and its label.",
+    ));
     for (name, status) in [("not-found", StatusCode::NOT_FOUND), ("conflict", StatusCode::CONFLICT)] {
         faults.push(Entry::new(
             format!("signature.status/{name}"),
@@ -74,13 +82,13 @@ const DIGEST: [(&str, D, &str); 17] = [
     ("digest.not-base64/hexadecimal", D::Hexadecimal, "The hash of a Digest may be in hexadecimal."),
     ("digest.whitespace/rewritten", D::Rewritten, "A Digest is that of the JSON as the bank would write it."),
     ("digest.whitespace/trimmed", D::Trimmed, "A Digest is that of the JSON without blanks around it."),
-    ("digest.list/only-first", D::OnlyFirst, "Of several digests only the first is looked at."),
-    ("digest.list/only-last", D::OnlyLast, "Of several digests only the last is looked at."),
+    ("digest.list.wrong/only-first", D::OnlyFirst, "Of several digests only the first is looked at."),
+    ("digest.list.wrong/only-last", D::OnlyLast, "Of several digests only the last is looked at."),
     ("digest.wrong-hash/only-periodic", D::OnlyPeriodic, "NCBCT creation accepts any Digest or none."),
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 35] = [
+const SIGNATURE: [(&str, S, &str); 42] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -183,5 +191,28 @@ const SIGNATURE: [(&str, S, &str); 35] = [
         S::UncheckedFor(List::OtherOrder),
         "Any signature is accepted whose headers come in another order.",
     ),
+    (
+        "signature.parameters.blanks/refused",
+        S::NoBlanks,
+        "Blanks around the equals signs and commas are refused.",
+    ),
+    (
+        "signature.value.hash/sha-1",
+        S::OtherHash(Hash::Sha1),
+        "A signature with SHA-1 is accepted, whatever its label says.",
+    ),
+    (
+        "signature.value.hash/sha-512",
+        S::OtherHash(Hash::Sha512),
+        "A signature with SHA-512 is accepted, whatever its label says.",
+    ),
+    ("signature.algorithm.rsa-sha1/label", S::AlsoNamed("rsa-sha1"), "The label rsa-sha1 is accepted."),
+    ("signature.algorithm.mismatch/hs2019", S::AlsoNamed("hs2019"), "The label hs2019 is accepted."),
+    (
+        "signature.key-id.part/common-name",
+        S::CommonNameAlone,
+        "The issuer in keyId may be its common name alone.",
+    ),
+    ("signature.key-id.part/any-part", S::PartOfIssuer, "The issuer in keyId may be a part of its name."),
     ("signature.value/empty", S::Empty, "An empty signature is passed over."),
 ];

@@ -67,8 +67,33 @@ pub(super) fn faults() -> Vec<Entry> {
         let kind = [('s', "text", "a text"), OTHERS[1]][at % 2];
         faults.extend(typed.1.iter().map(|operation| of_type(typed, *operation, kind)));
     }
+    for (pointer, operations) in NULLS {
+        faults.extend(operations.iter().map(|operation| {
+            let name = format!("json.null.request/{}-{operation}", kebab(pointer));
+            let says = format!("takes null as {} for none", pointer[1..].replace('/', " "));
+            on_member(*operation, pointer, name, (When::Null, Then::Drop), &says)
+        }));
+    }
     faults
 }
+
+/// Members that need not be there.
+const NULLS: [(&str, &[Operation]); 14] = [
+    ("/creditorAgent", &[N]),
+    ("/creditorAddress", &[N, P]),
+    ("/ultimateDebtor", &[P]),
+    ("/remittanceInformationUnstructured", &[N, P]),
+    ("/purposeCode", &[N, P]),
+    ("/requestedExecutionDate", &[N]),
+    ("/executionRule", &[P]),
+    ("/endDate", &[P]),
+    ("/monthsOfExecution", &[P]),
+    ("/dayOfExecution", &[P]),
+    ("/creditorAccount/bban", &[N, P]),
+    ("/debtorAccount/bban", &[N, P]),
+    ("/creditorAddress/street", &[N, P]),
+    ("/creditorAddress/city", &[N, P]),
+];
 
 /// A value of this type is taken for one that is in order.
 fn of_type(

@@ -58,6 +58,21 @@ pub(crate) enum TwinBreach {
     OnlyLast,
 }
 
+/// Another idea of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonBreach {
+    /// What follows the first value is passed over.
+    Trailing,
+    /// Another value may follow the first one.
+    TrailingValue,
+    /// Bytes that are no UTF-8 become replacement characters.
+    Lossy,
+    /// Bytes that are no UTF-8 are ISO-8859-1.
+    Latin1,
+    /// Of members with the same name the first one counts.
+    FirstOfDuplicates,
+}
+
 /// One end of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -150,6 +165,8 @@ pub(crate) enum SignatureBreach {
     Empty,
     /// A listed header that the request does not have is passed over.
     AbsentPasses,
+    /// Blanks around `=` and `,` are refused.
+    NoBlanks,
     /// keyId is not read.
     AnyKeyId,
     /// keyId must have its form, and may name another certificate's serial number.
@@ -194,6 +211,8 @@ pub(crate) enum SignatureBreach {
     UrlSafe,
     /// A signature with this other hash is accepted.
     OtherHash(Hash),
+    /// `rsa-sha1` is accepted as well, with that hash.
+    Sha1AsNamed,
     /// The name of this algorithm is accepted as well.
     AlsoNamed(&'static str),
     /// The issuer in keyId may be its common name alone.

@@ -34,6 +34,8 @@ pub(crate) enum Form {
     Refuses(u16),
     /// Refusals have this body, where the document gives no code.
     Errors(ErrorBody),
+    /// Refusals by this rule have this body.
+    ErrorsOf(&'static str, ErrorBody),
     /// A payment whose body breaks a rule is created and rejected.
     Rejects,
     /// 2xx answers have members that the document does not list, at every depth.
@@ -134,6 +136,7 @@ impl Form {
     pub(crate) fn refuse(self, operation: Option<Operation>, refusal: &Refusal, answer: &mut Plain) {
         let is_given = GIVEN.contains(&refusal.rule.as_str());
         match self {
+            Self::ErrorsOf(rule, form) if refusal.rule == rule => form.write(answer),
             Self::Errors(form) if refusal.rule == WITH_A_TEXT && !form.keeps_a_text() => {}
             Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
             _ if is_given => {}

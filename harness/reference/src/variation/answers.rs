@@ -118,6 +118,11 @@ fn forms() -> Vec<(&'static str, Form, &'static str)> {
             "Answers name their media type in capitals.",
         ),
         (
+            "http.response-content-type/text",
+            Form::ContentType("text/plain; charset=utf-8"),
+            "Answers say that they are text.",
+        ),
+        (
             "http.response-content-type/problem-suffix",
             Form::ContentType("application/vnd.synthetic+json"),
             "Answers have a media type of their own.",

@@ -65,7 +65,6 @@ fn headers() -> Vec<Headers> {
         ("header.tpp-session-id.format/uuid", &[B, N, P, T], "tpp-session-id", When::Text(|value| !is_uuid(value)), "TPP-Session-ID has to be a UUID."),
         ("header.psu-ip-address.format/only-ipv4", &[B, N, P, T], "psu-ip-address", When::Text(|value| value.contains(':')), "PSU-IP-Address has to be an IPv4 address."),
         ("header.psu-geo-location.format/geo", &[B, N, P, T], "psu-geo-location", When::Text(|value| !value.starts_with("GEO:")), "PSU-Geo-Location has to begin with GEO."),
-        ("header.tpp-redirect-uri.format/only-https", &[B, N, P, T], "tpp-redirect-uri", When::Text(|value| !value.starts_with("https://")), "TPP-Redirect-URI has to be an https address."),
         ("header.x-accept-fix.several/one", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains(',')), "X-Accept-Fix has to name one change."),
         ("header.x-accept-fix.format/only-amounts", &[N, P, T], "x-accept-fix", When::Text(|value| value != "amount-as-string"), "X-Accept-Fix has to be amount-as-string everywhere."),
         ("version.longer-name/none", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains("longer")), "Longer names are not offered."),
@@ -120,7 +119,6 @@ fn bodies() -> Vec<Bodies> {
         ("ncbct.regulatory-reporting-information.length.non-ascii/bytes", &[N], "/regulatoryReportingInformation", When::Text(|text| text.len() > 140), Refuse, "Reporting information has at most 140 bytes."),
         ("periodic.remittance-unstructured.length.non-ascii/bytes", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
         ("periodic.remittance-unstructured.length.non-ascii/utf-16", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.encode_utf16().count() > 140), Refuse, "A remittance text has at most 140 UTF-16 units."),
-        ("ncbct.requested-execution-date.basic/taken", &[N], "/requestedExecutionDate", When::Text(|text| text.len() == 8 && chrono::NaiveDate::parse_from_str(text, "%Y%m%d").is_ok()), TakeFor("\"2031-02-05\""), "A date may be written without hyphens."),
         ("periodic.end-date.before-start/taken", &[P], "/endDate", When::Together(ends_before_it_starts), TakeFor("\"2099-12-31\""), "A series may end before it starts."),
         ("periodic.execution-rule.preceding/taken", &[P], "/executionRule", When::Is("preceding"), TakeFor("\"preceeding\""), "The usual spelling of preceding is taken as well."),
         ("periodic.months.absent/taken", &[P], "/monthsOfExecution", When::Together(lacks_months), TakeFor("[1]"), "MonthlyVariable may come without months."),
@@ -138,7 +136,7 @@ const VARIANCES: [(&str, Variance, &str); 16] = [
         "A required header may be empty where the document says no more than that it is a string.",
     ),
     ("json.duplicate-keys/last", Variance::LastOfDuplicates, "Of members with one name the last counts."),
-    ("json.null/absent", Variance::NullIsAbsent, "What is null counts as absent."),
+    ("json.null.request/absent", Variance::NullIsAbsent, "What is null counts as absent."),
     (
         "basket.payment-ids.unknown/taken",
         Variance::AnyPayments,
@@ -196,7 +194,14 @@ const VARIANCES: [(&str, Variance, &str); 16] = [
 
 /// The variation on all of its operations, and on the first of them alone: what one part of a bank does
 /// another need not do.
-fn on(name: &str, operations: &[Operation], place: Place, when: When, then: Then, says: &str) -> Vec<Entry> {
+pub(super) fn on(
+    name: &str,
+    operations: &[Operation],
+    place: Place,
+    when: When,
+    then: Then,
+    says: &str,
+) -> Vec<Entry> {
     let mut all = vec![Entry::new(name, treats(operations, place, when, then), says)];
     if let [first, _, ..] = operations {
         let says = format!("{} ({first} alone).", says.trim_end_matches('.'));

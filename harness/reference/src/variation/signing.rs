@@ -8,7 +8,7 @@ const VARIATIONS: [(&str, V, &str); 17] = [
     ("certificate.form/only-der", V::OnlyDer, "A certificate is base64 of DER, never of PEM."),
     ("digest.basket/not-read", V::NoBasketDigest, "A Digest on the basket is not looked at."),
     ("digest.padding/unpadded", V::UnpaddedDigest, "Digests need no padding."),
-    ("digest.list/one-of-them", V::OneOfDigests, "Of several digests one has to be right."),
+    ("digest.list.wrong/one-of-them", V::OneOfDigests, "Of several digests one has to be right."),
     ("digest.list/only-one", V::OneDigest, "There may be only one digest."),
     ("signature.parameters.algorithm/demanded", V::AlgorithmDemanded, "Signatures must name their algorithm."),
     ("signature.headers.date-absent/demanded", V::DateDemanded, "Date has to be there, and to be signed."),
