@@ -246,14 +246,16 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
     ];
     insta::assert_snapshot!(table.join("\n--\n"), @"
     record.jsonl: line 10 is not the line that was recorded
+    record.jsonl: expected the record to carry the clause `transaction.path` of the case `transaction.path/plain`, found none
     --
     record.jsonl: line 10 is not the line that was recorded
-    record.jsonl: expected one clause `transaction.path`, found two
+    record.jsonl: expected one clause `periodic.months.twelve`, found two
     --
     record.jsonl: line 9 is not the line that was recorded
-    record.jsonl: line 11 of the record: expected the events of each case together and cases in the order of their ids, found `basket.mix/periodic` after `basket.mix/periodic`: no run writes that, so that it was edited or cut
+    record.jsonl: line 13 of the record: expected the events of each case together and cases in the order of their ids, found `basket.mix/periodic` after `basket.mix/periodic`: no run writes that, so that it was edited or cut
     --
     record.jsonl: line 13 is not the line that was recorded
+    record.jsonl: line 13 of the record is no event: missing field `case`
     --
     record.chain: line 4 does not follow from the record
     --
