@@ -235,25 +235,25 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
         })
     };
     let table = [
-        lines(&|lines| drop(lines.remove(9)), 0),
-        lines(&|lines| lines.insert(9, lines[8].clone()), 0),
-        lines(&|lines| lines.swap(8, 11), 0),
-        lines(&|lines| lines[12].insert(20, ' '), 0),
+        lines(&|lines| drop(lines.remove(10)), 0),
+        lines(&|lines| lines.insert(10, lines[9].clone()), 0),
+        lines(&|lines| lines.swap(9, 12), 0),
+        lines(&|lines| lines[13].insert(20, ' '), 0),
         lines(&|lines| drop(lines.remove(3)), 1),
         lines(&|lines| lines.swap(1, 2), 7),
         lines(&|lines| drop(lines.pop()), 4),
         lines(&|lines| lines.swap(0, 1), 5),
     ];
     insta::assert_snapshot!(table.join("\n--\n"), @"
-    record.jsonl: line 10 is not the line that was recorded
+    record.jsonl: line 11 is not the line that was recorded
     --
-    record.jsonl: line 10 is not the line that was recorded
+    record.jsonl: line 11 is not the line that was recorded
     record.jsonl: expected one clause `transaction.path`, found two
     --
-    record.jsonl: line 9 is not the line that was recorded
-    record.jsonl: line 11 of the record: expected the events of each case together and cases in the order of their ids, found `basket.mix/periodic` after `basket.mix/periodic`: no run writes that, so that it was edited or cut
+    record.jsonl: line 10 is not the line that was recorded
+    record.jsonl: line 12 of the record: expected the events of each case together and cases in the order of their ids, found `basket.mix/periodic` after `basket.mix/periodic`: no run writes that, so that it was edited or cut
     --
-    record.jsonl: line 13 is not the line that was recorded
+    record.jsonl: line 14 is not the line that was recorded
     --
     record.chain: line 4 does not follow from the record
     --

@@ -40,7 +40,8 @@ struct Found {
     line: String,
     /// What the smallest witness shows.
     block: String,
-    rank: (bool, usize),
+    /// Whether its smallest witness is a case of another clause, and how much that changes.
+    rank: (bool, usize, usize),
     witnesses: usize,
 }
 
@@ -59,7 +60,8 @@ impl Findings {
             seen.push(at);
             let found = &mut self.found[at];
             found.witnesses += 1;
-            let rank = (finding.clause != report.verdict.clause, report.verdict.changes.len());
+            let changes = &report.verdict.changes;
+            let rank = (finding.clause != report.verdict.clause, changes.len(), changes.concat().len());
             if found.witnesses == 1 || rank < found.rank {
                 found.rank = rank;
                 found.line =
@@ -93,7 +95,7 @@ impl Findings {
             heading: format!("{}  {}    {}", finding.level.word(), harmless(&finding.clause), short(says)),
             line: String::new(),
             block: String::new(),
-            rank: (true, usize::MAX),
+            rank: (true, usize::MAX, usize::MAX),
             witnesses: 0,
         });
         self.index.insert(key, self.found.len() - 1);

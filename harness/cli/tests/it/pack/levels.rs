@@ -165,14 +165,14 @@ async fn what_is_no_level_is_refused_with_what_to_write() {
 async fn a_warning_can_be_waived_compared_and_judged_again() {
     let quick = Quick::start().await;
     let folder = quick.folder.path().to_owned();
-    let waiver = |cases: &str| {
+    let write_waiver = |cases: &str| {
         let text = format!(
             "[[waiver]]\ncases = \"{cases}\"\nowner = \"desk\"\nreason = \"next year\"\nticket = \"T-1\"\nexpires = \"2031-12-31\"\n"
         );
         fs::write(folder.join("waivers.toml"), text).unwrap();
     };
     let arguments = ["-D", "warnings", "--only", "hand-over.path", "--waivers", "waivers.toml"];
-    waiver("hand-over.path");
+    write_waiver("hand-over.path");
     let waived = quick.run("", &arguments).await;
     assert_eq!(waived.exit, Some(0), "{}", waived.said);
     assert!(

@@ -118,7 +118,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     sample.verdict("periodic.months/two", Verdict::Observed).observations = vec!["a".into(), "b".into()];
     let events = sample.finished();
     let run = Run::of(&events).unwrap();
-    insta::assert_snapshot!(attention(&events), @r#"
+    insta::assert_snapshot!(attention(&events), @"
     deny  periodic.months    months 1 to 11 are accepted
       --> cases/periodic/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
@@ -131,12 +131,12 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     warn  ncbct.name    a name has no letters but those of the table    (3 witnesses)
       --> cases/ncbct/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
-       | body/name = ""
+       | three
        | expected a refusal (4xx), got 201 with transactionStatus RCVD
-       = witness ncbct.name / b
+       = witness ncbct.name / c
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
-       = again   xs2aspec run --only ncbct.name/b --target 'my bank.toml' --now 2030-01-02T03:04:05Z
-       = next    xs2aspec explain ncbct.name/b --target 'my bank.toml'
+       = again   xs2aspec run --only ncbct.name/c --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+       = next    xs2aspec explain ncbct.name/c --target 'my bank.toml'
 
     warn  ncbct.name    a name has no letters but those of the table
       --> cases/periodic/months-of-execution.yaml:18
@@ -146,7 +146,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
        = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
-    "#);
+    ");
     let closing = closing(run.summary());
     assert!(
         closing.contains("\nbroken: periodic.months\nwarned of: ncbct.name\n2 observations of what"),
