@@ -148,8 +148,7 @@ impl Seal {
             options.signature = Parameter::Text(signature);
         }
         let value = sign(&options)?.value;
-        // Between the parameters a quotation mark comes before each comma and after each equals sign.
-        Ok(if signing.spaced { value.replace("=\"", " = \"").replace("\",", "\" , ") } else { value })
+        Ok(if signing.spaced { spaced(&value) } else { value })
     }
 
     fn signer(&self, party: Option<Party>) -> &Signer {
@@ -214,6 +213,14 @@ impl Seal {
     }
 }
 
+/// The same parameters with blanks around their equals signs and commas.
+fn spaced(value: &str) -> String {
+    let apart = ["keyId", "algorithm", "headers", "signature"]
+        .iter()
+        .fold(value.to_owned(), |text, name| text.replace(&format!("{name}=\""), &format!("{name} = \"")));
+    apart.replace("\",", "\" , ")
+}
+
 /// The unrelated TPP with one of its wrong certificates.
 fn wrong(number: usize) -> Result<Signer, SignerError> {
     Signer::from_pem(OTHER_KEY, WRONG_CERTIFICATES[number])
@@ -252,6 +259,14 @@ mod tests {
     use super::*;
     use crate::profile::{TEST_CERTIFICATE, TEST_KEY};
     use xs2aspec_suite::{SigningSpec, Tree};
+
+    #[test]
+    fn blanks_stand_between_parameters_and_nowhere_else() {
+        assert_eq!(
+            spaced("keyId=\"SN=1,CA=CN=x\",signature=\"AA==\""),
+            "keyId = \"SN=1,CA=CN=x\" , signature = \"AA==\""
+        );
+    }
 
     fn spec() -> SigningSpec {
         SigningSpec::load(&Tree::embedded()).unwrap()
