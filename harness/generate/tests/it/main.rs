@@ -57,10 +57,12 @@ fn forms_come_to_what_their_names_say() {
         *counts.entry(one.aim()).or_default() += 1;
         let name = one.name();
         let said = [
-            (" wrong:", Aim::Broken),
+            (" wrong-", Aim::Broken),
+            (" type-", Aim::Broken),
             (" absent", Aim::Broken),
-            (" more", Aim::Broken),
-            (" free:", Aim::Open),
+            (" one-more", Aim::Broken),
+            (" many-more", Aim::Broken),
+            (" free-", Aim::Open),
         ];
         let said = said.iter().find(|(word, _)| name.contains(word));
         if let Some((_, aim)) = said.filter(|(_, aim)| *aim != one.aim()) {

@@ -129,7 +129,8 @@ fn of_body(mut body: Value) -> String {
 /// `refused CLAUSE..`, `choice CLAUSE`, `open WHY`, `accepted`, and the conditions of a refusal.
 fn said(due: &Due) -> String {
     match due {
-        Due::Accepted => "accepted".to_owned(),
+        Due::Accepted { clauses } if clauses.is_empty() => "accepted".to_owned(),
+        Due::Accepted { clauses } => format!("accepted by {}", clauses.join(", ")),
         Due::Refused { clauses, conditions } if conditions.is_empty() => {
             format!("refused {}", clauses.join(" "))
         }
@@ -182,7 +183,7 @@ fn header_fields_and_signing_are_judged_as_well() {
         (&[("x-id", "1")][..], json!({}), "accepted"),
         (&[], json!({}), "refused header.x-id {\"nothing-created\":true}"),
         (&[("X-Id", "1"), ("Else", "1")], json!({}), "open a header field that is not listed"),
-        (&[("X-Id", "1")], json!({"wrap": "never"}), "accepted"),
+        (&[("X-Id", "1")], json!({"wrap": "never"}), "accepted by signing.bare"),
         (&[("X-Id", "1")], json!({"corrupted": true}), "refused signing.wrong"),
         (&[("X-Id", "1"), ("Note", "n")], json!({"headers": ["x-id"]}), "refused signing.missing"),
         (&[("X-Id", "1")], json!({"stated-headers": ["x-id", "note"]}), "refused signing.not-sent"),
@@ -211,13 +212,13 @@ fn forms_are_those_of_the_kind_with_the_numbers_of_the_place() {
         [
             "body/title absent",
             "body/title most",
-            "body/title one more",
+            "body/title one_more",
             "signing bare",
             "signing wrong",
-            "signing without x-id",
-            "signing states x-id unsigned",
-            "signing another x-id",
-            "signing states what is not sent"
+            "signing without-x-id",
+            "signing states-x-id-unsigned",
+            "signing another-x-id",
+            "signing states-what-is-not-sent"
         ]
     );
     let longer = &rules.forms("post")[2];
@@ -246,7 +247,7 @@ fn each_mistake_in_the_file_is_said_with_its_line_and_a_near_name() {
         (
             "breaks: post.unit",
             "breaks: post.unit, keeps: true",
-            "has one of `keeps`, `breaks`, `choice` and `open`",
+            "has one of `keeps`, `accepts`, `breaks`, `choice` and `open`",
         ),
         (r"'^[0-9]+(\.[0-9]+)?$'", r"'^[0-9'", "no regular expression"),
         ("table: sizes, key", "table: size, key", "there is no table `size`"),
