@@ -11,8 +11,8 @@ use crate::template::{self, ExpandError};
 pub enum Expectation {
     /// A 2xx answer that is not a rejection.
     Accepted,
-    /// A 2xx answer, be it of a rejection, whose body has these values, by JSON pointer. It is asked for
-    /// again where they may still come.
+    /// A 2xx answer, be it of a rejection, whose body has these values, by JSON pointer; null where it has
+    /// nothing. It is asked for again where they may still come.
     Shows(BTreeMap<String, Value>),
     /// A refusal.
     Refused(Refusal),
@@ -27,8 +27,8 @@ pub enum Expectation {
 /// How exactly a refusal must look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// The status, where the document gives one.
-    pub status: Option<u16>,
+    /// The statuses of which it has one, where the document gives them; any where there are none.
+    pub statuses: Vec<u16>,
     /// A code of its messages, where the document gives one.
     pub code: Option<String>,
     /// Whether a resource that is created and rejected is no refusal, since nothing may be created.
@@ -38,6 +38,14 @@ pub struct Refusal {
     pub or_rejected: bool,
     /// Whether a 429 is the refusal itself, and not a target that is only busy.
     pub quota: bool,
+}
+
+impl Refusal {
+    /// `status 400 or 401`; `None` where any status will do.
+    pub fn said_statuses(&self) -> Option<String> {
+        let statuses: Vec<String> = self.statuses.iter().map(u16::to_string).collect();
+        (!statuses.is_empty()).then(|| format!("status {}", statuses.join(" or ")))
+    }
 }
 
 impl Expectation {
@@ -111,13 +119,16 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
     let mut refusal = Refusal::default();
     for (key, value) in conditions {
         match (key.as_str(), value) {
-            ("status", Value::Number(status)) => {
-                let status = status.as_u64().and_then(|status| u16::try_from(status).ok());
-                refusal.status = Some(
-                    status
-                        .filter(|status| (400..500).contains(status))
-                        .ok_or("`status` wants a number from 400 to 499")?,
-                );
+            ("status", status) => {
+                let listed = status.as_array().cloned().unwrap_or_else(|| vec![status.clone()]);
+                let number = |status: &Value| {
+                    let status = u16::try_from(status.as_u64()?).ok()?;
+                    (400..500).contains(&status).then_some(status)
+                };
+                let statuses = listed.iter().map(number).collect::<Option<Vec<u16>>>();
+                let statuses = statuses.filter(|statuses| !statuses.is_empty());
+                refusal.statuses =
+                    statuses.ok_or("`status` wants a number from 400 to 499, or a list of them")?;
             }
             ("code", Value::String(code)) => refusal.code = Some(code.clone()),
             ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
@@ -146,11 +157,11 @@ impl fmt::Display for Expectation {
             Self::Choice(_) => f.write_str("as the target profile chooses"),
             Self::Refused(refusal) => {
                 f.write_str("refused")?;
-                if let Some(status) = refusal.status {
-                    write!(f, " with status {status}")?;
+                if let Some(statuses) = refusal.said_statuses() {
+                    write!(f, " with {statuses}")?;
                 }
                 if let Some(code) = &refusal.code {
-                    let word = if refusal.status.is_some() { "and" } else { "with" };
+                    let word = if !refusal.statuses.is_empty() { "and" } else { "with" };
                     write!(f, " {word} code {code}")?;
                 }
                 if refusal.nothing_created {

@@ -218,7 +218,7 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
         }
         (Expectation::Refused(refusal), _) => {
             let named = |text: &str| clause.says.contains(text);
-            if let Some(status) = refusal.status.filter(|status| !named(&status.to_string())) {
+            if let Some(status) = refusal.statuses.iter().find(|status| !named(&status.to_string())) {
                 return wrong(format!(
                     "case `{}` expects status {status}, which its clause does not name",
                     case.id
