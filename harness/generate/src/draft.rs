@@ -6,7 +6,7 @@ use fastrand::Rng;
 use serde_json::{Map, Value, json};
 use xs2aspec_spec::request::{self, Before, Due, Edit, Form, Prepared};
 use xs2aspec_suite::{
-    Case, Expectation, Preparation, RequestSpec, Signing, StepExpect, Suite, baseline::Baseline,
+    Case, Expectation, Preparation, RequestSpec, Signing, StepExpect, Strength, Suite, baseline::Baseline,
     definition::Change, request::describe, template,
 };
 
@@ -131,15 +131,8 @@ impl Draft {
         baseline: &Baseline,
         due: &Due,
     ) -> Option<Case> {
-        // What must be refused names the clause that it breaks, and what must be accepted the one that the
-        // last move is about.
-        let last = || self.moves.last().map(|one| one.clause.as_str());
-        let clause = match due {
-            Due::Refused { clauses, .. } => clauses.first().map(String::as_str),
-            Due::Choice { clause, .. } => Some(clause.as_str()),
-            _ => last(),
-        };
-        let clause = clause.or_else(|| suite.requests().plain_clause(&self.operation))?.to_owned();
+        let clause =
+            self.blamed(suite, due).or_else(|| suite.requests().plain_clause(&self.operation))?.to_owned();
         let mut needs = baseline.needs.clone();
         for need in self.moves.iter().flat_map(|one| &one.needs) {
             if !needs.contains(need) {
@@ -153,6 +146,24 @@ impl Draft {
             needs,
             ..Case::unwritten(self.name(), clause, &self.operation, request)
         })
+    }
+
+    /// The clause that is broken where the request comes to something else. One that must be refused breaks
+    /// several clauses at once: none of them is kept, and the firmest one says how bad that is. One that must
+    /// be accepted may be refused for any of its moves, so that one which is only expected to be lawful is
+    /// blamed before the others.
+    fn blamed<'a>(&'a self, suite: &Suite, due: &'a Due) -> Option<&'a str> {
+        let is_expected = |id: &str| {
+            suite.clauses().get(id).is_some_and(|clause| matches!(clause.strength, Strength::Expected))
+        };
+        let mut moves = self.moves.iter().rev().map(|one| one.clause.as_str());
+        match due {
+            Due::Refused { clauses, .. } => {
+                clauses.iter().find(|id| !is_expected(id)).or(clauses.first()).map(String::as_str)
+            }
+            Due::Choice { clause, .. } => Some(clause.as_str()),
+            _ => moves.clone().find(|id| is_expected(id)).or_else(|| moves.next()),
+        }
     }
 
     /// The forms of its moves: what tells it from others.

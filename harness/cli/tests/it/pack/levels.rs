@@ -197,6 +197,9 @@ async fn a_warning_can_be_waived_compared_and_judged_again() {
     let again = |more: &[&str]| xs2aspec(&[&["rejudge", &out, "--pack", PACK], more].concat());
     assert_eq!(again(&[]).0, Some(0), "{}", again(&[]).1);
     let (exit, said) = again(&["-D", CLAUSE]);
-    assert!(exit == Some(1) && said.contains(": warn -> fail: "), "{said}");
+    assert!(
+        exit == Some(1) && said.contains(": warn -> fail: its level was warn, and is deny now: "),
+        "{said}"
+    );
     assert!(!said.contains("the record was edited"), "{said}");
 }
