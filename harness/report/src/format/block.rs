@@ -122,7 +122,10 @@ fn next(summary: &RunSummary, verdict: &CaseVerdict) -> String {
     // The program has no case that was drawn.
     let what = if start.drawn { &verdict.clause } else { &verdict.case };
     let mut words = vec!["xs2aspec", "explain", what];
-    let explains = |option: &&[String]| matches!(option[0].as_str(), "--target" | "--cases" | "--pack");
+    let explains = |option: &&[String]| {
+        let names = ["--target", "--cases", "--pack", "--deny", "--warn", "--allow"];
+        names.contains(&option[0].as_str())
+    };
     for option in arguments.windows(2).filter(explains) {
         words.extend(option.iter().map(String::as_str));
     }
