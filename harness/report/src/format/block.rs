@@ -1,5 +1,5 @@
-//! The block that tells one case: what was sent, what was wrong, which clause, how to run it again. Terminal
-//! and `JUnit` show the same text.
+//! The block that tells one case, or one finding by its smallest witness: what was sent, what was wrong, which
+//! clause, how to run it again.
 
 use std::fmt::Write as _;
 
