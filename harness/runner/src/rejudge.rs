@@ -225,13 +225,22 @@ fn difference(before: &CaseVerdict, now: &CaseVerdict, is_own: bool) -> String {
     let says = |finding: &Finding| {
         format!("{}: expected {}, got {} at {}", finding.clause, finding.expected, finding.actual, finding.at)
     };
+    let same = |finding: &Finding, others: &[Finding]| {
+        let other = |other: &&Finding| Finding { level: finding.level, ..(*other).clone() } == *finding;
+        others.iter().find(other).map(|other| other.level)
+    };
     for finding in &before.findings {
-        if !now.findings.contains(finding) {
-            why.push(format!("no finding any more: {}", says(finding)));
+        match same(finding, &now.findings) {
+            None => why.push(format!("no finding any more: {}", says(finding))),
+            Some(level) if level != finding.level => {
+                let (before, now) = (finding.level.word(), level.word());
+                why.push(format!("its level was {before}, and is {now} now: {}", says(finding)));
+            }
+            Some(_) => {}
         }
     }
     for finding in &now.findings {
-        if !before.findings.contains(finding) {
+        if same(finding, &before.findings).is_none() {
             why.push(format!("a new finding: {}", says(finding)));
         }
     }

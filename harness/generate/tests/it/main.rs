@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use xs2aspec_generate::{Aim, Draft, Due, Explorer};
 use xs2aspec_spec::Tree;
-use xs2aspec_suite::Suite;
+use xs2aspec_suite::{Strength, Suite};
 
 fn suite() -> Suite {
     Suite::load(Tree::embedded()).unwrap()
@@ -44,6 +44,49 @@ fn the_same_seed_draws_the_same_requests_and_another_one_others() {
     };
     assert_eq!(drawn(1), drawn(1));
     assert_ne!(drawn(1), drawn(2));
+}
+
+/// The embedded suite, in which this stated clause is only expected.
+fn with_expected(clause: &str) -> Suite {
+    let tree = Tree::embedded();
+    let (file, text) = tree
+        .below("cases/clauses/", ".yaml")
+        .find(|(_, text)| text.contains(&format!("- id: {clause}\n")))
+        .map(|(file, text)| (file.to_owned(), text.to_owned()))
+        .unwrap();
+    let (before, rest) = text.split_once(&format!("- id: {clause}\n")).unwrap();
+    let rest = rest.replacen("strength: stated", "strength: expected", 1);
+    let suite = Suite::load(tree.and(&[(&file, &format!("{before}- id: {clause}\n{rest}"))])).unwrap();
+    assert!(matches!(suite.clauses()[clause].strength, Strength::Expected), "{clause}");
+    suite
+}
+
+#[test]
+fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_another_clause() {
+    let suite = suite();
+    let is_stated = |id: &str| matches!(suite.clauses()[id].strength, Strength::Stated);
+    let mut explorer = Explorer::new(&suite, 1, &[]).unwrap();
+    let drafts: Vec<Draft> = (0..2_000).map(|_| explorer.draw(&suite).0).collect();
+    let both_broken = drafts.iter().find_map(|draft| match draft.case(&suite)?.1 {
+        Due::Refused { clauses, .. } if clauses.len() == 2 && clauses.iter().all(|id| is_stated(id)) => {
+            Some((draft, clauses))
+        }
+        _ => None,
+    });
+    let (draft, clauses) = both_broken.unwrap();
+    let blamed = |expected: &str| draft.case(&with_expected(expected)).unwrap().0.clause;
+    assert_eq!(draft.case(&suite).unwrap().0.clause, clauses[0]);
+    assert_eq!((blamed(&clauses[0]), blamed(&clauses[1])), (clauses[1].clone(), clauses[0].clone()));
+
+    let is_lawful = |draft: &&Draft| {
+        let [one, other] = draft.moves.as_slice() else { return false };
+        let is_accepted = draft.due(&suite) == Some(Due::Accepted);
+        is_accepted && one.clause != other.clause && is_stated(&one.clause) && is_stated(&other.clause)
+    };
+    let lawful = drafts.iter().find(is_lawful).unwrap();
+    assert_eq!(lawful.case(&suite).unwrap().0.clause, lawful.moves[1].clause);
+    let softer = with_expected(&lawful.moves[0].clause);
+    assert_eq!(lawful.case(&softer).unwrap().0.clause, lawful.moves[0].clause);
 }
 
 /// A form says in its name, or by its clause, what it tries: what the rules make of it is the same.

@@ -1,5 +1,5 @@
-//! The block that tells one case: what was sent, what was wrong, which clause, how to run it again. Terminal
-//! and `JUnit` show the same text.
+//! The block that tells one case, or one finding by its smallest witness: what was sent, what was wrong, which
+//! clause, how to run it again.
 
 use std::fmt::Write as _;
 
@@ -122,7 +122,10 @@ fn next(summary: &RunSummary, verdict: &CaseVerdict) -> String {
     // The program has no case that was drawn.
     let what = if start.drawn { &verdict.clause } else { &verdict.case };
     let mut words = vec!["xs2aspec", "explain", what];
-    let explains = |option: &&[String]| matches!(option[0].as_str(), "--target" | "--cases" | "--pack");
+    let explains = |option: &&[String]| {
+        let names = ["--target", "--cases", "--pack", "--deny", "--warn", "--allow"];
+        names.contains(&option[0].as_str())
+    };
     for option in arguments.windows(2).filter(explains) {
         words.extend(option.iter().map(String::as_str));
     }

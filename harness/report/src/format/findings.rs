@@ -102,6 +102,12 @@ impl Findings {
         Some(self.found.len() - 1)
     }
 
+    /// How many findings there are of a level.
+    pub(crate) fn count(&self, level: Level) -> usize {
+        let apart = self.found.iter().filter(|found| found.level == level).count();
+        apart + self.beyond.get(&level).copied().unwrap_or_default()
+    }
+
     /// All findings of a level.
     pub(crate) fn shown(&self, level: Level) -> String {
         let mut shown = String::new();
@@ -117,8 +123,7 @@ impl Findings {
         for found in of_level().skip(WHOLE).take(LINES - WHOLE) {
             _ = writeln!(shown, "{}  {}", level.word(), found.line);
         }
-        let beyond = self.beyond.get(&level).copied().unwrap_or_default();
-        let left = of_level().count().saturating_sub(LINES) + beyond;
+        let left = self.count(level) - of_level().take(LINES).count();
         if left > 0 {
             let more = text::count(left, "more finding");
             let level = level.word();

@@ -110,6 +110,11 @@ impl Terminal {
     /// What needs attention.
     pub fn attention(&self, summary: &RunSummary) -> String {
         let mut shown = self.findings.shown(Level::Deny) + &self.findings.shown(Level::Warn);
+        let counted = [(Level::Deny, "violation"), (Level::Warn, "warning")];
+        let counted = counted.map(|(level, word)| text::count(self.findings.count(level), word));
+        if !shown.is_empty() {
+            let _ = writeln!(shown, "{}\n", counted.join(", "));
+        }
         for (word, Unjudged { blocks, groups }) in &self.unjudged {
             if groups.times() <= FEW {
                 shown.push_str(blocks);

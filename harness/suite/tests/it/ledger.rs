@@ -112,6 +112,34 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
 }
 
 #[test]
+fn an_expected_clause_demands_and_a_choice_says_what_its_plain_reading_is() {
+    let with = |clause: &str, expect: &str| {
+        let free = "{id: a.free, says: open, quote: covers all nine parts, strength: observed, why: open}";
+        assert!(CLAUSES.contains(free));
+        let clauses = CLAUSES.replace(
+            free,
+            &format!("{{id: a.free, says: open, quote: covers all nine parts, strength: {clause}}}"),
+        );
+        let cases = GOOD.replace(
+            "control: a.root/plain, expect: observed}",
+            &format!("control: a.root/plain, expect: {expect}}}"),
+        );
+        breaches(&cases, &[("cases/clauses/a.yaml", &clauses)])
+    };
+    for expect in ["accepted", "refused"] {
+        assert_eq!(with("expected", expect), "");
+    }
+    let plain = "choice, choice: {key: free, default: no, expected: true}";
+    assert_eq!(with(plain, "{choice: {no: refused, yes: accepted}}"), "");
+    let silent = with(plain, "{choice: {yes: accepted}}");
+    assert!(
+        silent.contains("case `a.free/f` says nothing of `no`, the plain reading of its clause"),
+        "{silent}"
+    );
+    assert_eq!(with("choice, choice: {key: free, default: no}", "{choice: {yes: accepted}}"), "");
+}
+
+#[test]
 fn a_line_without_a_clause_and_a_clause_without_cover_are_to_do() {
     let suite = Suite::load(Tree::of(&[
         ("cases/clauses/a.yaml", CLAUSES),

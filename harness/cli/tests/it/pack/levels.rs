@@ -197,6 +197,39 @@ async fn a_warning_can_be_waived_compared_and_judged_again() {
     let again = |more: &[&str]| xs2aspec(&[&["rejudge", &out, "--pack", PACK], more].concat());
     assert_eq!(again(&[]).0, Some(0), "{}", again(&[]).1);
     let (exit, said) = again(&["-D", CLAUSE]);
-    assert!(exit == Some(1) && said.contains(": warn -> fail: "), "{said}");
+    assert!(
+        exit == Some(1) && said.contains(": warn -> fail: its level was warn, and is deny now: "),
+        "{said}"
+    );
     assert!(!said.contains("the record was edited"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn levels_go_on_with_a_run_and_are_the_same_in_all_its_parts() {
+    let quick = Quick::start().await;
+    let stopped = quick.run("", &["-D", "warnings", "-W", "parcel.*", "--fail-fast", "--jobs", "1"]).await;
+    assert!(stopped.exit == Some(1) && stopped.said.contains("stopped before the end"), "{}", stopped.said);
+    let (exit, said) = ended(command(quick.folder.path(), &["--resume", "out"])).await;
+    assert!(exit == Some(1) && said.contains("does not conform: warnings are denied"), "{said}");
+    assert!(count(&quick.out(), "warn") > 3 && count(&quick.out(), "fail") == 0, "{said}");
+
+    let part = |number: &'static str, levels: &'static [&'static str]| {
+        let folder = quick.folder.path().join(number.replace('/', "-"));
+        let quick = &quick;
+        async move {
+            quick.run("", &[&["--shard", number], levels].concat()).await;
+            fs::rename(quick.out(), &folder).unwrap();
+            folder.display().to_string()
+        }
+    };
+    let one = part("1/2", &["-A", CLAUSE]).await;
+    let two = part("2/2", &["-A", CLAUSE]).await;
+    let merged = quick.folder.path().join("merged").display().to_string();
+    let (exit, said) = xs2aspec(&["merge", &one, &two, "--out", &merged]);
+    assert!(exit == Some(0) && count(&merged, "warn") == 0 && count(&merged, "pass") > 200, "{said}");
+    fs::remove_dir_all(&two).unwrap();
+    let two = part("2/2", &["-D", CLAUSE]).await;
+    let (exit, said) = xs2aspec(&["merge", &one, &two, "--out", &merged]);
+    let expected = "expected runs with the same levels, found `note parcel.success-status` and `deny parcel.success-status`";
+    assert!(exit == Some(2) && said.contains(expected), "{said}");
 }

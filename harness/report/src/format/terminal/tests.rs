@@ -96,6 +96,7 @@ fn a_few_are_shown_whole() {
         heads,
         [
             "deny  periodic.months.duplicate    month numbers may not repeat",
+            "1 violation, 0 warnings",
             "INCONCLUSIVE  periodic.months.duplicate / spread",
             "ERROR  ncbct.path / plain"
         ]
@@ -146,6 +147,8 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
        = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
+
+    1 violation, 2 warnings
     ");
     let closing = closing(run.summary());
     assert!(
