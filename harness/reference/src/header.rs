@@ -70,7 +70,9 @@ fn may_be_empty(header: Header, fields: Fields<'_>, rules: Rules) -> bool {
 
 fn require(fields: Fields<'_>, header: Header, operation: Operation, rules: Rules) -> Result<(), Refusal> {
     // The document, section Authentication, rule 5: X-PSU-IDENTITY is an alternative on payment creation.
-    let replaced = header == Header::PsuId && operation.creates_payment() && fields.has(Header::XPsuIdentity);
+    let may_be_replaced = operation.creates_payment()
+        || operation == Operation::Basket && rules.broken_by(Breach::IdentityOnBasket);
+    let replaced = header == Header::PsuId && may_be_replaced && fields.has(Header::XPsuIdentity);
     if replaced || fields.has(header) || may_be_empty(header, fields, rules) {
         return Ok(());
     }
@@ -160,6 +162,8 @@ mod tests {
         assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()), None);
         assert_eq!(rule(&headers, Operation::Periodic, Rules::kept()), None);
         assert_eq!(rule(&headers, Operation::Basket, Rules::kept()).as_deref(), Some("header.psu-id.basket"));
+        let broken = Rules::broken(Breach::IdentityOnBasket);
+        assert_eq!(rule(&headers, Operation::Basket, broken), None);
         headers.insert("x-psu-identity", "".parse().unwrap());
         assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()).as_deref(), Some("header.psu-id.ncbct"));
     }

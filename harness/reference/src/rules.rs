@@ -97,6 +97,8 @@ pub(crate) enum Breach {
     AnyTransaction,
     /// A transaction is found in whatever account it is.
     AnyAccount,
+    /// X-PSU-IDENTITY stands for PSU-ID on the basket as well.
+    IdentityOnBasket,
     /// What is no digit does not count in X-PSU-IDENTITY.
     IdentityDigits,
     /// An X-PSU-IDENTITY that nobody has is accepted in this operation.

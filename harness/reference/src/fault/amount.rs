@@ -139,7 +139,7 @@ const FORMS: [Form; 14] = [
 /// Amounts of other values than the plain reading wants: name, which they are, and a sentence.
 #[rustfmt::skip]
 const VALUES: [Valued; 6] = [
-    ("amount.precision.total/whole-digits", |amount| amount["amount"].as_str().is_some_and(|text| is_decimal(text) && whole(text) <= 18 && text.bytes().filter(u8::is_ascii_digit).count() > 18 && missing(amount).is_none()), "An amount may have more than eighteen digits, with those behind the point"),
+    ("amount.precision.total/whole-digits", is_long, "An amount may have more than eighteen digits, with those behind the point"),
     ("amount.zero/taken", is_zero, "An amount may be zero"),
     ("amount.zero/without-decimals", |amount| is_zero(amount) && amount["currency"] == "JPY", "An amount of a currency without decimals may be zero"),
     ("amount.digits.fewer/none", |amount| missing(amount).is_some_and(|(found, _)| found == 0), "An amount may have no decimals"),
@@ -164,17 +164,32 @@ fn becomes_decimal(text: &str, other: &str) -> bool {
     !is_decimal(text) && is_decimal(other)
 }
 
+/// With all its decimals.
 fn is_zero(amount: &Value) -> bool {
     let text = amount["amount"].as_str().unwrap_or_default();
-    is_decimal(text) && !text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) && missing(amount).is_none()
+    !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+        && decimals(amount).is_some_and(|(found, least)| found == least)
+}
+
+/// With all its decimals, and more than eighteen digits with them alone.
+fn is_long(amount: &Value) -> bool {
+    let text = amount["amount"].as_str().unwrap_or_default();
+    whole(text) <= 18
+        && text.bytes().filter(u8::is_ascii_digit).count() > 18
+        && decimals(amount).is_some_and(|(found, least)| found == least)
 }
 
 /// How many decimals an amount has and should have, if these are more.
 fn missing(amount: &Value) -> Option<(usize, usize)> {
+    decimals(amount).filter(|(found, least)| found < least)
+}
+
+/// How many decimals an amount has and should have.
+fn decimals(amount: &Value) -> Option<(usize, usize)> {
     let text = amount["amount"].as_str().filter(|text| is_decimal(text))?;
     let currency = Currency::listed(amount["currency"].as_str()?).filter(|known| !known.is_disputed())?;
     let found = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    currency.minor_units().filter(|least| found < *least).map(|least| (found, least))
+    currency.minor_units().map(|least| (found, least))
 }
 
 /// Digits before the point.

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::operation::{Operation, Product};
 use crate::refusal::Code;
-use crate::rules::{Breach, Effect, End, Entry, ErrorBody, Form, MixBreach, Place, Then, Treatment, When};
+use crate::rules::{
+    Breach, Effect, End, Entry, ErrorBody, Form, MixBreach, Place, Then, Treatment, Variance, When,
+};
 
 pub(super) fn faults() -> Vec<Entry> {
     let mix = [
@@ -112,6 +114,16 @@ fn of_statuses() -> Vec<Entry> {
             "basket.payment-ids.limit/of-others",
             Breach::BasketLimitOfOthers,
             "A payment that comes again in a basket does not count.",
+        ),
+        Entry::new(
+            "basket.payment-ids.unknown/taken",
+            vec![Effect::Variance(Variance::AnyPayments)],
+            "A basket may have payments that the bank does not know.",
+        ),
+        Entry::new(
+            "basket.payment-ids.other-psu/taken",
+            vec![Effect::Variance(Variance::PaymentsOfOthers)],
+            "A basket may have payments of other PSUs.",
         ),
         Entry::breach(
             "basket.payment-ids.unknown/beyond-the-first",

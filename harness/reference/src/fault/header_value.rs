@@ -19,7 +19,7 @@ const T: Operation = Operation::Transaction;
 type Refused = (&'static str, &'static str, &'static [Operation], fn(&str) -> bool, &'static str);
 
 #[rustfmt::skip]
-const REFUSED: [Refused; 20] = [
+const REFUSED: [Refused; 27] = [
     ("header.x-accept-fix.format/no-amount-as-string", "x-accept-fix", &[N, P, T], |value| value == "amount-as-string", "amount-as-string alone"),
     ("header.x-accept-fix.format/no-longer-name", "x-accept-fix", &[N, P, T], |value| value == "longer-name", "longer-name"),
     ("header.x-accept-fix.format/no-account-type", "x-accept-fix", &[N, P, T], |value| value == "cash-account-type-iso", "cash-account-type-iso"),
@@ -37,6 +37,13 @@ const REFUSED: [Refused; 20] = [
     ("header.tpp-redirect-uri.absolute/no-http", "tpp-redirect-uri", &[B, P], |value| value.starts_with("http:"), "an address without TLS"),
     ("http.content-type.charset/refused", "content-type", &[B, N, P], |value| value.contains(';'), "a parameter"),
     ("http.content-type.charset/capitals-refused", "content-type", &[N], |value| value.contains("UTF"), "a charset in capitals"),
+    ("signature.headers.case/refused", "signature", &[N, T], |value| list(value).bytes().any(|byte| byte.is_ascii_uppercase()), "capital letters in the list of signed headers"),
+    ("signature.headers.extra/refused", "signature", &[P, S], |value| ["host", "content-type", "psu-ip-address"].iter().any(|extra| list(value).contains(extra)), "signed headers that need not be signed"),
+    ("signature.headers.request-target/not-known", "signature", &[P, T], |value| list(value).contains("(request-target)"), "the request target among the signed headers"),
+    ("signature.headers.order/date-first", "signature", &[B, N], |value| list(value).split(' ').skip(1).any(|name| name == "date"), "a date that is not the first of the signed headers"),
+    ("signature.headers.date-absent/refused", "signature", &[N, S], |value| !list(value).is_empty() && !list(value).contains("date"), "signatures that do not cover the date"),
+    ("signature.parameters.blanks/comma", "signature", &[P], |value| value.contains(", "), "blanks behind the commas"),
+    ("digest.list/refused", "digest", &[N, P], |value| value.contains(','), "several digests"),
     ("header.x-psu-identity.ncbct/no-d-number", "x-psu-identity", &[N], is_d_number, "a D-number"),
     ("header.x-psu-identity.periodic/no-d-number", "x-psu-identity", &[P], is_d_number, "a D-number"),
     ("header.x-psu-identity.ncbct/only-d-number", "x-psu-identity", &[N], |value| !is_d_number(value), "a national identity number"),
@@ -82,6 +89,11 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("{} accepts any X-PSU-IDENTITY.", title(operation)),
         ));
     }
+    faults.push(Entry::breach(
+        "header.psu-id.basket/replaced",
+        Breach::IdentityOnBasket,
+        "Basket creation accepts X-PSU-IDENTITY in place of PSU-ID.",
+    ));
     for operation in [B, N, P, T] {
         faults.push(Entry::breach(
             format!("header.psu-id.unknown/taken-on-{operation}"),
@@ -119,6 +131,11 @@ fn refused(&(name, header, operations, says, which): &Refused, operation: Operat
 fn treats(name: String, (operation, header, when): (Operation, &'static str, When), what: &str) -> Entry {
     let treatment = Treatment { operation, place: Place::Header(header), when, then: Then::Refuse };
     Entry::treats(name, treatment, format!("{} refuses {what}.", title(operation)))
+}
+
+/// The list of signed headers.
+fn list(signature: &str) -> &str {
+    signature.rsplit_once("headers=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default()
 }
 
 /// A number whose day of birth has 40 added to it.

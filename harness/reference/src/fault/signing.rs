@@ -7,7 +7,8 @@ use crate::header::Header;
 use crate::operation::Operation;
 use crate::refusal::Code;
 use crate::rules::{
-    Breach, DigestBreach as D, Effect, Entry, Hash, List, Place, SignatureBreach as S, Then, Treatment, When,
+    Breach, DigestBreach as D, Effect, Entry, Hash, List, Place, SignatureBreach as S, Then, Treatment,
+    Variance, When,
 };
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -49,6 +50,11 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("A wrong signature is refused with {}.", status.as_u16()),
         ));
     }
+    faults.push(Entry::new(
+        "certificate.trailing/passed-over",
+        vec![Effect::Variance(Variance::TrailingText)],
+        "What follows the base64 of a certificate is passed over.",
+    ));
     faults.push(Entry::breach(
         "header.tpp-signature-certificate.format/any",
         Breach::HeaderForm(Header::TppSignatureCertificate),

@@ -101,7 +101,7 @@ fn bodies() -> Vec<Bodies> {
         ("amount.digits.xdr/refused", PAYMENTS, "/instructedAmount/currency", When::Is("XDR"), Refuse, "Special drawing rights cannot be paid in."),
         ("amount.form.unusual/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.")), Refuse, "An amount has no leading zeros."),
         ("amount.form.unusual/taken", PAYMENTS, "/instructedAmount", When::Value(is_unusual), AMOUNT, "An amount may have no digit before the point, or none after it."),
-        ("amount.negative/taken", PAYMENTS, "/instructedAmount", When::Value(|amount| amount["amount"].as_str().is_some_and(|text| text.starts_with('-') && is_number(&text[1..]))), AMOUNT, "An amount below zero is taken."),
+        ("amount.negative/taken", PAYMENTS, "/instructedAmount", When::Value(is_negative), AMOUNT, "An amount below zero is taken."),
         ("amount.zero/taken", PAYMENTS, "/instructedAmount", When::Value(is_zero), AMOUNT, "Nothing can be paid."),
         ("amount.precision.near/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.split('.').next().unwrap_or_default().len() > 13), Refuse, "An amount has at most 13 digits before the point."),
         ("basket.payment-ids.duplicate/refused", &[B], "/paymentIds", When::Value(has_duplicates), Refuse, "A payment is in a basket once."),
@@ -322,8 +322,10 @@ fn has_check_digit(bban: &str) -> bool {
         && digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum::<u32>() % 11 == 0
 }
 
+/// In the form of an iban, within its limit.
 fn has_wrong_check_digits(iban: &str) -> bool {
-    !has_check_digits(iban) && iban.len() > 4 && iban.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    let has_form = (5..=34).contains(&iban.len()) && iban.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    has_form && !has_check_digits(iban)
 }
 
 fn is_number(text: &str) -> bool {
@@ -332,17 +334,34 @@ fn is_number(text: &str) -> bool {
     digits(whole) && digits(fraction)
 }
 
+/// Above zero, within the limit of digits, and with too few of them behind the point.
 fn has_fewer_digits(amount: &Value) -> bool {
-    let currency = amount["currency"].as_str().and_then(Currency::listed);
-    let Some(digits) = currency.and_then(Currency::minor_units) else { return false };
     let text = amount["amount"].as_str().unwrap_or_default();
-    is_number(text) && text.split_once('.').map_or(0, |(_, fraction)| fraction.len()) < digits
+    let count = text.bytes().filter(u8::is_ascii_digit).count();
+    count <= 18
+        && text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+        && decimals(amount).is_some_and(|(found, digits)| found < digits)
 }
 
-/// In kroner, with all its digits.
+/// With all its digits.
 fn is_zero(amount: &Value) -> bool {
     let text = amount["amount"].as_str().unwrap_or_default();
-    is_number(text) && text.chars().all(|letter| matches!(letter, '0' | '.')) && !has_fewer_digits(amount)
+    !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+        && decimals(amount).is_some_and(|(found, digits)| found == digits)
+}
+
+/// With all its digits behind a minus.
+fn is_negative(amount: &Value) -> bool {
+    let Some(text) = amount["amount"].as_str().and_then(|text| text.strip_prefix('-')) else { return false };
+    let amount = serde_json::json!({ "amount": text, "currency": amount["currency"] });
+    decimals(&amount).is_some_and(|(found, digits)| found == digits)
+}
+
+/// How many digits an amount has behind the point, and its currency.
+fn decimals(amount: &Value) -> Option<(usize, usize)> {
+    let currency = Currency::listed(amount["currency"].as_str()?)?;
+    let text = amount["amount"].as_str().filter(|text| is_number(text))?;
+    Some((text.split_once('.').map_or(0, |(_, fraction)| fraction.len()), currency.minor_units()?))
 }
 
 /// A form of an amount in kroner that JSON numbers do not have.
@@ -427,6 +446,9 @@ mod tests {
         );
         assert!(is_unusual(&amount(".50")) && is_unusual(&amount("1.")) && !is_unusual(&amount("1.00")));
         assert!(!is_unusual(&amount("+.5")) && !is_unusual(&amount(".")) && !is_unusual(&amount("1..")));
+        assert!(
+            is_negative(&amount("-1.00")) && !is_negative(&amount("-1")) && !is_negative(&amount("1.00"))
+        );
         assert!(is_zero(&amount("0.00")) && !is_zero(&amount("0")) && !is_zero(&amount("0.01")));
         assert!(has_duplicates(&json!(["a", "b", "a"])) && !has_duplicates(&json!(["a", "b"])));
         assert!(

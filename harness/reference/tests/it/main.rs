@@ -4,6 +4,7 @@ mod description;
 mod faults;
 mod http;
 mod operations;
+mod plain_reading;
 mod refusals;
 mod sandbox;
 mod signing;

@@ -150,6 +150,22 @@ impl Call {
         self
     }
 
+    /// The body as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone().unwrap_or_default()).unwrap()
+    }
+
+    /// The value of a header that is there.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.value(name).unwrap()
+    }
+
+    /// A Digest of the body whose hash is in hexadecimal.
+    pub(crate) fn hexadecimal_digest(&self) -> String {
+        let hash = Sha256::digest(self.body.as_deref().unwrap_or_default());
+        hash.iter().fold("SHA-256=".to_owned(), |text, byte| text + &format!("{byte:02x}"))
+    }
+
     fn value(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
