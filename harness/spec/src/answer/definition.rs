@@ -100,6 +100,7 @@ pub(super) struct Amount {
     pub(super) form: String,
     /// A form that no plain number has.
     pub(super) unusual: String,
+    pub(super) exponent: String,
     pub(super) precision: String,
     /// Digits before the point that no reading allows to be exceeded.
     pub(super) precision_digits: usize,
@@ -124,7 +125,7 @@ impl Amount {
 
     /// Every clause.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
-        let seen = [&self.unusual, &self.near, &self.withdrawn, &self.not_applicable].map(String::as_str);
+        let seen = [&self.unusual, &self.exponent, &self.near, &self.withdrawn, &self.not_applicable].map(String::as_str);
         self.demanded().into_iter().chain(seen)
     }
 }

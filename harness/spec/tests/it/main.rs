@@ -4,3 +4,4 @@ mod requests;
 mod response_clauses;
 mod response_mutations;
 mod response_rows;
+mod response_values;
