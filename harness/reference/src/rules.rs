@@ -218,7 +218,8 @@ impl Rules {
         members: &mut Map<String, Value>,
         (fields, uri): (Fields<'_>, &Uri),
     ) -> Result<(), Refusal> {
-        let body = Value::Object(members.clone());
+        let looks_beside = self.effects.iter().any(|effect| matches!(effect, Effect::TreatsBeside(..)));
+        let body = if looks_beside { Value::Object(members.clone()) } else { Value::Null };
         let beside = self.effects.iter().filter_map(|effect| match effect {
             Effect::TreatsBeside(treatment, place) => {
                 place.has_value(fields, uri, &body).then_some(treatment)

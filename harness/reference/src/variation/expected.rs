@@ -33,8 +33,8 @@ type Values = (&'static str, &'static [Operation], Place, When, Then, &'static s
 const VALUES: &[Values] = &[
     ("account.bban.letters/refused", PAYMENTS, Place::Body("/creditorAccount/bban"), When::Text(has_letters), Then::Refuse, "A bban has digits alone."),
     ("account.iban.any-country/digits", PAYMENTS, Place::Body("/creditorAccount/iban"), When::Text(|iban| has_letters(iban.get(4..).unwrap_or_default())), Then::Refuse, "Creditors have accounts in countries whose ibans have digits alone."),
-    ("address.free-text/postal-code", PAYMENTS, Place::Body("/creditorAddress/postalCode"), When::Text(|code| code.len() > 10 || code.contains('-')), Then::Refuse, "A postal code has at most ten letters, digits and blanks."),
-    ("address.free-text/building", PAYMENTS, Place::Body("/creditorAddress/buildingNumber"), When::Text(|number| !number.starts_with(|first: char| first.is_ascii_digit())), Then::Refuse, "A building number begins with a digit."),
+    ("address.free-text/postal-code", PAYMENTS, Place::Body("/creditorAddress/postalCode"), When::Text(|code| code.is_ascii() && (code.len() > 10 || code.contains('-'))), Then::Refuse, "A postal code in ASCII has at most ten letters, digits and blanks."),
+    ("address.free-text/building", PAYMENTS, Place::Body("/creditorAddress/buildingNumber"), When::Text(|number| number.is_ascii() && !number.starts_with(|first: char| first.is_ascii_digit())), Then::Refuse, "A building number in ASCII begins with a digit."),
     ("amount.form.exponent/plus", PAYMENTS, Place::Body("/instructedAmount/amount"), When::Text(|text| text.strip_prefix('+').is_some_and(is_amount)), Then::TakeFor("\"250000.00\""), "An amount may have a plus sign."),
     ("amount.form.exponent/exponent", PAYMENTS, Place::Body("/instructedAmount/amount"), When::Text(has_exponent), Then::TakeFor("\"250000.00\""), "An amount may have an exponent."),
     ("date.form/basic", &[N], Place::Body("/requestedExecutionDate"), When::Text(is_basic), Then::TakeFor("\"2099-12-01\""), "A date may be written without hyphens."),
