@@ -82,7 +82,10 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let mut flaws = matrix.flaws(whole);
     match (&args.matrix, kept) {
         (Some(path), Some(kept)) => {
-            flaws.extend(snapshot::differences(&path.display().to_string(), &kept, &matrix.snapshot()));
+            let of =
+                |text: &str| if args.until_caught { snapshot::until_caught(text) } else { text.to_owned() };
+            let (kept, now) = (of(&kept), of(&matrix.snapshot()));
+            flaws.extend(snapshot::differences(&path.display().to_string(), &kept, &now));
         }
         (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
         (None, _) => {}
@@ -111,6 +114,7 @@ fn options(args: &Prove) -> MutationOptions {
         skip: args.skip.clone(),
         jobs: usize::from(args.jobs),
         banks: usize::from(args.banks),
+        until_caught: args.until_caught,
         tcp: args.tcp,
     }
 }

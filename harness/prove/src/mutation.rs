@@ -30,6 +30,9 @@ pub struct MutationOptions {
     pub jobs: usize,
     /// Banks that are asked side by side.
     pub banks: usize,
+    /// Whether a bank with a fault is asked for its own clause first, and for the rest only if that does not
+    /// catch it.
+    pub until_caught: bool,
     /// Whether every bank is asked over TCP, also one whose difference shows without.
     pub tcp: bool,
 }
@@ -86,7 +89,7 @@ pub async fn run(
     record: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
     let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
-    over_tcp(suite, bank, options, session, record).await
+    over_tcp(suite, bank, (options, &[]), session, record).await
 }
 
 /// The row of a bank: what its selected cases came to.
@@ -122,6 +125,27 @@ impl Shared {
         suite: &Suite,
         bank: BankVariant,
     ) -> Result<Row, ProveError> {
+        let own = bank
+            .fault()
+            .map(|_| bank.clause().to_owned())
+            .filter(|clause| options.until_caught && suite.cases().iter().any(|case| case.clause == *clause));
+        if let Some(clause) = own {
+            let row = self.asked(options, suite, bank, &[clause]).await?;
+            if row.own().next().is_some() {
+                return Ok(row);
+            }
+        }
+        self.asked(options, suite, bank, &[]).await
+    }
+
+    /// What the cases that `only` selects say of a bank; all of them if it is empty.
+    async fn asked(
+        &self,
+        options: &MutationOptions,
+        suite: &Suite,
+        bank: BankVariant,
+        only: &[String],
+    ) -> Result<Row, ProveError> {
         let mut verdicts = Vec::new();
         let sink = |event: &Event| {
             if let Event::Verdict(verdict) = event {
@@ -133,36 +157,35 @@ impl Shared {
         };
         if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;
-            plan_and_run(suite, bank, options, session, sink).await?;
+            plan_and_run(suite, bank, (options, only), session, sink).await?;
         } else {
-            over_tcp(suite, bank, options, |profile| session(profile, None), sink).await?;
+            over_tcp(suite, bank, (options, only), |profile| session(profile, None), sink).await?;
         }
         Ok(row(suite, bank, &verdicts))
     }
 }
 
-/// Starts a bank, runs the cases against it over TCP, and stops it.
 async fn over_tcp(
     suite: &Suite,
     bank: BankVariant,
-    options: &MutationOptions,
+    (options, only): (&MutationOptions, &[String]),
     session: impl FnOnce(AuthorizedProfile) -> Result<Session, ProveError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
     let started = xs2aspec_reference::start(bank.config(options.now)).await.map_err(ProveError::Start)?;
     let session = session(bank.profile(&started.base_url())?)?;
-    plan_and_run(suite, bank, options, session, sink).await?;
+    plan_and_run(suite, bank, (options, only), session, sink).await?;
     started.shutdown().await.map_err(ProveError::Stop)
 }
 
 async fn plan_and_run(
     suite: &Suite,
     bank: BankVariant,
-    options: &MutationOptions,
+    (options, only): (&MutationOptions, &[String]),
     session: Session,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
-    let plan = suite.plan(&[], &options.skip, options.depth)?;
+    let plan = suite.plan(only, &options.skip, options.depth)?;
     let variations = bank.variations();
     let options = Options {
         jobs: options.jobs,

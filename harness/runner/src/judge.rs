@@ -184,6 +184,14 @@ pub fn judge(
         Expectation::Refused(refusal) => {
             let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
             let seen = (outcome, answer.status, words.as_str());
+            if refusal.text && !has_text(&answer.body) {
+                checks += 1;
+                findings.push(Finding {
+                    actual: "none".to_owned(),
+                    at: "body".to_owned(),
+                    ..finding(clause, "a body with a text".into())
+                });
+            }
             checks += refused(clause, refusal, seen, &codes, profile, &mut findings);
             observations.push(format!("{clause}: refused with {words}"));
         }
@@ -240,6 +248,20 @@ pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
         has(examined.document.as_ref().and_then(|body| body.pointer(pointer)), value)
     };
     !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) || values.iter().all(is_there)
+}
+
+/// Whether a body says something: words, or a text in its JSON.
+fn has_text(body: &[u8]) -> bool {
+    fn says(value: &Value) -> bool {
+        match value {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Array(items) => items.iter().any(says),
+            Value::Object(members) => members.values().any(says),
+            _ => false,
+        }
+    }
+    let is_blank = body.trim_ascii().is_empty();
+    serde_json::from_slice(body).map_or(!is_blank, |document| says(&document))
 }
 
 /// Whether a place of a body has a value; null is nothing.

@@ -198,6 +198,7 @@ impl Seal {
             ),
             signature: stated(SignatureParameter::Signature, signing.signature.clone()),
             corrupted: signing.corrupted,
+            sha_512: signing.sha_512,
             wrap: match signing.wrap {
                 // One that has to be wrapped cannot be rewritten.
                 None if signing.url_safe || signing.spaced => Wrap::Never,

@@ -33,6 +33,8 @@ pub struct Options {
     pub headers: Parameter,
     /// The `signature` parameter.
     pub signature: Parameter,
+    /// Whether the signature is with SHA-512, whatever the label says.
+    pub sha_512: bool,
     /// Whether a legal signature has one bit turned over: right in form and length, wrong in value.
     pub corrupted: bool,
     /// Whether the value is put into an encoded word.
@@ -100,7 +102,11 @@ pub fn sign<N: AsRef<str>, V: AsRef<str>>(
         Some(text) => text.clone(),
         None => signing_string(&options.listed, fields, options.target.as_ref())?,
     };
-    let mut signature = signer.sign(text.as_bytes())?;
+    let mut signature = if options.sha_512 {
+        signer.sign_with_sha_512(text.as_bytes())?
+    } else {
+        signer.sign(text.as_bytes())?
+    };
     if options.corrupted {
         signature = corrupted(&signature);
     }

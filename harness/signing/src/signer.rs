@@ -10,7 +10,10 @@ use std::{
 use aws_lc_rs::{
     digest,
     rand::{SecureRandom as _, SystemRandom},
-    signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey},
+    signature::{
+        KeyPair, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RSA_PKCS1_SHA512, RsaKeyPair,
+        UnparsedPublicKey,
+    },
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -153,6 +156,18 @@ impl Signer {
     /// The certificate.
     pub fn certificate(&self) -> &Certificate {
         &self.shared.certificate
+    }
+
+    /// The base64 of a signature with SHA-512, which no label of the document means. A program that signs has
+    /// no other hash: its signature is then one that is wrong.
+    pub fn sign_with_sha_512(&self, signing_string: &[u8]) -> Result<String, SignerError> {
+        let Key::Rsa(key) = &self.shared.key else {
+            return self.sign(&[signing_string, b" "].concat());
+        };
+        let mut signature = vec![0; key.public_modulus_len()];
+        key.sign(&RSA_PKCS1_SHA512, &SystemRandom::new(), signing_string, &mut signature)
+            .map_err(|_| SignerError::Refused)?;
+        Ok(BASE64_STANDARD.encode(signature))
     }
 
     /// The RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64. The

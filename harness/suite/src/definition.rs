@@ -158,6 +158,9 @@ pub struct Signing {
     pub key_id: Option<Value>,
     /// Text to state as signature.
     pub signature: Option<String>,
+    /// Signs with SHA-512, whatever the algorithm says.
+    #[serde(rename = "sha-512")]
+    pub sha_512: bool,
     /// Turns over the last bit of the signature.
     pub corrupted: bool,
     /// Writes the signature in the URL-safe alphabet of base64 (RFC 4648, section 5).
@@ -363,6 +366,7 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                     "code": { "type": "string", "description": "Code of the refusal, only where the document gives one." },
                     "or-rejected": { "type": "boolean", "description": "A resource that is created and rejected is a refusal here, whatever the profile says." },
                     "nothing-created": { "type": "boolean", "description": "A resource that is created and rejected is no refusal here." },
+                    "text": { "type": "boolean", "description": "The body of the refusal has a text." },
                     "quota": { "type": "boolean", "description": "A 429 is the refusal here, and not a busy target." }
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {

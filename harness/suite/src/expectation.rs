@@ -36,6 +36,8 @@ pub struct Refusal {
     /// Whether a resource that is created and rejected is the refusal whatever the profile says of rejections,
     /// since the document says so.
     pub or_rejected: bool,
+    /// Whether its body has a text.
+    pub text: bool,
     /// Whether a 429 is the refusal itself, and not a target that is only busy.
     pub quota: bool,
 }
@@ -133,10 +135,11 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
             ("code", Value::String(code)) => refusal.code = Some(code.clone()),
             ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
             ("or-rejected", Value::Bool(rejected)) => refusal.or_rejected = *rejected,
+            ("text", Value::Bool(text)) => refusal.text = *text,
             ("quota", Value::Bool(quota)) => refusal.quota = *quota,
             _ => {
                 return Err(format!(
-                    "`refused` has status, code, nothing-created, or-rejected and quota, found `{key}: {value}`"
+                    "`refused` has status, code, nothing-created, or-rejected, text and quota, found `{key}: {value}`"
                 ));
             }
         }
@@ -163,6 +166,9 @@ impl fmt::Display for Expectation {
                 if let Some(code) = &refusal.code {
                     let word = if !refusal.statuses.is_empty() { "and" } else { "with" };
                     write!(f, " {word} code {code}")?;
+                }
+                if refusal.text {
+                    f.write_str(", with a text")?;
                 }
                 if refusal.nothing_created {
                     f.write_str(", nothing created")?;

@@ -75,8 +75,7 @@ fn mistakes<'a>(
     parts: &Parts,
 ) -> BTreeMap<String, &'a Form> {
     let mut mistakes = BTreeMap::new();
-    // What signs otherwise, or replaces the whole of a body, has no member beside it.
-    for form in forms.filter(|form| form.before.is_empty() && form.twin.is_none()) {
+    for form in forms.filter(|form| form.before.is_empty()) {
         let mut draft = Draft::plain(operation);
         draft.add(moved(operation, form));
         if let Some((_, Due::Refused { clauses, .. })) = draft.case_of(parts)

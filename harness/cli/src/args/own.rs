@@ -40,6 +40,9 @@ pub(crate) struct Prove {
     /// Banks side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) banks: u16,
+    /// Asks a bank with a fault for the broken clause first, and for the rest only if that does not catch it
+    #[arg(long, conflicts_with = "update")]
+    pub(crate) until_caught: bool,
     /// Ask every bank over TCP, also those whose difference shows without
     #[arg(long)]
     pub(crate) tcp: bool,

@@ -125,7 +125,8 @@ impl Amount {
 
     /// Every clause.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
-        let seen = [&self.unusual, &self.exponent, &self.near, &self.withdrawn, &self.not_applicable].map(String::as_str);
+        let seen = [&self.unusual, &self.exponent, &self.near, &self.withdrawn, &self.not_applicable]
+            .map(String::as_str);
         self.demanded().into_iter().chain(seen)
     }
 }

@@ -35,14 +35,24 @@ const ROWS: &[(&str, &str, Kind, &str)] = &[
     ("payment", "/tppMessages/0/text", Most(512), "tpp-message.text.length"),
     ("payment", "/transactionFees/amount", Amount, "amount"),
     ("payment", "/_links/status/verbs/0", Words(VERBS), "link.verbs"),
-    ("basket", "/transactionStatus", Words(&["RCVD", "ACTC", "PATC", "RJCT"]), "basket.response.transaction-status"),
+    (
+        "basket",
+        "/transactionStatus",
+        Words(&["RCVD", "ACTC", "PATC", "RJCT"]),
+        "basket.response.transaction-status",
+    ),
     ("basket", "/_links/self/verbs/0", Words(VERBS), "link.verbs"),
     ("customers", "/0/customerType", Words(&["PRIVATE", "CORPORATE"]), "customer.customer-type"),
     ("transaction", "/transactionsDetails/endToEndId", Most(35), "transaction.end-to-end-id.length"),
     ("transaction", "/transactionsDetails/creditorId", Most(35), "transaction.creditor-id.length"),
     ("transaction", "/transactionsDetails/creditorName", Most(70), "transaction.creditor-name.length"),
     ("transaction", "/transactionsDetails/debtorName", Most(70), "transaction.debtor-name.length"),
-    ("transaction", "/transactionsDetails/ultimateCreditor", Most(70), "transaction.ultimate-creditor.length"),
+    (
+        "transaction",
+        "/transactionsDetails/ultimateCreditor",
+        Most(70),
+        "transaction.ultimate-creditor.length",
+    ),
     ("transaction", "/transactionsDetails/ultimateDebtor", Most(70), "transaction.ultimate-debtor.length"),
     (
         "transaction",
@@ -173,7 +183,8 @@ impl Kind {
             ]),
             Bic => texts(&["", "AAAA", "aaaadef0xxx", "AAA1DEF0XXX", "AAAADE10", "AAAADEFO", " AAAADEF0XXX"]),
             Amount => {
-                let forms = ["", "much", "NaN", "100,00", "1 000.00", "1.000.00", "100.00 NOK", "٢٥٠", "0x10"];
+                let forms =
+                    ["", "much", "NaN", "100,00", "1 000.00", "1.000.00", "100.00 NOK", "٢٥٠", "0x10"];
                 let digits = ["100.001", "100.123456", "100", "100.1"];
                 let forms = forms.iter().map(|text| (json!(text), ".form"));
                 forms
