@@ -1,6 +1,6 @@
 //! Expanded cases: a group of a case file for one combination of its axes, and how it is made.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde_json::Value;
 use xs2aspec_spec::{
@@ -14,7 +14,7 @@ use crate::{
     definition::{CaseFile, Change, Depth, Group, IfControlRefused, Signing, Step, StepExpect},
     expectation::Expectation,
     location::Location,
-    matrix,
+    matrix::{self, FormCases},
     request::{self, RequestSpec},
     template,
 };
@@ -127,9 +127,26 @@ pub(crate) struct Parts {
     pub(crate) baselines: BTreeMap<String, Baseline>,
     /// What the document says of requests: what cases quantify over.
     pub(crate) requests: RequestRules,
+    /// The case of each form of each operation, made when it is first asked for.
+    pub(crate) forms: BTreeMap<String, OnceLock<FormCases>>,
 }
 
 impl Parts {
+    pub(crate) fn new(
+        tree: Tree,
+        spec: Spec,
+        baselines: BTreeMap<String, Baseline>,
+        requests: RequestRules,
+    ) -> Self {
+        let forms = requests.operations().map(|name| (name.to_owned(), OnceLock::new())).collect();
+        Self { tree, spec, baselines, requests, forms }
+    }
+
+    /// The case of each form of an operation.
+    pub(crate) fn forms_of(&self, operation: &str) -> Option<&FormCases> {
+        Some(self.forms.get(operation)?.get_or_init(|| FormCases::new(operation, self)))
+    }
+
     /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
     /// before it.
     pub(crate) fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {

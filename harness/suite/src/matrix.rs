@@ -1,6 +1,8 @@
 //! The matrix: one case for each form of each place of the spec. What must come back, and the clause that says
 //! so, is what the rules of the place make of it.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use xs2aspec_spec::{
@@ -31,12 +33,14 @@ pub(crate) fn cases(path: &str, group: &At<FormGroup>, parts: &Parts) -> Result<
     let is_wanted = |operation: &str| operations.is_empty() || operations.iter().any(|one| one == operation);
     let mut cases = Vec::new();
     for operation in parts.requests.operations().filter(|name| is_wanted(name)) {
-        let forms = parts.requests.forms(operation).iter();
-        let forms = forms.filter(|form| is_at(form, at.as_deref()) && !form.is_written);
+        let Some(all) = parts.forms_of(operation) else { continue };
+        let forms = parts.requests.forms(operation).iter().zip(&all.cases);
+        let forms = forms.filter(|(form, _)| is_at(form, at.as_deref()) && !form.is_written);
+        let forms = forms.filter_map(|(form, case)| Some((form, case.as_ref()?)));
         match met {
             Met::Alone => {
-                for form in forms {
-                    cases.extend(case(operation, form, parts).transpose()?);
+                for (form, drawn) in forms {
+                    cases.push(case(operation, form, drawn, all, parts)?);
                 }
             }
             Met::Surrounded => cases.extend(together::surrounded(operation, forms, parts)),
@@ -79,22 +83,23 @@ pub struct Cell {
 pub fn cells(suite: &Suite) -> Vec<Cell> {
     let parts = suite.parts();
     let of_operation = |operation: &'_ str| {
-        let forms = parts.requests.forms(operation).iter().filter(|form| !form.is_written);
-        forms.filter_map(|form| cell(operation, form, parts)).collect::<Vec<_>>()
+        let cases = parts.forms_of(operation).map_or(&[][..], |all| &all.cases);
+        let forms = parts.requests.forms(operation).iter().zip(cases);
+        let forms = forms.filter(|(form, _)| !form.is_written);
+        forms.filter_map(|(form, drawn)| cell(operation, form, drawn.as_ref()?, parts)).collect::<Vec<_>>()
     };
     parts.requests.operations().flat_map(of_operation).collect()
 }
 
-fn cell(operation: &str, form: &Form, parts: &Parts) -> Option<Cell> {
-    let (case, due) = drawn(operation, form, parts)?;
-    let reason = if let Due::Open(why) = due { Some(why) } else { None };
+fn cell(operation: &str, form: &Form, (case, due): &(Case, Due), parts: &Parts) -> Option<Cell> {
+    let reason = if let Due::Open(why) = due { Some(why.clone()) } else { None };
     Some(Cell {
         operation: operation.to_owned(),
         place: form.place.clone(),
         form: form.label.clone(),
         strength: parts.spec.clauses.get(&case.clause)?.strength.word(),
         expect: case.expect.to_string(),
-        clause: case.clause,
+        clause: case.clause.clone(),
         reason,
     })
 }
@@ -103,56 +108,71 @@ fn is_at(form: &Form, at: Option<&str>) -> bool {
     at.is_none_or(|at| if at.is_empty() { form.place.is_empty() } else { form.place.starts_with(at) })
 }
 
-/// The case of a form. None where the form changes nothing: the plain request has its value, or has nothing
-/// that it could take away.
-fn case(operation: &str, form: &Form, parts: &Parts) -> Option<Result<Case, Problem>> {
-    let (case, _) = drawn(operation, form, parts)?;
-    let id = id(&case.clause, operation, form);
+/// The cases of all forms of an operation.
+#[derive(Debug)]
+pub(crate) struct FormCases {
+    /// In the order of the forms, each with what must become of it. None where the form changes nothing: the
+    /// plain request has its value, or has nothing that it could take away.
+    cases: Vec<Option<(Case, Due)>>,
+    /// Their numbers by place and label.
+    numbers: HashMap<(String, String), usize>,
+}
+
+impl FormCases {
+    pub(crate) fn new(operation: &str, parts: &Parts) -> Self {
+        let forms = parts.requests.forms(operation);
+        let drawn = |form: &Form| {
+            let mut draft = Draft::plain(operation);
+            draft.add(moved(operation, form));
+            draft.case_of(parts)
+        };
+        let key = |form: &Form| (form.place.clone(), form.label.clone());
+        Self {
+            cases: forms.iter().map(drawn).collect(),
+            numbers: forms.iter().enumerate().map(|(number, form)| (key(form), number)).collect(),
+        }
+    }
+}
+
+/// The case of a form, with its control.
+fn case(
+    operation: &str,
+    form: &Form,
+    (case, _): &(Case, Due),
+    all: &FormCases,
+    parts: &Parts,
+) -> Result<Case, Problem> {
     let problem = |message: String| Problem { line: form.line, column: 5, ..Problem::of_file(FILE, message) };
     if !parts.spec.clauses.contains_key(&case.clause) {
         let message = format!("`{}`: no clause `{}` in the ledger", form.name, case.clause);
         let known = parts.spec.clauses.keys().map(String::as_str);
-        return Some(Err(problem(message).nearest(&case.clause, known)));
+        return Err(problem(message).nearest(&case.clause, known));
     }
-    let mut if_control_refused = IfControlRefused::Inconclusive;
-    let control = match &form.twin {
+    let twin = match &form.twin {
         None => None,
         Some(label) => {
-            let forms = parts.requests.forms(operation);
-            let twin = forms.iter().find(|other| other.place == form.place && other.label == *label);
-            let Some(twin) = twin else {
-                let message = format!("`{}`: its place has no form `{label}` to be its twin", form.name);
-                return Some(Err(problem(message)));
-            };
+            let number = all.numbers.get(&(form.place.clone(), label.clone())).ok_or_else(|| {
+                problem(format!("`{}`: its place has no form `{label}` to be its twin", form.name))
+            })?;
             // A twin that changes nothing is the plain request.
-            let twin_case = drawn(operation, twin, parts);
-            // Where the bank may refuse the twin, the mistake is judged only if it does not.
-            let is_sure = |(case, due): &(Case, Due)| {
-                let clause = parts.spec.clauses.get(&case.clause);
-                let is_expected = clause.is_some_and(|clause| clause.strength == Strength::Expected);
-                matches!(due, Due::Accepted { .. }) && !is_expected
-            };
-            if twin_case.as_ref().is_some_and(|twin| !is_sure(twin)) {
-                if_control_refused = IfControlRefused::Observed;
-            }
-            twin_case.map(|(case, _)| self::id(&case.clause, operation, twin))
+            all.cases[*number].as_ref().map(|twin| (&parts.requests.forms(operation)[*number], twin))
         }
     };
-    Some(Ok(Case {
-        id,
+    // Where the bank may refuse the twin, the mistake is judged only if it does not.
+    let is_sure = twin.is_none_or(|(_, (case, due))| {
+        let clause = parts.spec.clauses.get(&case.clause);
+        let is_expected = clause.is_some_and(|clause| clause.strength == Strength::Expected);
+        matches!(due, Due::Accepted { .. }) && !is_expected
+    });
+    Ok(Case {
+        id: id(&case.clause, operation, form),
         line: form.line,
         depth: if form.is_exhaustive { Depth::Exhaustive } else { Depth::Standard },
         about: form.about.clone(),
-        control,
-        if_control_refused,
-        ..case
-    }))
-}
-
-fn drawn(operation: &str, form: &Form, parts: &Parts) -> Option<(Case, Due)> {
-    let mut draft = Draft::plain(operation);
-    draft.add(moved(operation, form));
-    draft.case_of(parts)
+        control: twin.map(|(twin, (case, _))| id(&case.clause, operation, twin)),
+        if_control_refused: if is_sure { IfControlRefused::Inconclusive } else { IfControlRefused::Observed },
+        ..case.clone()
+    })
 }
 
 /// What a form does, the same each time.

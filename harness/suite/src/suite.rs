@@ -49,7 +49,7 @@ impl Suite {
             problems.extend(others);
             (spec, baselines, requests)
         });
-        let parts = Parts { tree, spec, baselines, requests };
+        let parts = Parts::new(tree, spec, baselines, requests);
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();

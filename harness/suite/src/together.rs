@@ -20,10 +20,10 @@ const LEVELS: usize = 5;
 /// One mistake of each clause beside each of the surroundings, and each of these alone, which is the control.
 pub(crate) fn surrounded<'a>(
     operation: &str,
-    forms: impl Iterator<Item = &'a Form>,
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
     parts: &Parts,
 ) -> Vec<Case> {
-    let mistakes = mistakes(operation, forms, parts);
+    let mistakes = mistakes(forms);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let mut cases = Vec::new();
     for around in parts.requests.surroundings() {
@@ -69,16 +69,10 @@ fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
 }
 
 /// The first mistake of each clause.
-fn mistakes<'a>(
-    operation: &str,
-    forms: impl Iterator<Item = &'a Form>,
-    parts: &Parts,
-) -> BTreeMap<String, &'a Form> {
+fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> BTreeMap<String, &'a Form> {
     let mut mistakes = BTreeMap::new();
-    for form in forms.filter(|form| form.before.is_empty()) {
-        let mut draft = Draft::plain(operation);
-        draft.add(moved(operation, form));
-        if let Some((_, Due::Refused { clauses, .. })) = draft.case_of(parts)
+    for (form, (_, due)) in forms.filter(|(form, _)| form.before.is_empty()) {
+        if let Due::Refused { clauses, .. } = due
             && let [clause] = clauses.as_slice()
         {
             mistakes.entry(clause.clone()).or_insert(form);
@@ -101,7 +95,11 @@ fn name(clause: &str, operation: &str, rest: &str) -> String {
 type Factor<'a> = Vec<(&'a Form, Move)>;
 
 /// Requests in which every two lawful forms of two places are together once: a covering array of strength two.
-pub(crate) fn paired<'a>(operation: &str, forms: impl Iterator<Item = &'a Form>, parts: &Parts) -> Vec<Case> {
+pub(crate) fn paired<'a>(
+    operation: &str,
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    parts: &Parts,
+) -> Vec<Case> {
     let factors = factors(operation, forms, parts);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let mut cases = Vec::new();
@@ -125,23 +123,21 @@ pub(crate) fn paired<'a>(operation: &str, forms: impl Iterator<Item = &'a Form>,
     cases
 }
 
-fn factors<'a>(operation: &str, forms: impl Iterator<Item = &'a Form>, parts: &Parts) -> Vec<Factor<'a>> {
-    let mut places: BTreeMap<&str, Factor<'a>> = BTreeMap::new();
-    for form in forms.filter(|form| !form.place.is_empty() && form.before.is_empty()) {
-        let mut draft = Draft::plain(operation);
-        draft.add(moved(operation, form));
+fn factors<'a>(
+    operation: &str,
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    parts: &Parts,
+) -> Vec<Factor<'a>> {
+    let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
+    for (form, (case, due)) in forms.filter(|(form, _)| !form.place.is_empty() && form.before.is_empty()) {
         // Another reading may refuse what is only expected to be accepted.
-        let is_sure = |case: &Case| {
-            let clause = parts.spec.clauses.get(&case.clause);
-            clause.is_some_and(|clause| clause.strength != Strength::Expected)
-        };
-        if let Some((case, Due::Accepted { .. })) = draft.case_of(parts)
-            && is_sure(&case)
-        {
-            places.entry(&form.place).or_default().push((form, draft.moves.remove(0)));
+        let clause = parts.spec.clauses.get(&case.clause);
+        let is_sure = clause.is_some_and(|clause| clause.strength != Strength::Expected);
+        if is_sure && matches!(due, Due::Accepted { .. }) {
+            places.entry(&form.place).or_default().push(form);
         }
     }
-    let few = |mut factor: Factor<'a>| {
+    let few = |mut factor: Vec<&'a Form>| {
         // From the first to the last, as far from each other as can be.
         let count = factor.len();
         let kept: BTreeSet<usize> = (0..LEVELS.min(count))
@@ -152,7 +148,7 @@ fn factors<'a>(operation: &str, forms: impl Iterator<Item = &'a Form>, parts: &P
             at += 1;
             kept.contains(&(at - 1))
         });
-        factor
+        factor.into_iter().map(|form| (form, moved(operation, form))).collect()
     };
     places.into_values().map(few).collect()
 }

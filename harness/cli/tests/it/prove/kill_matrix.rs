@@ -70,17 +70,24 @@ fn a_matrix_that_would_not_be_looked_at_is_refused() {
     }
 }
 
-/// README.md shows the sum of the matrix, between two marks.
+/// README.md shows the sums of the kill matrix and of the matrix of places, each between two marks.
 #[test]
 fn the_numbers_in_the_readme_are_current() {
     let matrix = fs::read_to_string(root().join("fixtures/kill-matrix/matrix.tsv")).unwrap();
     let numbers = matrix.lines().next().unwrap().trim_start_matches("# ");
     assert!(numbers.contains(" 0 false alarms "), "{numbers}");
+    let drawn = command().args(["coverage", "--matrix"]).output().unwrap();
+    let drawn = String::from_utf8(drawn.stdout).unwrap();
+    let cells = drawn.lines().last().unwrap();
+    assert!(cells.contains("each decided"), "{cells}");
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once("<!-- prove -->\n").unwrap();
-    let (_, after) = rest.split_once("<!-- end -->").unwrap();
-    let current = format!("{before}<!-- prove -->\n> {numbers}\n<!-- end -->{after}");
+    let mut current = readme.clone();
+    for (mark, numbers) in [("<!-- prove -->", numbers), ("<!-- matrix -->", cells)] {
+        let (before, rest) = current.split_once(&format!("{mark}\n")).unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        current = format!("{before}{mark}\n> {numbers}\n<!-- end -->{after}");
+    }
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         fs::write(&path, &current).unwrap();
     } else {
