@@ -6,7 +6,7 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use chrono::{DateTime, Datelike, Days, NaiveDate, Utc, Weekday};
+use chrono::{DateTime, Datelike, Days, TimeDelta, NaiveDate, Utc, Weekday};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
@@ -200,7 +200,7 @@ impl Filler<'_> {
                 Value::String(self.number(digits).to_string())
             }
             "day" => {
-                Value::String(self.day(rest).ok_or_else(|| defect("expected `day+NUMBER`"))?.to_string())
+                Value::String(self.day(rest).ok_or_else(|| defect("expected `day+NUMBER`, which may be below zero"))?.to_string())
             }
             "workday" => {
                 let day = self.day(rest).ok_or_else(|| defect("expected `workday+NUMBER`"))?;
@@ -268,7 +268,8 @@ impl Filler<'_> {
     }
 
     fn day(&self, days: &str) -> Option<NaiveDate> {
-        self.now.date_naive().checked_add_days(Days::new(days.parse().ok()?))
+        let days: i64 = days.parse().ok()?;
+        self.now.date_naive().checked_add_signed(TimeDelta::try_days(days)?)
     }
 }
 

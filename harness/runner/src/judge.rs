@@ -254,7 +254,8 @@ pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
 fn has_text(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
         match value {
-            Value::String(text) => !text.trim().is_empty(),
+            // A word in capitals is a code.
+            Value::String(text) => text.chars().any(|letter| letter.is_lowercase()),
             Value::Array(items) => items.iter().any(says),
             Value::Object(members) => members.values().any(says),
             _ => false,

@@ -9,6 +9,7 @@ use xs2aspec_spec::{
 
 use crate::{
     case::{Case, Parts},
+    definition::Depth,
     draft::{Draft, Move},
     lint::differences,
     matrix::{id, moved},
@@ -17,7 +18,10 @@ use crate::{
 /// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
 const LEVELS: usize = 5;
 
-/// One mistake of each clause beside each of the surroundings, and each of these alone, which is the control.
+/// Sorts of mistakes of one clause that are made in surroundings at the standard depth.
+const SORTS: usize = 2;
+
+/// Mistakes of each clause beside each of the surroundings, and each of these alone, which is the control.
 pub(crate) fn surrounded<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
@@ -37,25 +41,53 @@ pub(crate) fn surrounded<'a>(
         let own = name(plain, operation, &around.name);
         let control = Case { id: own.clone(), ..case };
         cases.push(control.clone());
-        for (clause, form) in &mistakes {
-            let mut draft = Draft::plain(operation);
-            draft.add(moved(operation, form));
-            // Of the lawful forms the one at the place of the mistake gives way.
-            for one in &lawful {
-                draft.add(one.clone());
-            }
-            match draft.case_of(parts) {
-                Some((case, Due::Refused { clauses, .. }))
-                    if clauses == [clause.clone()] && differences(&case, &control).len() == 1 =>
-                {
-                    let id = format!("{}/{}", id(clause, operation, form), around.name);
-                    cases.push(Case { id, line: form.line, control: Some(own.clone()), ..case });
+        let mut twins = BTreeSet::new();
+        for (clause, form, depth) in &mistakes {
+            let twin = form.twin.as_deref().and_then(|label| {
+                let forms = parts.requests.forms(operation).iter();
+                forms.filter(|other| other.place == form.place).find(|other| other.label == label)
+            });
+            let beside = |form: &Form| {
+                let mut draft = Draft::plain(operation);
+                draft.add(moved(operation, form));
+                // Of the lawful forms the one at the place of the mistake gives way.
+                for one in &lawful {
+                    draft.add(one.clone());
                 }
-                _ => {}
+                draft.case_of(parts)
+            };
+            let Some((case, Due::Refused { clauses, .. })) = beside(form) else { continue };
+            if clauses != [clause.clone()] {
+                continue;
             }
+            // Its control is the plain request in these surroundings, or its twin in them.
+            let control = if differences(&case, &control).len() == 1 {
+                own.clone()
+            } else {
+                let Some((twin, (twin_case, Due::Accepted { .. }))) =
+                    twin.and_then(|twin| Some((twin, beside(twin)?)))
+                else {
+                    continue;
+                };
+                if differences(&case, &twin_case).len() != 1 || is_expected(parts, &twin_case) {
+                    continue;
+                }
+                let id = format!("{}/{}", id(&twin_case.clause, operation, twin), around.name);
+                if twins.insert(id.clone()) {
+                    cases.push(Case { id: id.clone(), line: twin.line, control: Some(own.clone()), ..twin_case });
+                }
+                id
+            };
+            let id = format!("{}/{}", id(clause, operation, form), around.name);
+            cases.push(Case { id, line: form.line, depth: *depth, control: Some(control), ..case });
         }
     }
     cases
+}
+
+fn is_expected(parts: &Parts, case: &Case) -> bool {
+    let clause = parts.spec.clauses.get(&case.clause);
+    clause.is_some_and(|clause| clause.strength == Strength::Expected)
 }
 
 /// Adds a move, if the request is to be accepted with it.
@@ -68,14 +100,22 @@ fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
     fits
 }
 
-/// The first mistake of each clause.
-fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> BTreeMap<String, &'a Form> {
-    let mut mistakes = BTreeMap::new();
+/// The first mistake of each sort of each clause: what their labels begin with (`type-`, `near-`) tells sorts apart.
+fn mistakes<'a>(
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+) -> Vec<(String, &'a Form, Depth)> {
+    let mut mistakes = Vec::new();
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (form, (_, due)) in forms.filter(|(form, _)| form.before.is_empty()) {
         if let Due::Refused { clauses, .. } = due
             && let [clause] = clauses.as_slice()
         {
-            mistakes.entry(clause.clone()).or_insert(form);
+            let sort = form.label.split('-').next().unwrap_or_default();
+            let sorts = known.entry(clause.clone()).or_default();
+            if sorts.insert(sort.to_owned()) {
+                let depth = if sorts.len() > SORTS { Depth::Exhaustive } else { Depth::Standard };
+                mistakes.push((clause.clone(), form, depth));
+            }
         }
     }
     mistakes
@@ -131,9 +171,7 @@ fn factors<'a>(
     let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
     for (form, (case, due)) in forms.filter(|(form, _)| !form.place.is_empty() && form.before.is_empty()) {
         // Another reading may refuse what is only expected to be accepted.
-        let clause = parts.spec.clauses.get(&case.clause);
-        let is_sure = clause.is_some_and(|clause| clause.strength != Strength::Expected);
-        if is_sure && matches!(due, Due::Accepted { .. }) {
+        if !is_expected(parts, case) && matches!(due, Due::Accepted { .. }) {
             places.entry(&form.place).or_default().push(form);
         }
     }
