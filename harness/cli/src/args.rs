@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
-pub(crate) use self::own::{InspectCert, Keys, Prove, Scaffold, Serve, Sign};
+pub(crate) use self::own::{Coverage, InspectCert, Keys, Prove, Scaffold, Serve, Sign};
 use self::parsed::{depth, time};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
@@ -483,21 +483,6 @@ pub(crate) struct Explain {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) levels: Levels,
-    #[command(flatten)]
-    pub(crate) source: Source,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Coverage {
-    /// Draws every place of every request with every mistake and lawful form, and what must come of it
-    #[arg(long)]
-    pub(crate) matrix: bool,
-    /// Writes that as a page
-    #[arg(long, value_name = "FILE")]
-    pub(crate) page: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) source: Source,
 }

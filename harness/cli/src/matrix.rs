@@ -3,10 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use xs2aspec_record::Exit;
-use xs2aspec_suite::{
-    Suite,
-    matrix::{self, Cell},
-};
+use xs2aspec_suite::{Suite, matrix::Cell};
 
 use crate::Failure;
 
@@ -29,7 +26,7 @@ const DECISIONS: [Decision; 7] = [
 
 /// Draws the matrix: in the terminal, as JSON, or as a page.
 pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<Exit, Failure> {
-    let cells = matrix::cells(suite);
+    let cells = suite.cells();
     if let Some(path) = page {
         fs::write(path, drawn_page(&cells))
             .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))?;

@@ -79,13 +79,10 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     recording.finish()?;
     let whole = args.only.is_empty() && args.skip.is_empty();
     let matrix = KillMatrix::new(rows, mutation::testable(suite));
-    let mut flaws = matrix.flaws(whole);
+    let mut flaws = matrix.flaws(whole, &snapshot::survivors());
     match (&args.matrix, kept) {
         (Some(path), Some(kept)) => {
-            let of =
-                |text: &str| if args.until_caught { snapshot::until_caught(text) } else { text.to_owned() };
-            let (kept, now) = (of(&kept), of(&matrix.snapshot()));
-            flaws.extend(snapshot::differences(&path.display().to_string(), &kept, &now));
+            flaws.extend(snapshot::differences(&path.display().to_string(), &kept, &matrix.snapshot()));
         }
         (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
         (None, _) => {}

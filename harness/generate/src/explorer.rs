@@ -186,7 +186,7 @@ fn added(draft: &mut Draft, one: &Partition, rng: &mut Rng, suite: &Suite, is_ch
     if !draft.add(one.draw(rng)) {
         return false;
     }
-    if is_checked && !matches!(draft.due(suite), Some(Due::Accepted { .. })) {
+    if is_checked && !matches!(suite.due_of(draft), Some(Due::Accepted { .. })) {
         draft.moves.pop();
         return false;
     }

@@ -38,7 +38,7 @@ impl Partition {
     fn new(suite: &Suite, operation: &str, form: &Form, rng: &mut Rng) -> Option<Self> {
         let mut draft = Draft::plain(operation);
         draft.add(Move::draw(form, &form.touches(), &mut |below| rng.u64(..below)));
-        let aim = match draft.due(suite)? {
+        let aim = match suite.due_of(&draft)? {
             Due::Accepted { .. } => Aim::Valid,
             Due::Refused { .. } => Aim::Broken,
             Due::Choice { .. } | Due::Open(_) => Aim::Open,

@@ -217,7 +217,7 @@ impl Batch {
         let mut cases = Vec::with_capacity(BATCH);
         while cases.len() < BATCH {
             let (draft, _) = explorer.draw(suite);
-            let Some((mut case, _)) = draft.case(suite) else { continue };
+            let Some((mut case, _)) = suite.drawn(&draft) else { continue };
             *drawn += 1;
             case.about = Some(case.id);
             case.id = format!("explore/{drawn}");

@@ -26,6 +26,10 @@ pub enum BankVariant {
     Variation(Variation),
 }
 
+/// Variations, by the beginning of their names, that use other freedoms as well, with the clauses that leave
+/// them.
+const FREEDOMS: &str = include_str!("../../../fixtures/kill-matrix/freedoms.tsv");
+
 impl BankVariant {
     /// The clean bank, one for each fault, and one for each variation.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -82,7 +86,10 @@ impl BankVariant {
             _ => false,
         };
         let declared = suite.clauses().values().filter(is_declared).map(|clause| clause.id.clone());
-        declared.chain([variation.clause().to_owned()]).collect()
+        let lines = FREEDOMS.lines().filter_map(|line| line.split_once('\t'));
+        let too = lines.filter(|(beginning, _)| variation.name().starts_with(beginning));
+        let too = too.flat_map(|(_, clauses)| clauses.split(", ").map(str::to_owned));
+        declared.chain([variation.clause().to_owned()]).chain(too).collect()
     }
 
     /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what

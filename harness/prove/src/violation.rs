@@ -45,7 +45,7 @@ impl DrawnRequest {
     /// A request with what must become of it. It leans on the plain request of its operation, and what is of
     /// no clause of the ledger is of that of the plain request. `None` if its moves do not go together.
     pub(crate) fn new(draft: Draft, suite: &Suite, plain: Option<&Case>) -> Option<Self> {
-        let (mut case, due) = draft.case(suite)?;
+        let (mut case, due) = suite.drawn(&draft)?;
         case.control = plain.map(|plain| plain.id.clone());
         if let Some(plain) = plain.filter(|_| !suite.clauses().contains_key(&case.clause)) {
             case.clause.clone_from(&plain.clause);

@@ -6,7 +6,7 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use chrono::{DateTime, Datelike, Days, TimeDelta, NaiveDate, Utc, Weekday};
+use chrono::{DateTime, Datelike, Days, NaiveDate, TimeDelta, Utc, Weekday};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
@@ -199,9 +199,11 @@ impl Filler<'_> {
                 let digits = digits.ok_or_else(|| defect("expected `number.DIGITS` from 1 to 18"))?;
                 Value::String(self.number(digits).to_string())
             }
-            "day" => {
-                Value::String(self.day(rest).ok_or_else(|| defect("expected `day+NUMBER`, which may be below zero"))?.to_string())
-            }
+            "day" => Value::String(
+                self.day(rest)
+                    .ok_or_else(|| defect("expected `day+NUMBER`, which may be below zero"))?
+                    .to_string(),
+            ),
             "workday" => {
                 let day = self.day(rest).ok_or_else(|| defect("expected `workday+NUMBER`"))?;
                 Value::String(workday(day).to_string())

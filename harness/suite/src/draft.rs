@@ -10,11 +10,11 @@ use xs2aspec_spec::{
 
 use crate::{
     baseline::Baseline,
-    case::{Case, Parts, Preparation},
+    case::{Case, Preparation},
     definition::{Change, Signing, StepExpect},
     expectation::Expectation,
+    parts::Parts,
     request::{RequestSpec, describe},
-    suite::Suite,
     template,
 };
 
@@ -114,11 +114,7 @@ impl Draft {
 
     /// The request with what must become of it, as a case that can be run. `None` if its moves do not go
     /// together.
-    pub fn case(&self, suite: &Suite) -> Option<(Case, Due)> {
-        self.case_of(suite.parts())
-    }
-
-    pub(crate) fn case_of(&self, parts: &Parts) -> Option<(Case, Due)> {
+    pub(crate) fn case(&self, parts: &Parts) -> Option<(Case, Due)> {
         let baseline = parts.baselines.get(&self.operation)?;
         let (request, before, due) = self.judged(parts, baseline)?;
         let case = self.as_case(parts, request, before, baseline, &due)?;
@@ -126,8 +122,8 @@ impl Draft {
     }
 
     /// What must become of the request. `None` if its moves do not go together.
-    pub fn due(&self, suite: &Suite) -> Option<Due> {
-        self.judged(suite.parts(), suite.baselines().get(&self.operation)?).map(|(.., due)| due)
+    pub(crate) fn due(&self, parts: &Parts) -> Option<Due> {
+        self.judged(parts, parts.baselines.get(&self.operation)?).map(|(.., due)| due)
     }
 
     fn judged(&self, parts: &Parts, baseline: &Baseline) -> Option<(RequestSpec, Vec<Preparation>, Due)> {

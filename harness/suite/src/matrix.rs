@@ -1,20 +1,17 @@
 //! The matrix: one case for each form of each place of the spec. What must come back, and the clause that says
 //! so, is what the rules of the place make of it.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use xs2aspec_spec::{
     At, Problem, Strength,
     request::{Due, Form},
 };
 
 use crate::{
-    case::{Case, Parts, area_of},
+    case::{Case, area_of},
     definition::{Depth, FormGroup, IfControlRefused, Met},
-    draft::{Draft, Move},
-    suite::Suite,
+    forms::{FormCases, Forms, id},
+    parts::Parts,
     together,
 };
 
@@ -22,7 +19,12 @@ use crate::{
 const FILE: &str = xs2aspec_spec::request::FILE;
 
 /// The cases of a group.
-pub(crate) fn cases(path: &str, group: &At<FormGroup>, parts: &Parts) -> Result<Vec<Case>, Problem> {
+pub(crate) fn cases(
+    path: &str,
+    group: &At<FormGroup>,
+    parts: &Parts,
+    forms: &Forms,
+) -> Result<Vec<Case>, Problem> {
     let FormGroup { at, met, operations } = &group.value;
     for name in operations {
         if !parts.requests.operations().any(|known| known == name) {
@@ -33,7 +35,7 @@ pub(crate) fn cases(path: &str, group: &At<FormGroup>, parts: &Parts) -> Result<
     let is_wanted = |operation: &str| operations.is_empty() || operations.iter().any(|one| one == operation);
     let mut cases = Vec::new();
     for operation in parts.requests.operations().filter(|name| is_wanted(name)) {
-        let Some(all) = parts.forms_of(operation) else { continue };
+        let Some(all) = forms.of_operation(operation, parts) else { continue };
         let forms = parts.requests.forms(operation).iter().zip(&all.cases);
         let forms = forms.filter(|(form, _)| is_at(form, at.as_deref()) && !form.is_written);
         let forms = forms.filter_map(|(form, case)| Some((form, case.as_ref()?)));
@@ -80,10 +82,9 @@ pub struct Cell {
 }
 
 /// Every field of the matrix, in the order of places and forms.
-pub fn cells(suite: &Suite) -> Vec<Cell> {
-    let parts = suite.parts();
+pub(crate) fn cells(parts: &Parts, forms: &Forms) -> Vec<Cell> {
     let of_operation = |operation: &'_ str| {
-        let cases = parts.forms_of(operation).map_or(&[][..], |all| &all.cases);
+        let cases = forms.of_operation(operation, parts).map_or(&[][..], |all| &all.cases);
         let forms = parts.requests.forms(operation).iter().zip(cases);
         let forms = forms.filter(|(form, _)| !form.is_written);
         forms.filter_map(|(form, drawn)| cell(operation, form, drawn.as_ref()?, parts)).collect::<Vec<_>>()
@@ -106,32 +107,6 @@ fn cell(operation: &str, form: &Form, (case, due): &(Case, Due), parts: &Parts) 
 
 fn is_at(form: &Form, at: Option<&str>) -> bool {
     at.is_none_or(|at| if at.is_empty() { form.place.is_empty() } else { form.place.starts_with(at) })
-}
-
-/// The cases of all forms of an operation.
-#[derive(Debug)]
-pub(crate) struct FormCases {
-    /// In the order of the forms, each with what must become of it. None where the form changes nothing: the
-    /// plain request has its value, or has nothing that it could take away.
-    cases: Vec<Option<(Case, Due)>>,
-    /// Their numbers by place and label.
-    numbers: HashMap<(String, String), usize>,
-}
-
-impl FormCases {
-    pub(crate) fn new(operation: &str, parts: &Parts) -> Self {
-        let forms = parts.requests.forms(operation);
-        let drawn = |form: &Form| {
-            let mut draft = Draft::plain(operation);
-            draft.add(moved(operation, form));
-            draft.case_of(parts)
-        };
-        let key = |form: &Form| (form.place.clone(), form.label.clone());
-        Self {
-            cases: forms.iter().map(drawn).collect(),
-            numbers: forms.iter().enumerate().map(|(number, form)| (key(form), number)).collect(),
-        }
-    }
 }
 
 /// The case of a form, with its control.
@@ -173,36 +148,4 @@ fn case(
         if_control_refused: if is_sure { IfControlRefused::Inconclusive } else { IfControlRefused::Observed },
         ..case.clone()
     })
-}
-
-/// What a form does, the same each time.
-pub(crate) fn moved(operation: &str, form: &Form) -> Move {
-    Move::draw(form, &form.touches(), &mut numbers(&format!("{operation} {}", form.name)))
-}
-
-/// The id of the case of a form: the clause, and what of operation and place the clause does not say.
-pub(crate) fn id(clause: &str, operation: &str, form: &Form) -> String {
-    let mut id = clause.to_owned();
-    if !clause.split('.').any(|part| part == operation) {
-        id = format!("{id}/{operation}");
-    }
-    let (part, place) = form.place.split_once('/').unwrap_or(("", &form.place));
-    if !place.is_empty() && !part.is_empty() {
-        id = format!("{id}/{}", place.replace('/', "."));
-    }
-    format!("{id}/{}", form.label)
-}
-
-/// Numbers that are the same for the same name, whatever else a suite has.
-fn numbers(name: &str) -> impl FnMut(u64) -> u64 {
-    let hash = Sha256::digest(name);
-    let mut state = hash[..8].iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-    move |below| {
-        // SplitMix64.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = state;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (number ^ (number >> 31)) % below.max(1)
-    }
 }

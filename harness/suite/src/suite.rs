@@ -15,9 +15,14 @@ use xs2aspec_spec::{
 
 use crate::{
     baseline::{self, Baseline},
-    case::{self, Case, Parts},
+    case::Case,
     control,
     definition::CaseFile,
+    draft::Draft,
+    expand,
+    forms::Forms,
+    matrix::{self, Cell},
+    parts::Parts,
     request::RequestSpec,
 };
 
@@ -25,6 +30,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Suite {
     parts: Parts,
+    forms: Forms,
     answers: AnswerRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
@@ -49,13 +55,14 @@ impl Suite {
             problems.extend(others);
             (spec, baselines, requests)
         });
-        let parts = Parts::new(tree, spec, baselines, requests);
+        let forms = Forms::new(&requests);
+        let parts = Parts { tree, spec, baselines, requests };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
         let (answers, mut cases) = thread::scope(|scope| {
             let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
-            let cases = expanded(&files, &parts, &mut problems);
+            let cases = expanded(&files, (&parts, &forms), &mut problems);
             (answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), cases)
         });
         let answers = answers.map_err(|found| problems.extend(found.0)).ok();
@@ -72,7 +79,7 @@ impl Suite {
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, answers, cases, by_id });
+            return Ok(Self { parts, forms, answers, cases, by_id });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -123,8 +130,20 @@ impl Suite {
         &self.parts.baselines
     }
 
-    pub(crate) fn parts(&self) -> &Parts {
-        &self.parts
+    /// A drawn request with what must become of it, as a case that can be run. `None` if its moves do not go
+    /// together.
+    pub fn drawn(&self, draft: &Draft) -> Option<(Case, Due)> {
+        draft.case(&self.parts)
+    }
+
+    /// What must become of a drawn request. `None` if its moves do not go together.
+    pub fn due_of(&self, draft: &Draft) -> Option<Due> {
+        draft.due(&self.parts)
+    }
+
+    /// Every field of the matrix of places and forms.
+    pub fn cells(&self) -> Vec<Cell> {
+        matrix::cells(&self.parts, &self.forms)
     }
 
     /// The files that the suite was read from.
@@ -145,7 +164,7 @@ fn with_plain<T>(
 
 /// The cases of these files in their order. The files are shared out among the processors: the whole suite is
 /// read before the first request can be sent.
-fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
+fn expanded(files: &[(&str, &str)], parts: (&Parts, &Forms), problems: &mut Vec<Problem>) -> Vec<Case> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -155,7 +174,7 @@ fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) 
                 Ok(file) if file.cases.is_empty() && file.forms.is_empty() => {
                     Err(Problem::of_file(path, "has no cases"))
                 }
-                Ok(file) => Ok(case::of_file(path, &file, parts, &mut problems)),
+                Ok(file) => Ok(expand::of_file(path, &file, parts, &mut problems)),
                 Err(problem) => Err(problem),
             };
             let cases = cases.unwrap_or_else(|problem| {

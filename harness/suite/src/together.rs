@@ -8,11 +8,12 @@ use xs2aspec_spec::{
 };
 
 use crate::{
-    case::{Case, Parts},
+    case::Case,
     definition::Depth,
+    difference::differences,
     draft::{Draft, Move},
-    lint::differences,
-    matrix::{id, moved},
+    forms::{id, moved},
+    parts::Parts,
 };
 
 /// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
@@ -34,7 +35,7 @@ pub(crate) fn surrounded<'a>(
         let lawful = lawful(operation, around, parts);
         let mut control = Draft::plain(operation);
         let lawful = lawful.into_iter().filter(|one| added(&mut control, one, parts)).collect::<Vec<_>>();
-        let Some((case, Due::Accepted { .. })) = control.case_of(parts) else { continue };
+        let Some((case, Due::Accepted { .. })) = control.case(parts) else { continue };
         if lawful.is_empty() {
             continue;
         }
@@ -54,7 +55,7 @@ pub(crate) fn surrounded<'a>(
                 for one in &lawful {
                     draft.add(one.clone());
                 }
-                draft.case_of(parts)
+                draft.case(parts)
             };
             let Some((case, Due::Refused { clauses, .. })) = beside(form) else { continue };
             if clauses != [clause.clone()] {
@@ -74,7 +75,12 @@ pub(crate) fn surrounded<'a>(
                 }
                 let id = format!("{}/{}", id(&twin_case.clause, operation, twin), around.name);
                 if twins.insert(id.clone()) {
-                    cases.push(Case { id: id.clone(), line: twin.line, control: Some(own.clone()), ..twin_case });
+                    cases.push(Case {
+                        id: id.clone(),
+                        line: twin.line,
+                        control: Some(own.clone()),
+                        ..twin_case
+                    });
                 }
                 id
             };
@@ -93,7 +99,7 @@ fn is_expected(parts: &Parts, case: &Case) -> bool {
 /// Adds a move, if the request is to be accepted with it.
 fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
     let fits = draft.add(one.clone());
-    if fits && !matches!(draft.case_of(parts), Some((_, Due::Accepted { .. }))) {
+    if fits && !matches!(draft.case(parts), Some((_, Due::Accepted { .. }))) {
         draft.moves.pop();
         return false;
     }
@@ -101,9 +107,7 @@ fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
 }
 
 /// The first mistake of each sort of each clause: what their labels begin with (`type-`, `near-`) tells sorts apart.
-fn mistakes<'a>(
-    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
-) -> Vec<(String, &'a Form, Depth)> {
+fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> Vec<(String, &'a Form, Depth)> {
     let mut mistakes = Vec::new();
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (form, (_, due)) in forms.filter(|(form, _)| form.before.is_empty()) {
@@ -149,7 +153,7 @@ pub(crate) fn paired<'a>(
             draft.add(factors[factor][level].1.clone());
         }
         // What does not go together, as a rule over several places says, goes one after the other.
-        while let Some((case, due)) = draft.case_of(parts) {
+        while let Some((case, due)) = draft.case(parts) {
             if matches!(due, Due::Accepted { .. }) {
                 let id = name(plain, operation, &format!("pairs-{}", cases.len() + 1));
                 cases.push(Case { id, clause: plain.to_owned(), ..case });

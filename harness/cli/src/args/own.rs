@@ -5,7 +5,10 @@ use std::{net::SocketAddr, path::PathBuf};
 use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
-use super::parsed::{depth, method, time};
+use super::{
+    Source,
+    parsed::{depth, method, time},
+};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Prove {
@@ -41,7 +44,7 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) banks: u16,
     /// Asks a bank with a fault for the broken clause first, and for the rest only if that does not catch it
-    #[arg(long, conflicts_with = "update")]
+    #[arg(long)]
     pub(crate) until_caught: bool,
     /// Ask every bank over TCP, also those whose difference shows without
     #[arg(long)]
@@ -185,4 +188,19 @@ pub(crate) struct Keys {
     /// Replace test material that is there, and nothing else
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Coverage {
+    /// Draws every place of every request with every mistake and lawful form, and what must come of it
+    #[arg(long)]
+    pub(crate) matrix: bool,
+    /// Writes that as a page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
 }

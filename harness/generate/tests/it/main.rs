@@ -15,7 +15,7 @@ fn every_plain_request_is_to_be_accepted() {
     let suite = suite();
     let mut operations = 0;
     for operation in suite.requests().operations() {
-        let (_, due) = Draft::plain(operation).case(&suite).unwrap();
+        let (_, due) = suite.drawn(&Draft::plain(operation)).unwrap();
         // Whether a payment can be deleted is the bank's to say.
         let is_open = operation == "deletion";
         assert_eq!(is_open, !matches!(due, Due::Accepted { .. }), "{operation}: {due:?}");
@@ -67,26 +67,26 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
     let is_stated = |id: &str| matches!(suite.clauses()[id].strength, Strength::Stated);
     let mut explorer = Explorer::new(&suite, 1, &[]);
     let drafts: Vec<Draft> = (0..9_000).map(|_| explorer.draw(&suite).0).collect();
-    let both_broken = drafts.iter().find_map(|draft| match draft.case(&suite)?.1 {
+    let both_broken = drafts.iter().find_map(|draft| match suite.drawn(draft)?.1 {
         Due::Refused { clauses, .. } if clauses.len() == 2 && clauses.iter().all(|id| is_stated(id)) => {
             Some((draft, clauses))
         }
         _ => None,
     });
     let (draft, clauses) = both_broken.unwrap();
-    let blamed = |expected: &str| draft.case(&with_expected(expected)).unwrap().0.clause;
-    assert_eq!(draft.case(&suite).unwrap().0.clause, clauses[0]);
+    let blamed = |expected: &str| with_expected(expected).drawn(draft).unwrap().0.clause;
+    assert_eq!(suite.drawn(draft).unwrap().0.clause, clauses[0]);
     assert_eq!((blamed(&clauses[0]), blamed(&clauses[1])), (clauses[1].clone(), clauses[0].clone()));
 
     let is_lawful = |draft: &&Draft| {
         let [one, other] = draft.moves.as_slice() else { return false };
-        let is_accepted = matches!(draft.due(&suite), Some(Due::Accepted { .. }));
+        let is_accepted = matches!(suite.due_of(draft), Some(Due::Accepted { .. }));
         is_accepted && one.clause != other.clause && is_stated(&one.clause) && is_stated(&other.clause)
     };
     let lawful = drafts.iter().find(is_lawful).unwrap();
-    assert_eq!(lawful.case(&suite).unwrap().0.clause, lawful.moves[1].clause);
+    assert_eq!(suite.drawn(lawful).unwrap().0.clause, lawful.moves[1].clause);
     let softer = with_expected(&lawful.moves[0].clause);
-    assert_eq!(lawful.case(&softer).unwrap().0.clause, lawful.moves[0].clause);
+    assert_eq!(softer.drawn(lawful).unwrap().0.clause, lawful.moves[0].clause);
 }
 
 /// A form says in its name, or by its clause, what it tries: what the rules make of it is the same.

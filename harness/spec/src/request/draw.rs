@@ -107,7 +107,8 @@ fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) ->
         }
         "$iban" => {
             let country = argument.get("country")?.as_str()?;
-            let bban = iban::bban(argument.get("bban")?.as_str()?, number)?;
+            let bban =
+                iban::bban(argument.get("bban")?.as_str()?, &mut |of, count| letters(of, count, number))?;
             let off = argument.get("off").and_then(Value::as_u64).unwrap_or(0);
             json!(iban::with_check_digits(country, &bban, off)?)
         }
@@ -131,7 +132,7 @@ fn count(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
     }
 }
 
-pub(super) fn letters(of: &str, count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
+fn letters(of: &str, count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
     (0..count).map(|_| char::from(of.as_bytes()[below(of.len(), number)])).collect()
 }
 

@@ -1,0 +1,153 @@
+use super::*;
+use xs2aspec_record::{Finding, Level, Place, Role};
+
+fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdict {
+    let finding = |clause: &&str| Finding {
+        clause: (*clause).to_owned(),
+        expected: "a refusal".into(),
+        actual: "201".into(),
+        at: "status".into(),
+        level: if word == Verdict::Warn { Level::Warn } else { Level::Deny },
+    };
+    CaseVerdict {
+        case: case.to_owned(),
+        clause: clause.to_owned(),
+        area: "area".into(),
+        operation: "ncbct".into(),
+        role: Role::Selected,
+        place: Place { file: "f.yaml".into(), line: 1, column: 1 },
+        verdict: word,
+        expected: "refused".into(),
+        checks: 1,
+        findings: names.iter().map(finding).collect(),
+        observations: vec![],
+        reason: (word == Verdict::Inconclusive).then(|| "quota".into()),
+        absence: None,
+        control: None,
+        changes: vec![],
+        same_as: None,
+        unconfirmed: false,
+        exchange: None,
+        micros: 1,
+    }
+}
+
+fn flaws(rows: Vec<Row>, testable: &[&str]) -> Vec<String> {
+    let testable = testable.iter().map(|clause| (*clause).to_owned()).collect();
+    KillMatrix::new(rows, testable).flaws(true, &BTreeMap::new()).into_iter().map(|Flaw(text)| text).collect()
+}
+
+fn fault(verdicts: &[CaseVerdict]) -> Row {
+    Row::new((Kind::Fault, "a.b/off-by-one", "a.b"), verdicts)
+}
+
+#[test]
+fn a_fault_is_caught_by_a_case_of_its_clause_or_by_a_finding_that_names_it() {
+    assert_eq!(flaws(vec![fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])])], &["a.b"]), [""; 0]);
+    assert_eq!(flaws(vec![fault(&[verdict("c/x", "c", Verdict::Fail, &["a.b"])])], &["a.b"]), [""; 0]);
+}
+
+#[test]
+fn a_fault_is_caught_by_the_plain_request_that_its_case_is_by_name() {
+    let by_name = CaseVerdict {
+        same_as: Some("c/plain".to_owned()),
+        ..verdict("a.b/left-out", "a.b", Verdict::Inconclusive, &[])
+    };
+    let plain = |word, names: &[&str]| verdict("c/plain", "c", word, names);
+    assert_eq!(flaws(vec![fault(&[by_name.clone(), plain(Verdict::Fail, &["c"])])], &["a.b"]), [""; 0]);
+    let survives = ["fault a.b/off-by-one survives: no case fails"];
+    assert_eq!(flaws(vec![fault(&[by_name, plain(Verdict::Inconclusive, &[])])], &["a.b"]), survives);
+}
+
+#[test]
+fn a_fault_that_survives_or_is_caught_by_others_only_is_a_flaw() {
+    let survives = fault(&[verdict("a.b/x", "a.b", Verdict::Pass, &[])]);
+    assert_eq!(flaws(vec![survives], &[]), ["fault a.b/off-by-one survives: no case fails"]);
+    let inconclusive = fault(&[verdict("a.b/x", "a.b", Verdict::Inconclusive, &[])]);
+    assert_eq!(flaws(vec![inconclusive], &[]).len(), 1, "what cannot be judged catches nothing");
+    let others = fault(&[verdict("c/x", "c", Verdict::Fail, &["d"])]);
+    let known = BTreeMap::from([("a.b/off-by-one".to_owned(), "why".to_owned())]);
+    let listed = |row: Row| {
+        let flaws = KillMatrix::new(vec![row], BTreeSet::new()).flaws(true, &known);
+        flaws.into_iter().map(|Flaw(text)| text).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(others.clone()), [""; 0], "a known survivor");
+    let caught = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
+    assert_eq!(listed(caught), ["fault a.b/off-by-one is caught, and still among the survivors"]);
+    assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by c, d only, not by a.b"]);
+}
+
+#[test]
+fn alarms_and_unjudged_cases_where_nothing_is_wrong_are_flaws() {
+    for (kind, name) in [(Kind::Clean, "clean"), (Kind::Variation, "a.b/other")] {
+        let quiet = Row::new((kind, name, ""), &[verdict("x", "c", Verdict::Pass, &[])]);
+        assert_eq!(flaws(vec![quiet], &[]), [""; 0]);
+        for word in [Verdict::Fail, Verdict::Inconclusive, Verdict::Error] {
+            let row = Row::new((kind, name, ""), &[verdict("x", "c", word, &[])]);
+            assert_eq!(flaws(vec![row], &[]).len(), 1, "{word:?} on {name}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_that_is_warned_of_is_caught_and_the_numbers_say_how() {
+    let warned = fault(&[
+        verdict("a.b/x", "a.b", Verdict::Warn, &["a.b"]),
+        verdict("d/x", "d", Verdict::Warn, &["a.b", "e"]),
+    ]);
+    let denied = Row::new((Kind::Fault, "c/z", "c"), &[verdict("c/x", "c", Verdict::Fail, &["c"])]);
+    assert_eq!(flaws(vec![warned.clone(), denied.clone()], &[]), [""; 0]);
+    let matrix = KillMatrix::new(vec![warned, denied], BTreeSet::new());
+    assert!(
+        matrix.totals().starts_with(
+            "2 of 2 faults in 2 clauses caught by their own clause (1 denied, 1 warned of); 0 false alarms"
+        ),
+        "{}",
+        matrix.totals()
+    );
+    let line = "fault\ta.b/off-by-one\twarned of\n";
+    assert!(matrix.snapshot().contains(line), "{}", matrix.snapshot());
+    assert!(matrix.details().contains("fault\ta.b/off-by-one\td/x\twarn a.b, warn e\n"));
+    let others = fault(&[verdict("c/x", "c", Verdict::Warn, &["d"])]);
+    assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by warn d only, not by a.b"]);
+}
+
+#[test]
+fn a_variation_may_be_warned_of_for_its_own_clause_alone() {
+    let variation = |names: &[&str]| {
+        flaws(
+            vec![Row::new((Kind::Variation, "a.b/other", "a.b"), &[verdict("x", "c", Verdict::Warn, names)])],
+            &[],
+        )
+    };
+    assert_eq!(variation(&["a.b"]), [""; 0]);
+    assert_eq!(variation(&["a.b", "d"]), ["false alarm on a.b/other: x warns (a.b, d)"]);
+    let clean = Row::new((Kind::Clean, "clean", ""), &[verdict("x", "c", Verdict::Warn, &["a.b"])]);
+    assert_eq!(flaws(vec![clean], &[]), ["false alarm on the clean bank: x warns (a.b)"]);
+}
+
+#[test]
+fn a_testable_clause_without_a_fault_is_a_flaw_when_all_faults_were_tried() {
+    let row = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &[])]);
+    assert_eq!(flaws(vec![row.clone()], &["a.b", "c"]), ["no fault breaks the clause c"]);
+    let matrix = KillMatrix::new(vec![row], ["c".to_owned()].into());
+    assert_eq!(matrix.flaws(false, &BTreeMap::new()), []);
+}
+
+#[test]
+fn the_case_that_alone_catches_a_fault_is_named() {
+    let rows = vec![
+        fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &[]), verdict("a.b/y", "a.b", Verdict::Fail, &[])]),
+        Row::new((Kind::Fault, "c/z", "c"), &[verdict("c/x", "c", Verdict::Fail, &[])]),
+    ];
+    let matrix = KillMatrix::new(rows, BTreeSet::new());
+    assert_eq!(matrix.alone(), BTreeMap::from([("c/x", "c/z")]));
+    assert_eq!(
+        matrix.cases(&["a.b/x", "c/x", "d/x"]).lines().skip(1).collect::<Vec<_>>(),
+        ["a.b/x\t1\t", "c/x\t1\tc/z", "d/x\t0\t"]
+    );
+    assert!(matrix.totals().starts_with("2 of 2 faults in 2 clauses"));
+    assert!(matrix.snapshot().contains("fault\ta.b/off-by-one\tdenied\n"), "{}", matrix.snapshot());
+    assert!(matrix.details().contains("fault\tc/z\tc/x\tc\n"));
+    assert!(matrix.summary(&[]).contains("| `c` | 1 | 1 | 1 |"));
+}

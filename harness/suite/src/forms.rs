@@ -1,0 +1,91 @@
+//! The case of each form of each operation, made once and when it is first asked for.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::OnceLock,
+};
+
+use sha2::{Digest, Sha256};
+use xs2aspec_spec::{
+    RequestRules,
+    request::{Due, Form},
+};
+
+use crate::{
+    case::Case,
+    draft::{Draft, Move},
+    parts::Parts,
+};
+
+/// The cases of the forms of each operation.
+#[derive(Debug)]
+pub(crate) struct Forms(BTreeMap<String, OnceLock<FormCases>>);
+
+impl Forms {
+    pub(crate) fn new(requests: &RequestRules) -> Self {
+        Self(requests.operations().map(|name| (name.to_owned(), OnceLock::new())).collect())
+    }
+
+    /// Those of one operation.
+    pub(crate) fn of_operation(&self, operation: &str, parts: &Parts) -> Option<&FormCases> {
+        Some(self.0.get(operation)?.get_or_init(|| FormCases::new(operation, parts)))
+    }
+}
+
+/// The cases of all forms of an operation.
+#[derive(Debug)]
+pub(crate) struct FormCases {
+    /// In the order of the forms, each with what must become of it. None where the form changes nothing: the
+    /// plain request has its value, or has nothing that it could take away.
+    pub(crate) cases: Vec<Option<(Case, Due)>>,
+    /// Their numbers by place and label.
+    pub(crate) numbers: HashMap<(String, String), usize>,
+}
+
+impl FormCases {
+    fn new(operation: &str, parts: &Parts) -> Self {
+        let forms = parts.requests.forms(operation);
+        let drawn = |form: &Form| {
+            let mut draft = Draft::plain(operation);
+            draft.add(moved(operation, form));
+            draft.case(parts)
+        };
+        let key = |form: &Form| (form.place.clone(), form.label.clone());
+        Self {
+            cases: forms.iter().map(drawn).collect(),
+            numbers: forms.iter().enumerate().map(|(number, form)| (key(form), number)).collect(),
+        }
+    }
+}
+
+/// What a form does, the same each time.
+pub(crate) fn moved(operation: &str, form: &Form) -> Move {
+    Move::draw(form, &form.touches(), &mut numbers(&format!("{operation} {}", form.name)))
+}
+
+/// The id of the case of a form: the clause, and what of operation and place the clause does not say.
+pub(crate) fn id(clause: &str, operation: &str, form: &Form) -> String {
+    let mut id = clause.to_owned();
+    if !clause.split('.').any(|part| part == operation) {
+        id = format!("{id}/{operation}");
+    }
+    let (part, place) = form.place.split_once('/').unwrap_or(("", &form.place));
+    if !place.is_empty() && !part.is_empty() {
+        id = format!("{id}/{}", place.replace('/', "."));
+    }
+    format!("{id}/{}", form.label)
+}
+
+/// Numbers that are the same for the same name, whatever else a suite has.
+fn numbers(name: &str) -> impl FnMut(u64) -> u64 {
+    let hash = Sha256::digest(name);
+    let mut state = hash[..8].iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    move |below| {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = state;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (number ^ (number >> 31)) % below.max(1)
+    }
+}
