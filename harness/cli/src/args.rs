@@ -4,14 +4,14 @@ mod levels;
 mod own;
 mod parsed;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
-pub(crate) use self::own::{Coverage, InspectCert, Keys, Prove, Scaffold, Serve, Sign};
+pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign};
 use self::parsed::{depth, time};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
@@ -380,22 +380,6 @@ pub(crate) struct Init {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Listen {
-    /// Address and port on this machine
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8099")]
-    pub(crate) address: SocketAddr,
-    /// Path to which the PSU is sent back, as in `redirect-uri`
-    #[arg(long, value_name = "PATH", default_value = "/return")]
-    pub(crate) path: String,
-    /// How long to wait, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    pub(crate) timeout_s: u64,
-    /// File to write the JSON into as well
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
 pub(crate) struct Curl {
     /// Id of the case
     #[arg(value_name = "CASE")]
@@ -483,6 +467,21 @@ pub(crate) struct Explain {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) levels: Levels,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Coverage {
+    /// Draws every place of every request with every mistake and lawful form, and what must come of it
+    #[arg(long)]
+    pub(crate) matrix: bool,
+    /// Writes that as a page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) source: Source,
 }

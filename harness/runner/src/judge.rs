@@ -255,7 +255,7 @@ fn has_text(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
         match value {
             // A word in capitals is a code.
-            Value::String(text) => text.chars().any(|letter| letter.is_lowercase()),
+            Value::String(text) => text.chars().any(char::is_lowercase),
             Value::Array(items) => items.iter().any(says),
             Value::Object(members) => members.values().any(says),
             _ => false,

@@ -140,6 +140,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 }
 
 /// How a request is signed, where not as the document says. Texts may hold placeholders.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of a case file")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Signing {

@@ -25,6 +25,7 @@ pub enum Expectation {
 }
 
 /// How exactly a refusal must look.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of a case file")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// The statuses of which it has one, where the document gives them; any where there are none.
@@ -164,7 +165,7 @@ impl fmt::Display for Expectation {
                     write!(f, " with {statuses}")?;
                 }
                 if let Some(code) = &refusal.code {
-                    let word = if !refusal.statuses.is_empty() { "and" } else { "with" };
+                    let word = if refusal.statuses.is_empty() { "with" } else { "and" };
                     write!(f, " {word} code {code}")?;
                 }
                 if refusal.text {

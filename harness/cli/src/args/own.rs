@@ -5,10 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
-use super::{
-    Source,
-    parsed::{depth, method, time},
-};
+use super::parsed::{depth, method, time};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Prove {
@@ -191,16 +188,17 @@ pub(crate) struct Keys {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Coverage {
-    /// Draws every place of every request with every mistake and lawful form, and what must come of it
-    #[arg(long)]
-    pub(crate) matrix: bool,
-    /// Writes that as a page
+pub(crate) struct Listen {
+    /// Address and port on this machine
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8099")]
+    pub(crate) address: SocketAddr,
+    /// Path to which the PSU is sent back, as in `redirect-uri`
+    #[arg(long, value_name = "PATH", default_value = "/return")]
+    pub(crate) path: String,
+    /// How long to wait, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub(crate) timeout_s: u64,
+    /// File to write the JSON into as well
     #[arg(long, value_name = "FILE")]
-    pub(crate) page: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) out: Option<PathBuf>,
 }

@@ -13,7 +13,7 @@ use super::iban;
 /// with one more. `$one-letter-else`: a word of a list, one letter of which is another. `$without-first`: a
 /// text without its first letter. `$text`: as text. `$concat`: texts one after the other. `$zero`: one
 /// zero more, behind a point where there are no digits. `$with`: a mapping with one more member.
-/// `$iban`: an account number of a country, whose bban has this structure, with right check digits, or with
+/// `$iban`: an account number that `begins` with a country, the rest of which has this `form`, with right check digits, or with
 /// some that are `off`. `$merge`, beside other members: with those of another mapping.
 pub fn draw(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Value {
     match value {
@@ -106,9 +106,9 @@ fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) ->
             Value::Object(members)
         }
         "$iban" => {
-            let country = argument.get("country")?.as_str()?;
+            let country = argument.get("begins")?.as_str()?;
             let bban =
-                iban::bban(argument.get("bban")?.as_str()?, &mut |of, count| letters(of, count, number))?;
+                iban::bban(argument.get("form")?.as_str()?, &mut |of, count| letters(of, count, number))?;
             let off = argument.get("off").and_then(Value::as_u64).unwrap_or(0);
             json!(iban::with_check_digits(country, &bban, off)?)
         }

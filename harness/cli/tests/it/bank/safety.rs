@@ -48,7 +48,7 @@ fn a_target_elsewhere_is_not_touched_unless_it_is_a_sandbox() {
         let (exit, said, took) = run(text, more);
         assert_eq!(exit, Some(2), "{said}");
         assert!(said.contains(key) && said.contains("nothing was sent"), "{said}");
-        assert!(took < Duration::from_secs(5));
+        assert!(took < Duration::from_secs(15), "{took:?}");
         assert!(!folder.path().join("out").exists(), "nothing ran");
     }
     // With the opt-in it is tried, and is not there.
