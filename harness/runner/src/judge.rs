@@ -132,7 +132,7 @@ pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, levels: &L
 }
 
 /// Judges the answer to the request of a case of this clause and operation. Which findings are violations, and
-/// which only warnings, [`Levels::weigh`] says afterwards.
+/// which only warnings, `Levels::weigh` says afterwards.
 pub fn judge(
     (clause, operation): (&str, &str),
     expect: &Expectation,
