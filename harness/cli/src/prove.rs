@@ -183,7 +183,7 @@ async fn search(
     let lawful = search.lawful().count();
     say!("{} false positives on {lawful} banks that keep the document", search.false_positives().count());
     say!("{:.1} s; {}", start.elapsed().as_secs_f64(), path.display());
-    Ok(if search.is_complete() { Exit::Conforms } else { Exit::Violation })
+    Ok(if search.is_complete(args.at_least) { Exit::Conforms } else { Exit::Violation })
 }
 
 /// The matrix that was kept.

@@ -187,9 +187,11 @@ impl FaultSearch {
         self.lawful().filter(|one| one.found.is_some())
     }
 
-    /// Whether every fault in a rule for requests was found, and nobody accused who keeps the document.
-    pub fn is_complete(&self) -> bool {
-        self.missed().next().is_none() && self.false_positives().next().is_none()
+    /// Whether so many percent of the faults in rules for requests were found, and nobody accused who keeps
+    /// the document.
+    pub fn is_complete(&self, at_least: u8) -> bool {
+        let (all, missed) = (self.of_requests().count(), self.missed().count());
+        (all - missed) * 100 >= all * usize::from(at_least) && self.false_positives().next().is_none()
     }
 
     /// A line for each bank.
@@ -243,13 +245,15 @@ impl Batch {
             (Some(bank), profile, None)
         };
         let session = session.beside(profile, &self.requests, inside)?;
-        let (before, may_warn) = (one.sent, one.bank.may_warn(session.suite()));
+        let before = one.sent;
         session.limit_exchanges(options.budget - before);
         for case in &self.cases {
             let done = session.run(case).await;
             let is_found = match done.verdict.verdict {
                 Verdict::Fail => true,
-                Verdict::Warn => done.verdict.findings.iter().any(|one| !may_warn.contains(&one.clause)),
+                // A drawn request takes several plain readings at once: whichever of them a lawful bank does
+                // not take, the warning may name another.
+                Verdict::Warn => one.bank.kind() == Kind::Fault,
                 _ => false,
             };
             one.found =

@@ -25,6 +25,9 @@ pub(crate) struct Prove {
     /// fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
+    /// How many percent of the faults of rules for requests `--explore` has to find
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, requires = "explore")]
+    pub(crate) at_least: u8,
     /// Hold the matrix against this file, and fail where it differs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip"])]
     pub(crate) matrix: Option<PathBuf>,
