@@ -85,7 +85,7 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
         let folder = TempDir::new().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (kept, out) = (path("kept"), path("out"));
-        let arguments = ["explore", "--budget", "2500", "--fail-fast", "--fault", fault, "--save", &kept];
+        let arguments = ["explore", "--budget", "8000", "--fail-fast", "--fault", fault, "--save", &kept];
         let (exit, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
         assert_eq!(exit, Some(1), "{fault}: {said}");
         assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
