@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The headers that the document wants signed, each when available.
 SIGNED = ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"]
 # Cases whose requests are signed as the document says, bare.
-LEGAL = ["ncbct.path", "periodic.path", "basket.body", "customers.path", "purpose-code", "digest.sha-512"]
+LEGAL = ["ncbct.path/plain", "periodic.path/plain", "basket.body/plain", "customers.path/plain", "purpose-code.listed", "digest.sha-512"]
 
 
 def verified(headers):

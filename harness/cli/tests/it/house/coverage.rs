@@ -72,10 +72,7 @@ fn a_suite_that_loses_a_case_or_a_clause_is_not_the_same() {
 #[test]
 fn a_demanded_clause_whose_last_case_is_weakened_can_no_longer_be_broken() {
     let (file, clause) = ("cases/errors/deletion.yaml", "error.pdng");
-    let weakened = Tree::embedded()
-        .text(file)
-        .unwrap()
-        .replace("expect: refused", "expect: observed");
+    let weakened = Tree::embedded().text(file).unwrap().replace("expect: refused", "expect: observed");
     let suite = Suite::load(Tree::embedded().and(&[(file, &weakened)])).unwrap();
     let coverage = Coverage::of(&suite);
     assert!(!coverage.is_complete());
