@@ -39,7 +39,9 @@ fn settle(folder: &Path) {
     let path = folder.join("record.jsonl");
     let record = fs::read_to_string(&path).unwrap();
     let start: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
-    let record = record.replace(start["base_url"].as_str().unwrap(), "http://127.0.0.1:8080");
+    // The authority stands in Host headers as well.
+    let authority = start["base_url"].as_str().unwrap().trim_start_matches("http://");
+    let record = record.replace(authority, "127.0.0.1:8080");
     let mut settled = RecordWriter::new(Vec::new());
     for line in record.lines() {
         let mut event: Value = serde_json::from_str(line).unwrap();

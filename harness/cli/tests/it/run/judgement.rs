@@ -131,6 +131,8 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
                 .iter()
                 .filter(|verdict| verdict.verdict == Verdict::Inconclusive)
                 .filter_map(|verdict| verdict.reason.as_deref())
+                // A case of its own that sends something before says that this failed.
+                .filter(|reason| !reason.starts_with("set-up step "))
                 .collect();
             // One for each operation, the payment status among them.
             assert!(reasons.len() <= 6, "{reasons:#?}");

@@ -143,7 +143,7 @@ fn each_fault_is_caught_by_its_own_family_and_by_its_own_clause() {
             ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).collect();
         assert!(!failing.is_empty(), "{name} survives");
         for verdict in &failing {
-            assert_eq!(verdict.area, family, "{name}: {}", verdict.case);
+            assert!([family, "matrix"].contains(&verdict.area.as_str()), "{name}: {}", verdict.case);
         }
         assert!(
             failing.iter().any(|verdict| verdict.clause == clause),
