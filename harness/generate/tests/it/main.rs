@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use xs2aspec_generate::{Aim, Draft, Due, Explorer};
+use xs2aspec_generate::{Aim, Draft, Due, Explorer, Move};
 use xs2aspec_spec::Tree;
 use xs2aspec_suite::{Strength, Suite};
 
@@ -67,13 +67,14 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
     let is_stated = |id: &str| matches!(suite.clauses()[id].strength, Strength::Stated);
     let mut explorer = Explorer::new(&suite, 1, &["basket".to_owned()]);
     let drafts: Vec<Draft> = (0..9_000).map(|_| explorer.draw(&suite).0).collect();
-    let both_broken = drafts.iter().find_map(|draft| match suite.drawn(draft)?.1 {
-        Due::Refused { clauses, .. } if clauses.len() == 2 && clauses.iter().all(|id| is_stated(id)) => {
-            Some((draft, clauses))
-        }
-        _ => None,
-    });
-    let (draft, clauses) = both_broken.unwrap();
+    let mut both_broken = Draft::plain("ncbct");
+    for name in ["body/creditorName one-more", "body/remittanceInformationUnstructured one-more"] {
+        let form = suite.requests().forms("ncbct").iter().find(|form| form.name == name).unwrap();
+        assert!(both_broken.add(Move::draw(form, &form.touches(), &mut |below| below - 1)));
+    }
+    let draft = &both_broken;
+    let Due::Refused { clauses, .. } = suite.drawn(draft).unwrap().1 else { panic!("it is lawful") };
+    assert!(clauses.len() == 2 && clauses.iter().all(|id| is_stated(id)), "{clauses:?}");
     let blamed = |expected: &str| with_expected(expected).drawn(draft).unwrap().0.clause;
     assert_eq!(suite.drawn(draft).unwrap().0.clause, clauses[0]);
     assert_eq!((blamed(&clauses[0]), blamed(&clauses[1])), (clauses[1].clone(), clauses[0].clone()));
