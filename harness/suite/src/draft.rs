@@ -1,12 +1,9 @@
 //! A request as it is drawn: a valid one, and what is done to it, move by move.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use xs2aspec_spec::{
-    Clause, Strength,
-    request::{self, Before, Due, Edit, Form, Prepared},
-};
+use xs2aspec_spec::request::{self, Before, Due, Edit, Form, Prepared};
 
 use crate::{
     baseline::Baseline,
@@ -146,11 +143,14 @@ impl Draft {
     ) -> Option<Case> {
         // What must be refused names the clause that it breaks, and what must be accepted one that says so: the
         // one that the last move is about, if no other is less firm.
-        let clauses = &parts.spec.clauses;
         let own = self.moves.iter().rev().map(|one| one.clause.as_str());
         let clause = match due {
-            Due::Refused { clauses: broken, .. } => firmest(clauses, broken.iter().map(String::as_str)),
-            Due::Accepted { clauses: said } => loosest(clauses, own.chain(said.iter().map(String::as_str))),
+            Due::Refused { clauses, .. } => {
+                preferred(clauses.iter().map(String::as_str), |clause| !parts.is_expected(clause))
+            }
+            Due::Accepted { clauses } => {
+                preferred(own.chain(clauses.iter().map(String::as_str)), |clause| parts.is_expected(clause))
+            }
             Due::Choice { clause, .. } => Some(clause.as_str()),
             Due::Open(_) => self.moves.last().map(|one| one.clause.as_str()),
         };
@@ -231,26 +231,13 @@ impl Draft {
     }
 }
 
-/// The first of the clauses that the document demands, or else the first of all: its breach weighs most.
-fn firmest<'a>(
-    ledger: &BTreeMap<String, Clause>,
+/// The first of the clauses of which this is so, or else the first of all.
+fn preferred<'a>(
     mut clauses: impl Iterator<Item = &'a str> + Clone,
+    is_so: impl Fn(&str) -> bool,
 ) -> Option<&'a str> {
     let first = clauses.clone().next();
-    clauses.find(|clause| !is_expected(ledger, clause)).or(first)
-}
-
-/// The first of the clauses that another reading may deny, or else the first of all.
-fn loosest<'a>(
-    ledger: &BTreeMap<String, Clause>,
-    mut clauses: impl Iterator<Item = &'a str> + Clone,
-) -> Option<&'a str> {
-    let first = clauses.clone().next();
-    clauses.find(|clause| is_expected(ledger, clause)).or(first)
-}
-
-fn is_expected(ledger: &BTreeMap<String, Clause>, clause: &str) -> bool {
-    ledger.get(clause).is_some_and(|clause| clause.strength == Strength::Expected)
+    clauses.find(|clause| is_so(clause)).or(first)
 }
 
 /// What must come back, as a case file says it.

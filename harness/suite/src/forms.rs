@@ -39,7 +39,7 @@ pub(crate) struct FormCases {
     /// plain request has its value, or has nothing that it could take away.
     pub(crate) cases: Vec<Option<(Case, Due)>>,
     /// Their numbers by place and label.
-    pub(crate) numbers: HashMap<(String, String), usize>,
+    numbers: HashMap<(String, String), usize>,
 }
 
 impl FormCases {
@@ -56,6 +56,11 @@ impl FormCases {
             numbers: forms.iter().enumerate().map(|(number, form)| (key(form), number)).collect(),
         }
     }
+
+    /// The number of the form of the same place with this label.
+    pub(crate) fn beside(&self, form: &Form, label: &str) -> Option<usize> {
+        self.numbers.get(&(form.place.clone(), label.to_owned())).copied()
+    }
 }
 
 /// What a form does, the same each time.
@@ -65,15 +70,18 @@ pub(crate) fn moved(operation: &str, form: &Form) -> Move {
 
 /// The id of the case of a form: the clause, and what of operation and place the clause does not say.
 pub(crate) fn id(clause: &str, operation: &str, form: &Form) -> String {
-    let mut id = clause.to_owned();
-    if !clause.split('.').any(|part| part == operation) {
-        id = format!("{id}/{operation}");
-    }
+    let mut id = of_operation(clause, operation);
     let (part, place) = form.place.split_once('/').unwrap_or(("", &form.place));
     if !place.is_empty() && !part.is_empty() {
         id = format!("{id}/{}", place.replace('/', "."));
     }
     format!("{id}/{}", form.label)
+}
+
+/// A clause with the operation, where it does not say which: the beginning of an id.
+pub(crate) fn of_operation(clause: &str, operation: &str) -> String {
+    let is_said = clause.split('.').any(|part| part == operation);
+    if is_said { clause.to_owned() } else { format!("{clause}/{operation}") }
 }
 
 /// Numbers that are the same for the same name, whatever else a suite has.

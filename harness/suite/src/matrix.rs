@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use xs2aspec_spec::{
-    At, Problem, Strength,
+    At, Problem,
     request::{Due, Form},
 };
 
@@ -45,7 +45,7 @@ pub(crate) fn cases(
                     cases.push(case(operation, form, drawn, all, parts)?);
                 }
             }
-            Met::Surrounded => cases.extend(together::surrounded(operation, forms, parts)),
+            Met::Surrounded => cases.extend(together::surrounded(operation, forms, all, parts)),
             Met::Paired => cases.extend(together::paired(operation, forms, parts)),
         }
     }
@@ -126,18 +126,16 @@ fn case(
     let twin = match &form.twin {
         None => None,
         Some(label) => {
-            let number = all.numbers.get(&(form.place.clone(), label.clone())).ok_or_else(|| {
+            let number = all.beside(form, label).ok_or_else(|| {
                 problem(format!("`{}`: its place has no form `{label}` to be its twin", form.name))
             })?;
             // A twin that changes nothing is the plain request.
-            all.cases[*number].as_ref().map(|twin| (&parts.requests.forms(operation)[*number], twin))
+            all.cases[number].as_ref().map(|twin| (&parts.requests.forms(operation)[number], twin))
         }
     };
     // Where the bank may refuse the twin, the mistake is judged only if it does not.
     let is_sure = twin.is_none_or(|(_, (case, due))| {
-        let clause = parts.spec.clauses.get(&case.clause);
-        let is_expected = clause.is_some_and(|clause| clause.strength == Strength::Expected);
-        matches!(due, Due::Accepted { .. }) && !is_expected
+        matches!(due, Due::Accepted { .. }) && !parts.is_expected(&case.clause)
     });
     Ok(Case {
         id: id(&case.clause, operation, form),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use xs2aspec_spec::{
-    RequestRules, Spec, Tree,
+    RequestRules, Spec, Strength, Tree,
     request::{Due, Prepared},
 };
 
@@ -25,5 +25,10 @@ impl Parts {
     pub(crate) fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
         let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
         self.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+    }
+
+    /// Whether a clause is only the plain reading, which has others.
+    pub(crate) fn is_expected(&self, clause: &str) -> bool {
+        self.spec.clauses.get(clause).is_some_and(|clause| clause.strength == Strength::Expected)
     }
 }

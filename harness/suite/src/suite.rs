@@ -9,7 +9,7 @@ use std::{
 
 use xs2aspec_spec::{
     AnswerRules, Clause, Problem, Problems, RequestRules, Spec, Tree,
-    request::{Due, Prepared, View},
+    request::{Due, View},
     yaml,
 };
 
@@ -23,7 +23,6 @@ use crate::{
     forms::Forms,
     matrix::{self, Cell},
     parts::Parts,
-    request::RequestSpec,
 };
 
 /// Clauses, baselines and cases, free of mistakes.
@@ -112,12 +111,6 @@ impl Suite {
     /// What the document says of requests.
     pub fn requests(&self) -> &RequestRules {
         &self.parts.requests
-    }
-
-    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
-    /// before it.
-    pub fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
-        self.parts.due(request, plain, prepared)
     }
 
     /// The document as a value.

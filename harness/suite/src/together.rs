@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_spec::{
-    Strength,
-    request::{Due, Form, Surrounding},
-};
+use xs2aspec_spec::request::{Due, Form, Surrounding};
 
 use crate::{
     case::Case,
     definition::Depth,
     difference::differences,
     draft::{Draft, Move},
-    forms::{id, moved},
+    forms::{FormCases, id, moved, of_operation},
     parts::Parts,
 };
 
@@ -26,6 +23,7 @@ const SORTS: usize = 2;
 pub(crate) fn surrounded<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    all: &FormCases,
     parts: &Parts,
 ) -> Vec<Case> {
     let mistakes = mistakes(forms);
@@ -39,15 +37,13 @@ pub(crate) fn surrounded<'a>(
         if lawful.is_empty() {
             continue;
         }
-        let own = name(plain, operation, &around.name);
+        let own = format!("{}/{}", of_operation(plain, operation), around.name);
         let control = Case { id: own.clone(), ..case };
         cases.push(control.clone());
         let mut twins = BTreeSet::new();
         for (clause, form, depth) in &mistakes {
-            let twin = form.twin.as_deref().and_then(|label| {
-                let forms = parts.requests.forms(operation).iter();
-                forms.filter(|other| other.place == form.place).find(|other| other.label == label)
-            });
+            let twin = form.twin.as_deref().and_then(|label| all.beside(form, label));
+            let twin = twin.map(|number| &parts.requests.forms(operation)[number]);
             let beside = |form: &Form| {
                 let mut draft = Draft::plain(operation);
                 draft.add(moved(operation, form));
@@ -70,7 +66,7 @@ pub(crate) fn surrounded<'a>(
                 else {
                     continue;
                 };
-                if differences(&case, &twin_case).len() != 1 || is_expected(parts, &twin_case) {
+                if differences(&case, &twin_case).len() != 1 || parts.is_expected(&twin_case.clause) {
                     continue;
                 }
                 let id = format!("{}/{}", id(&twin_case.clause, operation, twin), around.name);
@@ -89,11 +85,6 @@ pub(crate) fn surrounded<'a>(
         }
     }
     cases
-}
-
-fn is_expected(parts: &Parts, case: &Case) -> bool {
-    let clause = parts.spec.clauses.get(&case.clause);
-    clause.is_some_and(|clause| clause.strength == Strength::Expected)
 }
 
 /// Adds a move, if the request is to be accepted with it.
@@ -130,13 +121,8 @@ fn lawful(operation: &str, around: &Surrounding, parts: &Parts) -> Vec<Move> {
     forms.map(|form| moved(operation, form)).collect()
 }
 
-fn name(clause: &str, operation: &str, rest: &str) -> String {
-    let of_operation = clause.split('.').any(|part| part == operation);
-    if of_operation { format!("{clause}/{rest}") } else { format!("{clause}/{operation}/{rest}") }
-}
-
 /// A place, and the lawful forms of it that meet those of other places.
-type Factor<'a> = Vec<(&'a Form, Move)>;
+type Factor = Vec<Move>;
 
 /// Requests in which every two lawful forms of two places are together once: a covering array of strength two.
 pub(crate) fn paired<'a>(
@@ -150,12 +136,12 @@ pub(crate) fn paired<'a>(
     for row in covering(&factors) {
         let mut draft = Draft::plain(operation);
         for (factor, level) in row {
-            draft.add(factors[factor][level].1.clone());
+            draft.add(factors[factor][level].clone());
         }
         // What does not go together, as a rule over several places says, goes one after the other.
         while let Some((case, due)) = draft.case(parts) {
             if matches!(due, Due::Accepted { .. }) {
-                let id = name(plain, operation, &format!("pairs-{}", cases.len() + 1));
+                let id = format!("{}/pairs-{}", of_operation(plain, operation), cases.len() + 1);
                 cases.push(Case { id, clause: plain.to_owned(), ..case });
                 break;
             }
@@ -171,35 +157,28 @@ fn factors<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
     parts: &Parts,
-) -> Vec<Factor<'a>> {
+) -> Vec<Factor> {
     let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
     for (form, (case, due)) in forms.filter(|(form, _)| !form.place.is_empty() && form.before.is_empty()) {
         // Another reading may refuse what is only expected to be accepted.
-        if !is_expected(parts, case) && matches!(due, Due::Accepted { .. }) {
+        if !parts.is_expected(&case.clause) && matches!(due, Due::Accepted { .. }) {
             places.entry(&form.place).or_default().push(form);
         }
     }
-    let few = |mut factor: Vec<&'a Form>| {
+    let few = |forms: Vec<&'a Form>| {
         // From the first to the last, as far from each other as can be.
-        let count = factor.len();
-        let kept: BTreeSet<usize> = (0..LEVELS.min(count))
-            .map(|level| level * (count - 1) / (LEVELS.min(count).max(2) - 1))
-            .collect();
-        let mut at = 0;
-        factor.retain(|_| {
-            at += 1;
-            kept.contains(&(at - 1))
-        });
-        factor.into_iter().map(|form| (form, moved(operation, form))).collect()
+        let levels = LEVELS.min(forms.len());
+        let kept = (0..levels).map(|level| level * (forms.len() - 1) / (levels.max(2) - 1));
+        kept.map(|at| moved(operation, forms[at])).collect()
     };
     places.into_values().map(few).collect()
 }
 
 /// Rows of factor and level; greedily, so that few rows have every pair.
-fn covering(factors: &[Factor<'_>]) -> Vec<Vec<(usize, usize)>> {
+fn covering(factors: &[Factor]) -> Vec<Vec<(usize, usize)>> {
     type Pair = ((usize, usize), (usize, usize));
     let fits = |one: (usize, usize), other: (usize, usize)| {
-        factors[one.0][one.1].1.touches.is_disjoint(&factors[other.0][other.1].1.touches)
+        factors[one.0][one.1].touches.is_disjoint(&factors[other.0][other.1].touches)
     };
     let every = || {
         factors.iter().enumerate().flat_map(|(at, levels)| (0..levels.len()).map(move |level| (at, level)))
