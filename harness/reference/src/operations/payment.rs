@@ -87,12 +87,17 @@ pub(super) fn check_twin(
     let is_asked = match breach {
         Some(TwinBreach::Accepted) => false,
         Some(TwinBreach::Refused) => allowed.is_some(),
+        Some(TwinBreach::Unsaid) => allowed != Some(true),
         _ => allowed == Some(false),
     };
     let is_same_content = |earlier: &str| {
-        let (made, amount): (Map<String, Value>, _) =
-            (serde_json::from_str(earlier).unwrap_or_default(), "instructedAmount");
-        made == *members || breach == Some(TwinBreach::SameAmount) && made.get(amount) == members.get(amount)
+        let made: Map<String, Value> = serde_json::from_str(earlier).unwrap_or_default();
+        let compared: &[&str] = match breach {
+            Some(TwinBreach::SameAmount) => &["instructedAmount"],
+            Some(TwinBreach::Unsaid) => &["instructedAmount", "debtorAccount", "creditorAccount"],
+            _ => return made == *members,
+        };
+        compared.iter().all(|name| made.get(*name) == members.get(*name))
     };
     let is_same = |earlier: &Payment| {
         let of_another = breach == Some(TwinBreach::OfAnyone);

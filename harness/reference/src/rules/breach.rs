@@ -56,6 +56,8 @@ pub(crate) enum TwinBreach {
     OfAnyone,
     /// Only the payment made last is compared.
     OnlyLast,
+    /// Refused where the TPP does not say that it allows it: the same amount between the same accounts.
+    Unsaid,
 }
 
 /// Another idea of JSON.

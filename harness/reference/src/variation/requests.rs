@@ -39,11 +39,16 @@ pub(super) fn variations() -> Vec<Entry> {
 }
 
 /// Rules of the plain reading that some banks do not have.
-const BREACHES: [(&str, Breach, &str); 3] = [
+const BREACHES: [(&str, Breach, &str); 4] = [
     (
         "ncbct.allow-logical-duplicate.meaning/none",
         Breach::Twins(TwinBreach::Accepted),
         "The parameter allowLogicalDuplicate has no effect.",
+    ),
+    (
+        "ncbct.allow-logical-duplicate.meaning/unsaid",
+        Breach::Twins(TwinBreach::Unsaid),
+        "A payment of the same amount between the same accounts is refused where the TPP does not say that it allows it.",
     ),
     (
         "ncbct.requested-execution-date.past/taken",

@@ -112,6 +112,26 @@ async fn two_runs_of_one_seed_clock_and_target_are_equal_but_for_times() {
     assert_eq!(records[0].lines().count(), record.lines().count());
 }
 
+/// What was paid before is a logical duplicate for many a bank, where the TPP does not say that it may be.
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_of_an_earlier_run_make_no_later_one_fail() {
+    let folder = TempDir::new().unwrap();
+    let freedom = "ncbct.allow-logical-duplicate.meaning/unsaid".parse().unwrap();
+    let config = Config { variations: vec![freedom], ..Config::default() };
+    let bank = xs2aspec_reference::start(config).await.unwrap();
+    let target = folder.path().join("bank.toml");
+    fs::write(&target, REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()))).unwrap();
+    let target = target.to_str().unwrap();
+    for out in ["first", "second", "third"] {
+        let out = folder.path().join(out);
+        let of = ["--only", "ncbct", "--only", "amount"];
+        xs2aspec(
+            &[&["run", "--quiet", "--target", target, "--out", out.to_str().unwrap()], &of[..]].concat(),
+        );
+    }
+    bank.shutdown().await.unwrap();
+}
+
 /// Case files with what no bank does: each fails on every bank, one at each depth, and one is waived.
 const FALSE: &str = "title: false
 cases:

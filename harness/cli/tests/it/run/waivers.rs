@@ -45,7 +45,7 @@ fn run(waivers: &[(&str, &str)], arguments: &[&str]) -> Ran {
 fn failing() -> Vec<String> {
     let ran = run(&[], &FAULT);
     assert_eq!(ran.exit, Some(1), "{}", ran.said);
-    let listed = ran.summary.lines().filter_map(|line| line.strip_prefix("- `")?.split_once("` at `cases/"));
+    let listed = ran.summary.lines().filter_map(|line| line.strip_prefix("- `")?.split_once("` at `"));
     let failing: Vec<String> = listed.map(|(case, _)| case.to_owned()).collect();
     assert!(failing.len() > 1, "{}", ran.said);
     failing
