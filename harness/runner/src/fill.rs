@@ -224,10 +224,9 @@ impl Filler<'_> {
             }
             "digest" => {
                 let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
-                Value::String(
-                    Seal::digest(rest, body)
-                        .ok_or_else(|| defect("known are digest.sha-256 and digest.sha-512"))?,
-                )
+                Value::String(Seal::digest(rest, body).ok_or_else(|| {
+                    defect("known are digest.sha-256, digest.sha-512 and digest.sha-256.hexadecimal")
+                })?)
             }
             "signature" if matches!(rest, "" | "base64") => return Ok(None),
             "signature" => return Err(defect("known are signature and signature.base64")),

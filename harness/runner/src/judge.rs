@@ -265,9 +265,19 @@ fn has_text(body: &[u8]) -> bool {
     serde_json::from_slice(body).map_or(!is_blank, |document| says(&document))
 }
 
-/// Whether a place of a body has a value; null is nothing.
+/// Whether a place of a body has a value; null is nothing, and `or-nothing` the value where there is one.
 fn has(found: Option<&Value>, expected: &Value) -> bool {
-    if expected.is_null() { found.is_none_or(Value::is_null) } else { found == Some(expected) }
+    let is_nothing = found.is_none_or(Value::is_null);
+    match optional(expected) {
+        Some(value) => is_nothing || found == Some(value),
+        None if expected.is_null() => is_nothing,
+        None => found == Some(expected),
+    }
+}
+
+/// The value that a place has if it has one at all.
+fn optional(expected: &Value) -> Option<&Value> {
+    expected.get("or-nothing")
 }
 
 /// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
@@ -291,7 +301,11 @@ fn shows(
         checks += 1;
         let found = document.and_then(|body| body.pointer(pointer));
         if !has(found, expected) {
-            let expected = if expected.is_null() { "nothing".to_owned() } else { expected.to_string() };
+            let expected = match optional(expected) {
+                Some(value) => format!("{value} or nothing"),
+                None if expected.is_null() => "nothing".to_owned(),
+                None => expected.to_string(),
+            };
             let found = found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
             find(expected, found, format!("body{pointer}"));
         }
@@ -373,7 +387,14 @@ fn success_status(
 }
 
 fn shortened(text: &str) -> String {
-    text.chars().take(60).flat_map(char::escape_default).collect()
+    let mut short = String::new();
+    for character in text.chars().take(60) {
+        match character {
+            ' '..='~' => short.push(character),
+            _ => short.extend(character.escape_default()),
+        }
+    }
+    short
 }
 
 #[cfg(test)]

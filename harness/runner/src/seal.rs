@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use sha2::{Digest as _, Sha256};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, Parameter, Signer, Wrap,
     certificate::NameForm,
@@ -14,7 +15,10 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
 
-use crate::forms::{CertificateForm, FormError, Forms};
+use crate::{
+    forms::{CertificateForm, FormError, Forms},
+    profile::hex,
+};
 
 /// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material,
 /// known to everybody.
@@ -116,11 +120,15 @@ impl Seal {
         }
     }
 
-    /// The value of a Digest header for this body: `sha-256` or `sha-512`.
+    /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
+    /// wrong encoding.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
             "sha-256" => Algorithm::Sha256,
             "sha-512" => Algorithm::Sha512,
+            "sha-256.hexadecimal" => {
+                return Some(format!("{}={}", Algorithm::Sha256.token(), hex(&Sha256::digest(body))));
+            }
             _ => return None,
         };
         Some(algorithm.header_value(body))

@@ -29,62 +29,78 @@ pub(crate) fn surrounded<'a>(
     let mistakes = mistakes(forms);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let mut cases = Vec::new();
-    for around in parts.requests.surroundings() {
-        let lawful = lawful(operation, around, parts);
+    for surrounding in parts.requests.surroundings() {
+        let lawful = lawful(operation, surrounding, parts);
         let mut control = Draft::plain(operation);
         let lawful = lawful.into_iter().filter(|one| added(&mut control, one, parts)).collect::<Vec<_>>();
         let Some((case, Due::Accepted { .. })) = control.case(parts) else { continue };
         if lawful.is_empty() {
             continue;
         }
-        let own = format!("{}/{}", of_operation(plain, operation), around.name);
+        let own = format!("{}/{}", of_operation(plain, operation), surrounding.name);
         let control = Case { id: own.clone(), ..case };
         cases.push(control.clone());
         let mut twins = BTreeSet::new();
+        let mut beside_twins: BTreeMap<usize, Vec<Move>> = BTreeMap::new();
         for (clause, form, depth) in &mistakes {
-            let twin = form.twin.as_deref().and_then(|label| all.beside(form, label));
-            let twin = twin.map(|number| &parts.requests.forms(operation)[number]);
-            let beside = |form: &Form| {
-                let mut draft = Draft::plain(operation);
-                draft.add(moved(operation, form));
-                // Of the lawful forms the one at the place of the mistake gives way.
-                for one in &lawful {
-                    draft.add(one.clone());
-                }
-                draft.case(parts)
-            };
-            let Some((case, Due::Refused { clauses, .. })) = beside(form) else { continue };
-            if clauses != [clause.clone()] {
+            let number = form.twin.as_deref().and_then(|label| all.beside(form, label));
+            let twin = number.map(|number| &parts.requests.forms(operation)[number]);
+            let whole = met(clause, (form, twin), &lawful, &control, operation, parts);
+            // What does not go together with the twin is left out.
+            let Some((case, by)) = whole.or_else(|| {
+                let around = beside_twins.entry(number?).or_insert_with(|| {
+                    let mut draft = Draft::plain(operation);
+                    draft.add(moved(operation, &parts.requests.forms(operation)[number.unwrap_or_default()]));
+                    lawful.iter().filter(|one| added(&mut draft, one, parts)).cloned().collect()
+                });
+                met(clause, (form, twin), around, &control, operation, parts).filter(|_| !around.is_empty())
+            }) else {
                 continue;
-            }
-            // Its control is the plain request in these surroundings, or its twin in them.
-            let control = if differences(&case, &control).len() == 1 {
-                own.clone()
-            } else {
-                let Some((twin, (twin_case, Due::Accepted { .. }))) =
-                    twin.and_then(|twin| Some((twin, beside(twin)?)))
-                else {
-                    continue;
-                };
-                if differences(&case, &twin_case).len() != 1 || parts.is_expected(&twin_case.clause) {
-                    continue;
-                }
-                let id = format!("{}/{}", id(&twin_case.clause, operation, twin), around.name);
-                if twins.insert(id.clone()) {
-                    cases.push(Case {
-                        id: id.clone(),
-                        line: twin.line,
-                        control: Some(own.clone()),
-                        ..twin_case
-                    });
-                }
-                id
             };
-            let id = format!("{}/{}", id(clause, operation, form), around.name);
+            let mut control = own.clone();
+            if let (Some(twin), Some(twin_case)) = (twin, by) {
+                control = format!("{}/{}", id(&twin_case.clause, operation, twin), surrounding.name);
+                if twins.insert(control.clone()) {
+                    let id = control.clone();
+                    cases.push(Case { id, line: twin.line, control: Some(own.clone()), ..twin_case });
+                }
+            }
+            let id = format!("{}/{}", id(clause, operation, form), surrounding.name);
             cases.push(Case { id, line: form.line, depth: *depth, control: Some(control), ..case });
         }
     }
     cases
+}
+
+/// The case of a mistake of this clause beside lawful forms, and that of its twin beside them where the mistake
+/// is more than one thing away from the control.
+fn met(
+    clause: &str,
+    (form, twin): (&Form, Option<&Form>),
+    around: &[Move],
+    control: &Case,
+    operation: &str,
+    parts: &Parts,
+) -> Option<(Case, Option<Case>)> {
+    let beside = |form: &Form| {
+        let mut draft = Draft::plain(operation);
+        draft.add(moved(operation, form));
+        // Of the lawful forms the one at the place of the mistake gives way.
+        for one in around {
+            draft.add(one.clone());
+        }
+        draft.case(parts)
+    };
+    let (case, due) = beside(form)?;
+    if !matches!(due, Due::Refused { clauses, .. } if clauses == [clause]) {
+        return None;
+    }
+    if differences(&case, control).len() == 1 {
+        return Some((case, None));
+    }
+    let (twin_case, due) = beside(twin?)?;
+    let is_control = matches!(due, Due::Accepted { .. }) && !parts.is_expected(&twin_case.clause);
+    (is_control && differences(&case, &twin_case).len() == 1).then_some((case, Some(twin_case)))
 }
 
 /// Adds a move, if the request is to be accepted with it.
