@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::{
     condition::{Cells, WordList, Words},
     definition::{FILE, File, Header, List},
-    form::{self, Form},
-    left_out::{LeftOut, Written, left_out},
+    form::{self, Form, Written},
+    left_out::{LeftOut, left_out},
     operation::{Operation, Place},
     parameters::Parameters,
     rule::Rule,

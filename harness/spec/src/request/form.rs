@@ -9,10 +9,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{
-    left_out::Written,
-    parameters::{Parameters, is_for},
-};
+use super::parameters::{Parameters, is_for};
 use crate::cell::shown;
 
 /// Something that is tried in a request. What must become of it is said by the rules.
@@ -46,6 +43,19 @@ pub struct Form {
     pub is_exhaustive: bool,
     /// Line of `requests.yaml` where its place is written, from 1.
     pub line: u32,
+}
+
+/// A form as one place has it.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Where it is written, as [`Form::written`] has it.
+    pub(super) key: Arc<str>,
+    /// Its name, with `<item>` where it has an `each`.
+    pub(super) name: String,
+    /// What its `else` says.
+    pub(super) reason: Option<String>,
+    /// One for each item; none at a place for which it is not.
+    pub(super) forms: Vec<Form>,
 }
 
 /// One change of a request.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::form::Form;
+use super::form::Written;
 
 /// A form that is tried at other places of the same kind and makes no sense at this one.
 #[derive(Debug, Clone)]
@@ -11,23 +11,10 @@ pub struct LeftOut {
     pub place: String,
     /// Its name as it is written, with `<item>` where it has an `each`.
     pub name: String,
-    /// Where it is written, as [`Form::written`] has it.
+    /// Where it is written, as [`super::Form::written`] has it.
     pub written: Arc<str>,
     /// Why there is no such form at the place.
     pub reason: String,
-}
-
-/// A form as one place has it.
-#[derive(Debug)]
-pub(super) struct Written {
-    /// Where it is written, as [`Form::written`] has it.
-    pub(super) key: Arc<str>,
-    /// Its name, with `<item>` where it has an `each`.
-    pub(super) name: String,
-    /// What its `else` says.
-    pub(super) reason: Option<String>,
-    /// One for each item; none at a place for which it is not.
-    pub(super) forms: Vec<Form>,
 }
 
 /// Those of a place that have no form there; of several that have the same name one is enough. The error says
