@@ -3,26 +3,39 @@
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use xs2aspec_record::Exit;
-use xs2aspec_suite::{Suite, matrix::Cell};
+use xs2aspec_suite::{
+    Suite,
+    matrix::{Cell, Decision},
+};
 
 use crate::Failure;
 
-/// A decision about a cell: its letter, what it means, and its colour.
-struct Decision {
+/// How a decision is drawn: its letter, what it means, and its colour.
+struct Drawn {
+    decision: Decision,
     letter: char,
     means: &'static str,
     colour: &'static str,
 }
 
-const DECISIONS: [Decision; 7] = [
-    Decision { letter: 'R', means: "refused, or it is a violation", colour: "#f4b6b6" },
-    Decision { letter: 'r', means: "refused, or it is a warning", colour: "#fbe3c4" },
-    Decision { letter: 'A', means: "accepted, or it is a violation", colour: "#b9e3c0" },
-    Decision { letter: 'a', means: "accepted, or it is a warning", colour: "#dff3e2" },
-    Decision { letter: 'c', means: "as the profile chooses", colour: "#cfdff5" },
-    Decision { letter: 'o', means: "observed, for the reason that is given", colour: "#eeeeee" },
-    Decision { letter: '.', means: "the place has no such form", colour: "#ffffff" },
+const fn drawn(decision: Decision, letter: char, means: &'static str, colour: &'static str) -> Drawn {
+    Drawn { decision, letter, means, colour }
+}
+
+const DECISIONS: [Drawn; 9] = [
+    drawn(Decision::Refused, 'R', "refused, or it is a violation", "#f4b6b6"),
+    drawn(Decision::RefusedOrWarned, 'r', "refused, or it is a warning", "#fbe3c4"),
+    drawn(Decision::Accepted, 'A', "accepted, or it is a violation", "#b9e3c0"),
+    drawn(Decision::AcceptedOrWarned, 'a', "accepted, or it is a warning", "#dff3e2"),
+    drawn(Decision::Choice, 'c', "as the profile chooses", "#cfdff5"),
+    drawn(Decision::Observed, 'o', "observed, for the reason that is given", "#eeeeee"),
+    drawn(Decision::Plain, '=', "the plain request is so", "#f7fbf7"),
+    drawn(Decision::Written, 'w', "asked by a case file", "#f7f7fb"),
+    drawn(Decision::LeftOut, '-', "makes no sense there, for the reason that is given", "#f7f7f7"),
 ];
+
+/// What a point means.
+const NONE: &str = "a form of other places: of another kind, of another list, or of one place alone";
 
 /// Draws the matrix: in the terminal, as JSON, or as a page.
 pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<Exit, Failure> {
@@ -37,6 +50,7 @@ pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<
         for table in tables(&cells) {
             say!("{}", table.text());
         }
+        say!(". ({NONE})");
     }
     if !is_json {
         say!("{}", totals(&cells));
@@ -46,29 +60,26 @@ pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<
 
 /// How many cells there are of each decision, in one line.
 fn totals(cells: &[Cell]) -> String {
-    let count = |letter| cells.iter().filter(|cell| decision(cell) == letter).count();
-    let counts = DECISIONS.iter().filter(|decision| decision.letter != '.');
-    let counts = counts.map(|one| format!("{} {} ({})", count(one.letter), one.letter, one.means));
-    format!("{} cells, each decided: {}", cells.len(), counts.collect::<Vec<_>>().join(", "))
+    let count = |decision| cells.iter().filter(|cell| cell.decision == decision).count();
+    let counts = DECISIONS.map(|one| format!("{} {} ({})", count(one.decision), one.letter, one.means));
+    format!("{} cells, each decided: {}", cells.len(), counts.join(", "))
 }
 
-fn decision(cell: &Cell) -> char {
-    let is_warned = cell.strength == "expected";
-    match (cell.expect.as_str(), is_warned) {
-        ("observed", _) => 'o',
-        ("as the target profile chooses", _) => 'c',
-        ("accepted", false) => 'A',
-        ("accepted", true) => 'a',
-        (_, false) => 'R',
-        (_, true) => 'r',
-    }
+fn look(cell: &Cell) -> Option<&'static Drawn> {
+    DECISIONS.iter().find(|one| one.decision == cell.decision)
 }
 
 /// Places of one operation that share their forms, beside each other.
 struct Table<'a> {
     title: String,
-    places: Vec<String>,
-    rows: Vec<(String, BTreeMap<usize, &'a Cell>)>,
+    places: Vec<&'a str>,
+    rows: Vec<Row<'a>>,
+}
+
+/// A form, with its cell at each place by number.
+struct Row<'a> {
+    form: &'a str,
+    cells: BTreeMap<usize, &'a Cell>,
 }
 
 /// One table for each operation and part of a request.
@@ -77,26 +88,40 @@ fn tables(cells: &[Cell]) -> Vec<Table<'_>> {
     for cell in cells {
         let part = cell.place.split('/').next().filter(|part| !part.is_empty()).unwrap_or("whole");
         let title = format!("{} {part}", cell.operation);
-        if tables.last().is_none_or(|table| table.title != title) {
-            tables.push(Table { title, places: Vec::new(), rows: Vec::new() });
-        }
-        let Some(table) = tables.last_mut() else { continue };
-        let known = table.places.iter().position(|place| *place == cell.place);
-        let place = known.unwrap_or_else(|| {
-            table.places.push(cell.place.clone());
-            table.places.len() - 1
-        });
-        let row = table.rows.iter().position(|(form, _)| *form == cell.form);
-        let row = row.unwrap_or_else(|| {
-            table.rows.push((cell.form.clone(), BTreeMap::new()));
-            table.rows.len() - 1
-        });
-        table.rows[row].1.insert(place, cell);
+        let table = index_or_push(
+            &mut tables,
+            |table| table.title == title,
+            || Table { title: title.clone(), places: Vec::new(), rows: Vec::new() },
+        );
+        tables[table].add(cell);
     }
     tables
 }
 
-impl Table<'_> {
+/// The number of the item that fits, which is added where none does.
+fn index_or_push<T>(items: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+    items.iter().position(fits).unwrap_or_else(|| {
+        items.push(new());
+        items.len() - 1
+    })
+}
+
+impl<'a> Table<'a> {
+    /// A form that is left out at a place is so in the row of each item that it has elsewhere. These come first.
+    fn add(&mut self, cell: &'a Cell) {
+        let place = index_or_push(&mut self.places, |place| *place == cell.place, || &cell.place);
+        let is_left_out = cell.decision == Decision::LeftOut;
+        let elsewhere = |row: &&mut Row<'_>| row.cells.values().any(|other| other.written == cell.written);
+        let mut rows = self.rows.iter_mut().filter(elsewhere).peekable();
+        if is_left_out && rows.peek().is_some() {
+            rows.for_each(|row| _ = row.cells.entry(place).or_insert(cell));
+            return;
+        }
+        let new = || Row { form: &cell.form, cells: BTreeMap::new() };
+        let row = index_or_push(&mut self.rows, |row| row.form == cell.form, new);
+        self.rows[row].cells.insert(place, cell);
+    }
+
     fn text(&self) -> String {
         let mut text = format!("{}\n", self.title);
         for (number, place) in self.places.iter().enumerate() {
@@ -107,8 +132,9 @@ impl Table<'_> {
                 if place.is_empty() { "" } else { "+" }
             );
         }
-        for (form, cells) in &self.rows {
-            let letter = |place: usize| cells.get(&place).map_or('.', |cell| decision(cell));
+        for Row { form, cells } in &self.rows {
+            let letter =
+                |place: usize| cells.get(&place).and_then(|cell| look(cell)).map_or('.', |one| one.letter);
             let letters: Vec<String> =
                 (0..self.places.len()).map(|place| letter(place).to_string()).collect();
             _ = writeln!(text, "  {}  {form}", letters.join(" "));
@@ -123,23 +149,24 @@ fn drawn_page(cells: &[Cell]) -> String {
          table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:2px 5px;text-align:center}\
          th.form{text-align:left;font-weight:normal}th.place{writing-mode:vertical-rl;font-weight:normal}</style>\n",
     );
-    _ = writeln!(page, "<h1>Places and mistakes</h1><p>{}</p>", escaped(&totals(cells)));
+    _ = writeln!(page, "<h1>Places and mistakes</h1><p>{}; . ({NONE})</p>", escaped(&totals(cells)));
     for table in tables(cells) {
         _ = write!(page, "<h2>{}</h2><table><tr><th></th>", escaped(&table.title));
         for place in &table.places {
             _ = write!(page, "<th class=\"place\">{}</th>", escaped(place));
         }
         page.push_str("</tr>\n");
-        for (form, cells) in &table.rows {
+        for Row { form, cells } in &table.rows {
             _ = write!(page, "<tr><th class=\"form\">{}</th>", escaped(form));
             for place in 0..table.places.len() {
                 let cell = cells.get(&place);
-                let letter = cell.map_or('.', |cell| decision(cell));
-                let colour = DECISIONS.iter().find(|one| one.letter == letter).map_or("", |one| one.colour);
-                let says = cell.map_or(String::new(), |cell| {
-                    let reason = cell.reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-                    format!("{}: {}{reason}", cell.clause, cell.expect)
-                });
+                let (letter, colour, means) = cell
+                    .and_then(|cell| look(cell))
+                    .map_or(('.', "#ffffff", NONE), |one| (one.letter, one.colour, one.means));
+                let (clause, expect, reason) =
+                    cell.map_or((&None, &None, &None), |cell| (&cell.clause, &cell.expect, &cell.reason));
+                let says = [clause.as_deref(), expect.as_deref().or(Some(means)), reason.as_deref()];
+                let says = says.into_iter().flatten().collect::<Vec<_>>().join(": ");
                 _ = write!(
                     page,
                     "<td style=\"background:{colour}\" title=\"{}\">{letter}</td>",

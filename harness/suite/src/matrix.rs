@@ -1,9 +1,11 @@
 //! The matrix: one case for each form of each place of the spec. What must come back, and the clause that says
 //! so, is what the rules of the place make of it.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use xs2aspec_spec::{
-    At, Problem,
+    At, Problem, Strength,
     request::{Due, Form},
 };
 
@@ -69,16 +71,49 @@ pub struct Cell {
     pub operation: String,
     /// The place; none for the request as a whole.
     pub place: String,
-    /// The form: a mistake or a lawful value.
+    /// The form: a mistake or a lawful value. Where no case is made of it, its name as it is written.
     pub form: String,
+    /// Where the form is written; the same for all items of its `each`.
+    #[serde(skip)]
+    pub written: Arc<str>,
+    /// What is decided.
+    pub decision: Decision,
     /// The clause that says what must come back.
-    pub clause: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clause: Option<String>,
     /// Strength of the clause, in a word.
-    pub strength: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<&'static str>,
     /// What must come back.
-    pub expect: String,
-    /// Why nothing is expected, where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// Why nothing is expected, or nothing is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// What is decided of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// A refusal, or it is a violation.
+    Refused,
+    /// A refusal, or it is a warning.
+    RefusedOrWarned,
+    /// Acceptance, or it is a violation.
+    Accepted,
+    /// Acceptance, or it is a warning.
+    AcceptedOrWarned,
+    /// What the target profile chooses.
+    Choice,
+    /// Nothing: it is recorded.
+    Observed,
+    /// The plain request is that already.
+    Plain,
+    /// A case file has it better.
+    Written,
+    /// Not asked: it makes no sense at this place.
+    LeftOut,
 }
 
 /// Every field of the matrix, in the order of places and forms.
@@ -86,21 +121,48 @@ pub(crate) fn cells(parts: &Parts, forms: &Forms) -> Vec<Cell> {
     let of_operation = |operation: &'_ str| {
         let cases = forms.of_operation(operation, parts).map_or(&[][..], |all| &all.cases);
         let forms = parts.requests.forms(operation).iter().zip(cases);
-        let forms = forms.filter(|(form, _)| !form.is_written);
-        forms.filter_map(|(form, drawn)| cell(operation, form, drawn.as_ref()?, parts)).collect::<Vec<_>>()
+        let cells = forms.filter_map(|(form, drawn)| cell(operation, form, drawn.as_ref(), parts));
+        let left_out = parts.requests.left_out(operation).iter().map(|left_out| Cell {
+            operation: operation.to_owned(),
+            place: left_out.place.clone(),
+            form: left_out.name.clone(),
+            written: Arc::clone(&left_out.written),
+            decision: Decision::LeftOut,
+            clause: None,
+            strength: None,
+            expect: None,
+            reason: Some(left_out.reason.clone()),
+        });
+        cells.chain(left_out).collect::<Vec<_>>()
     };
     parts.requests.operations().flat_map(of_operation).collect()
 }
 
-fn cell(operation: &str, form: &Form, (case, due): &(Case, Due), parts: &Parts) -> Option<Cell> {
-    let reason = if let Due::Open(why) = due { Some(why.clone()) } else { None };
+fn cell(operation: &str, form: &Form, drawn: Option<&(Case, Due)>, parts: &Parts) -> Option<Cell> {
+    let clause = drawn.map_or(&form.clause, |(case, _)| &case.clause);
+    let strength = &parts.spec.clauses.get(clause)?.strength;
+    let is_warned = *strength == Strength::Expected;
+    let (decision, reason) = match drawn {
+        _ if form.is_written => (Decision::Written, None),
+        None => (Decision::Plain, None),
+        Some((_, due)) => match (due, is_warned) {
+            (Due::Accepted { .. }, false) => (Decision::Accepted, None),
+            (Due::Accepted { .. }, true) => (Decision::AcceptedOrWarned, None),
+            (Due::Refused { .. }, false) => (Decision::Refused, None),
+            (Due::Refused { .. }, true) => (Decision::RefusedOrWarned, None),
+            (Due::Choice { .. }, _) => (Decision::Choice, None),
+            (Due::Open(why), _) => (Decision::Observed, Some(why.clone())),
+        },
+    };
     Some(Cell {
         operation: operation.to_owned(),
         place: form.place.clone(),
         form: form.label.clone(),
-        strength: parts.spec.clauses.get(&case.clause)?.strength.word(),
-        expect: case.expect.to_string(),
-        clause: case.clause.clone(),
+        written: Arc::clone(&form.written),
+        decision,
+        clause: Some(clause.clone()),
+        strength: Some(strength.word()),
+        expect: drawn.map(|(case, _)| case.expect.to_string()),
         reason,
     })
 }

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use super::{
     condition::{Cells, WordList, Words},
     definition::{FILE, File, Header, List},
-    form::{self, Form},
+    form::{self, Form, Written},
+    left_out::{LeftOut, left_out},
     operation::{Operation, Place},
     parameters::Parameters,
     rule::Rule,
@@ -55,6 +56,8 @@ struct Compiler<'a> {
 /// A place that is to be compiled.
 struct Spot<'a> {
     at: String,
+    /// Name of its own block, and of that of every place like it.
+    blocks: (String, &'static str),
     /// Where its row is written.
     row: &'a At<Block>,
     own: &'a Block,
@@ -69,6 +72,7 @@ struct Spot<'a> {
 struct Made {
     places: Vec<Place>,
     forms: Vec<Form>,
+    left_out: Vec<LeftOut>,
 }
 
 /// The file, and what it says of signing.
@@ -115,6 +119,15 @@ pub(super) fn operations(
     Ok(operations)
 }
 
+impl Made {
+    /// Adds the forms of a place, and those that it has not.
+    fn add(&mut self, at: &str, written: Vec<Written>) -> Result<(), String> {
+        self.left_out.extend(left_out(at, &written)?);
+        self.forms.extend(written.into_iter().flat_map(|one| one.forms));
+        Ok(())
+    }
+}
+
 impl Compiler<'_> {
     fn operation<'a>(
         &self,
@@ -143,22 +156,24 @@ impl Compiler<'_> {
             }
             let at = format!("header/{}", header.header);
             let every = &self.file.every_header.value;
+            let blocks = (at.clone(), "every-header");
             self.place(
-                Spot { at, row: own, own: &own.value, every, inherited: parameters },
+                Spot { at, blocks, row: own, own: &own.value, every, inherited: parameters },
                 plain,
                 &mut made,
             )?;
         }
         let places = [
-            ("query", &file.queries, &self.file.every_query.value),
-            ("body", &file.members, &self.file.every_member.value),
+            ("query", "every-query", &file.queries, &self.file.every_query.value),
+            ("body", "every-member", &file.members, &self.file.every_member.value),
         ];
-        for (part, rows, every) in places {
+        for (part, block, rows, every) in places {
             for row in rows {
                 let at = format!("{part}/{}", name_of(row, &row.value)?);
+                let blocks = (at.clone(), block);
                 let mut inherited = common.clone();
                 inherited.insert("nested".to_owned(), false.into());
-                self.place(Spot { at, row, own: &row.value, every, inherited }, plain, &mut made)?;
+                self.place(Spot { at, blocks, row, own: &row.value, every, inherited }, plain, &mut made)?;
             }
         }
         let mut parameters = Parameters::new(common);
@@ -170,12 +185,15 @@ impl Compiler<'_> {
         for rule in list(&every.value, "rules") {
             rules.extend(self.rule(every, rule, &parameters)?);
         }
+        let mut written = Vec::new();
         for form in &file.forms {
-            made.forms.extend(self.form(form, &Value::Object(form.value.clone()), "", &mut parameters)?);
+            let value = Value::Object(form.value.clone());
+            written.push(self.form(form, &value, ("whole", ""), &mut parameters)?);
         }
         for form in list(&every.value, "forms") {
-            made.forms.extend(self.form(every, form, "", &mut parameters)?);
+            written.push(self.form(every, form, ("every-request", ""), &mut parameters)?);
         }
+        made.add("", written).map_err(|message| every.problem(FILE, message))?;
         self.note(&parameters);
         if file.signed {
             made.forms.extend(signing.forms(plain));
@@ -187,6 +205,7 @@ impl Compiler<'_> {
             places: made.places,
             rules,
             forms: made.forms,
+            left_out: made.left_out,
         };
         operation.watch(plain);
         Ok(operation)
@@ -194,7 +213,7 @@ impl Compiler<'_> {
 
     /// Adds a place and what stands below it.
     fn place(&self, spot: Spot<'_>, plain: &View<'_>, made: &mut Made) -> Result<(), Problem> {
-        let Spot { at, row, own, every, inherited } = spot;
+        let Spot { at, blocks: (block, every_block), row, own, every, inherited } = spot;
         let sent = is_sent(plain, &at);
         let nothing = Block::new();
         let kind = match own.get("kind").and_then(Value::as_str) {
@@ -241,14 +260,22 @@ impl Compiler<'_> {
         let mut said = parameters.values().clone();
         said.extend(own.get("kind").map(|kind| ("kind".to_owned(), kind.clone())));
         made.places.push(Place { at: at.clone(), rules, watches: None, row: said });
-        for form in list(every, "forms").chain(own_rules("forms")) {
-            made.forms.extend(self.form(row, form, &at, &mut parameters)?);
+        let kind_block = own.get("kind").and_then(Value::as_str).unwrap_or_default();
+        let mut written = Vec::new();
+        for (name, block) in [(every_block, every), (&block, own), (kind_block, kind)] {
+            for form in list(block, "forms") {
+                written.push(self.form(row, form, (name, &at), &mut parameters)?);
+            }
         }
+        made.add(&at, written).map_err(|message| row.problem(FILE, message))?;
         for member in own_rules("members") {
             let Some(below) = member.as_object() else {
                 return Err(row.problem(FILE, format!("`{member}` is no member: a mapping")));
             };
-            let at = format!("{at}/{}", name_of(row, below)?);
+            let name = name_of(row, below)?;
+            let holder = if kind_block.is_empty() { &block } else { kind_block };
+            let blocks = (format!("{holder}/{name}"), every_block);
+            let at = format!("{at}/{name}");
             let mut inherited = parameters.values().clone();
             // What the value that holds it is, is no word of its own.
             for own in ["json", "type-clause", "lawful"] {
@@ -256,7 +283,7 @@ impl Compiler<'_> {
             }
             inherited.insert("nested".to_owned(), true.into());
             inherited.insert("required".to_owned(), false.into());
-            self.place(Spot { at, row, own: below, every, inherited }, plain, made)?;
+            self.place(Spot { at, blocks, row, own: below, every, inherited }, plain, made)?;
         }
         self.note(&parameters);
         Ok(())
@@ -281,12 +308,13 @@ impl Compiler<'_> {
         &self,
         row: &At<Block>,
         form: &Value,
-        at: &str,
+        (block, at): (&str, &str),
         of: &mut Parameters,
-    ) -> Result<Vec<Form>, Problem> {
+    ) -> Result<Written, Problem> {
         let lists = |value: Value| self.with_lists(value);
         let items = |each: &Value| self.items(each);
-        Form::read(form, (at, row.line), of, &items, &lists).map_err(|message| row.problem(FILE, message))
+        Form::read(form, (block, at, row.line), of, &items, &lists)
+            .map_err(|message| row.problem(FILE, message))
     }
 
     /// The items of an `each`.

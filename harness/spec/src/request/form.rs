@@ -1,6 +1,9 @@
 //! Forms: what is tried at a place, lawful values and mistakes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -16,6 +19,8 @@ pub struct Form {
     pub name: String,
     /// Name, unique at its place, which can be part of the id of a case.
     pub label: String,
+    /// Where it is written, and its name there: one for all items of its `each` and all places that have it.
+    pub written: Arc<str>,
     /// The place at which it stands.
     pub place: String,
     /// The clause that it is about.
@@ -38,6 +43,19 @@ pub struct Form {
     pub is_exhaustive: bool,
     /// Line of `requests.yaml` where its place is written, from 1.
     pub line: u32,
+}
+
+/// A form as one place has it.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Where it is written, as [`Form::written`] has it.
+    pub(super) key: Arc<str>,
+    /// Its name, with `<item>` where it has an `each`.
+    pub(super) name: String,
+    /// What its `else` says.
+    pub(super) reason: Option<String>,
+    /// One for each item; none at a place for which it is not.
+    pub(super) forms: Vec<Form>,
 }
 
 /// One change of a request.
@@ -163,37 +181,46 @@ impl Edit {
 }
 
 impl Form {
-    /// Reads a form for a place: one for each item of its `each`. None if its `only` says that it is for others.
-    /// `items` writes out what `each` says, and `lists` each list that a value names.
+    /// Reads a form of a block for a place: one for each item of its `each`. None if its `only` says that it is
+    /// for others. `items` writes out what `each` says, and `lists` each list that a value names.
     pub(super) fn read(
         form: &Value,
-        (at, line): (&str, u32),
+        (block, at, line): (&str, &str, u32),
         of: &mut Parameters,
         items: &dyn Fn(&Value) -> Result<Vec<Value>, String>,
         lists: &dyn Fn(Value) -> Result<Value, String>,
-    ) -> Result<Vec<Self>, String> {
+    ) -> Result<Written, String> {
         let Value::Object(members) = form else { return Err(format!("`{form}` is no form: a mapping")) };
         let mut members = members.clone();
+        let name = members.get("name").map(shown).unwrap_or_default();
+        let reason = match members.shift_remove("else") {
+            None => None,
+            Some(Value::String(reason)) => Some(reason),
+            Some(other) => {
+                return Err(format!("`else: {other}` of the form `{name}` wants a reason: a text"));
+            }
+        };
+        let mut written = Written { key: format!("{block} {name}").into(), name, reason, forms: vec![] };
         if !is_for(members.shift_remove("only"), of)? {
-            return Ok(vec![]);
+            return Ok(written);
         }
         let each = match members.shift_remove("each") {
             None => vec![Value::Null],
             Some(each) => items(&of.fill(&each)?)?,
         };
         let members = Value::Object(members);
-        let mut forms = Vec::new();
         for item in each {
             of.set("item", item);
             let filled = lists(of.fill(&members)?)?;
             let read: FormFile =
                 serde_json::from_value(filled).map_err(|error| format!("`{form}`: {error}"))?;
-            forms.push(Self::new(read, at, line).map_err(|what| format!("`{form}` {what}"))?);
+            let read = Self::new(read, &written.key, at, line).map_err(|what| format!("`{form}` {what}"))?;
+            written.forms.push(read);
         }
-        Ok(forms)
+        Ok(written)
     }
 
-    fn new(file: FormFile, at: &str, line: u32) -> Result<Self, &'static str> {
+    fn new(file: FormFile, written: &Arc<str>, at: &str, line: u32) -> Result<Self, &'static str> {
         let mut edits = Vec::new();
         if file.absent {
             edits.push(Edit::Remove(at.to_owned()));
@@ -218,6 +245,7 @@ impl Form {
         Ok(Self {
             name: String::new(),
             label: label(&shown(&file.name)),
+            written: Arc::clone(written),
             place: at.to_owned(),
             clause: file.clause,
             edits,

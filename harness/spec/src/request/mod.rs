@@ -9,6 +9,7 @@ mod definition;
 mod draw;
 mod form;
 mod iban;
+mod left_out;
 mod operation;
 mod outcome;
 mod parameters;
@@ -25,6 +26,7 @@ pub use self::{
     definition::{FILE, Surrounding},
     draw::draw,
     form::{Before, Edit, Form, Prepared},
+    left_out::LeftOut,
     outcome::Due,
     parameters::computed,
     view::{Payload, View},
@@ -75,6 +77,12 @@ impl RequestRules {
     /// What is tried in requests of an operation.
     pub fn forms(&self, operation: &str) -> &[Form] {
         self.operations.get(operation).map_or(&[], |operation| &operation.forms)
+    }
+
+    /// What is tried at other places of an operation, or of the same place in other operations, and makes no sense
+    /// at one of its own.
+    pub fn left_out(&self, operation: &str) -> &[LeftOut] {
+        self.operations.get(operation).map_or(&[], |operation| &operation.left_out)
     }
 
     /// In which lawful surroundings mistakes are made.

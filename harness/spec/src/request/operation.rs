@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     form::{Form, Prepared},
+    left_out::LeftOut,
     outcome::Outcome,
     rule::Rule,
     scope::Scope,
@@ -23,6 +24,8 @@ pub(super) struct Operation {
     /// Rules that no single place has.
     pub(super) rules: Vec<Rule>,
     pub(super) forms: Vec<Form>,
+    /// Forms of other places that make no sense at one of these.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A place of a request.

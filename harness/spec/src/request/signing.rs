@@ -74,6 +74,7 @@ impl Signing {
         let form = |name: String, clause: &str, signing: Map<String, Value>| Form {
             name: String::new(),
             label: name.replace(' ', "-"),
+            written: name.into(),
             place: "signing".to_owned(),
             clause: clause.to_owned(),
             edits: vec![],

@@ -19,7 +19,7 @@ every-member:
     - { missing: true, only: { required: true }, breaks: "<clause>.required" }
     - { absent: true, keeps: true }
   forms:
-    - { name: absent, only: { sent: true }, absent: true, clause: "<clause>.required" }
+    - { name: absent, only: { sent: true }, else: the plain request has none, absent: true, clause: "<clause>.required" }
 every-header:
   rules:
     - { absent: true, only: { presence: R }, breaks: "header.<name>" }
@@ -229,6 +229,21 @@ fn forms_are_those_of_the_kind_with_the_numbers_of_the_place() {
 }
 
 #[test]
+fn a_place_that_has_not_a_form_of_its_kind_says_why() {
+    let rules = load(SMALL).unwrap();
+    let left_out: Vec<_> =
+        rules.left_out("post").iter().map(|one| (one.place.as_str(), one.name.as_str())).collect();
+    let places = ["body/colour", "body/size", "body/unit", "body/ids", "body/days"];
+    assert_eq!(left_out, places.map(|place| (place, "absent")));
+    assert!(rules.left_out("post").iter().all(|one| one.reason == "the plain request has none"));
+    // Another form of the same name stands for it.
+    let more =
+        "    - { name: absent, only: { sent: false }, absent: true, clause: post.colour }\nevery-header:";
+    let both = load(&SMALL.replacen("every-header:", more, 1)).unwrap();
+    assert_eq!(both.left_out("post").len(), 0);
+}
+
+#[test]
 fn each_mistake_in_the_file_is_said_with_its_line_and_a_near_name() {
     for (right, wrong, expected) in [
         (
@@ -259,6 +274,21 @@ fn each_mistake_in_the_file_is_said_with_its_line_and_a_near_name() {
             "operation `pots` has no plain request; did you mean `post`?",
         ),
         ("nothing-created: [header]", "nothing-made: [header]", "unknown field `nothing-made`"),
+        (
+            "only: { sent: true }, else: the plain request has none",
+            "only: { sent: true }",
+            ":35:9: the form `every-member absent` is left out at `body/colour`, by its `only`",
+        ),
+        (
+            "else: the plain request has none",
+            "else: 3",
+            "`else: 3` of the form `absent` wants a reason: a text",
+        ),
+        (
+            "{ name: most, value",
+            "{ name: most, each: [], value",
+            ":34:9: the form `text most` is left out at `body/title`, by its `only` or because its `each`",
+        ),
     ] {
         assert!(SMALL.contains(right), "{right}");
         let found = load(&SMALL.replacen(right, wrong, 1)).map(|_| ()).unwrap_err();

@@ -3,5 +3,6 @@
 mod embedded;
 mod ledger;
 mod loading;
+mod matrix;
 mod scaffold;
 mod tables;

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use xs2aspec_suite::{Coverage, Strength, Suite, Tree, lint};
 
+use crate::support::xs2aspec;
+
 #[test]
 fn the_suite_keeps_the_authoring_rules_and_covers_every_statement() {
     let suite = Suite::load(Tree::embedded()).unwrap();
@@ -30,6 +32,30 @@ fn the_inventory_is_current() {
         "cases/inventory.tsv is not current.\ngone: {gone:#?}\nnew: {new:#?}\n\
          If this is meant: bash .ci/bless"
     );
+}
+
+#[test]
+fn the_matrix_shows_what_makes_no_sense_at_a_place_with_its_reason() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let page = folder.path().join("matrix.html");
+    let (exit, said) = xs2aspec(&["coverage", "--matrix"]);
+    assert_eq!(exit, Some(0), "{said}");
+    // A row of a form that some places of its kind have, and one of a form that no place of the table has.
+    let row = |form: &str| -> BTreeSet<char> {
+        let line = said.lines().find(|line| line.ends_with(&format!("  {form}"))).unwrap();
+        line[..line.len() - form.len()].chars().filter(|letter| *letter != ' ').collect()
+    };
+    assert_eq!(row("iban-of-DE"), BTreeSet::from(['.', 'a', '-']));
+    assert_eq!(row("body-raw-<item.name>"), BTreeSet::from(['-']));
+    let (exit, said) = xs2aspec(&["coverage", "--page", page.to_str().unwrap()]);
+    assert_eq!(exit, Some(0), "{said}");
+    let drawn = std::fs::read_to_string(&page).unwrap();
+    let reason = "makes no sense there, for the reason that is given: the operation has no body\">-</td>";
+    assert!(drawn.contains(reason));
+    let (_, json) = xs2aspec(&["coverage", "--matrix", "--json"]);
+    let cells: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    let left_out = cells.iter().filter(|cell| cell["decision"] == "left-out").count();
+    assert!(left_out > 100 && said.contains(&format!(" {left_out} - (makes no sense there")), "{said}");
 }
 
 #[test]
