@@ -235,7 +235,7 @@ pub struct CaseVerdict {
     pub changes: Vec<String>,
     /// Which of many changes are refused, of a case that must be accepted with all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub culprit: Option<Culprit>,
+    pub culprit: Option<Box<Culprit>>,
     /// The plain case whose request this is once more: nothing was sent again, and its answer is judged for
     /// this clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,7 +254,7 @@ pub struct CaseVerdict {
 impl CaseVerdict {
     /// The changes that make the verdict what it is, as far as that is known, in words.
     pub fn telling_changes(&self) -> Vec<String> {
-        match &self.culprit {
+        match self.culprit.as_deref() {
             Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| form.changes.join("; ")).collect(),
             _ => self.changes.clone(),
         }

@@ -47,12 +47,13 @@ impl<'a> Culprits<'a> {
             *operation == verdict.operation && forms.iter().flat_map(|form| &form.changes).all(is_made)
         });
         if let Some((_, forms, row)) = known {
-            verdict.culprit = Some(Culprit::Found { forms: forms.clone(), shown_by: Some(row.clone()) });
+            let found = Culprit::Found { forms: forms.clone(), shown_by: Some(row.clone()) };
+            verdict.culprit = Some(Box::new(found));
             return false;
         }
         if self.rows >= ROWS {
             let why = format!("{ROWS} refused cases were asked in parts before it, and no more are");
-            verdict.culprit = Some(Culprit::Unknown { why });
+            verdict.culprit = Some(Box::new(Culprit::Unknown { why }));
             return false;
         }
         (self.waiting, self.is_held) = (Some(case), true);
@@ -67,13 +68,13 @@ impl<'a> Culprits<'a> {
         if narrowed.culprit.is_none() {
             unconfirm(verdict, "the target refused it, and accepted it when the same was asked again");
         }
-        verdict.culprit = narrowed.culprit;
+        verdict.culprit = narrowed.culprit.map(Box::new);
         self.keep(verdict);
     }
 
     /// Learns from the verdict of a row that was narrowed.
     pub(crate) fn keep(&mut self, verdict: &CaseVerdict) {
-        match &verdict.culprit {
+        match verdict.culprit.as_deref() {
             Some(Culprit::Found { forms, shown_by: None }) => {
                 self.found.push((verdict.operation.clone(), forms.clone(), verdict.case.clone()));
             }

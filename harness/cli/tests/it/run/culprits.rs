@@ -56,12 +56,12 @@ fn names(fault: &str, only: &str, places: &[&str], sentence: &str) -> Ran {
     let ran = run(&out, &["--fault", fault, "--only", only]);
     assert!(ran.refused().count() > 10, "{}", ran.said);
     for verdict in ran.refused() {
-        let forms = verdict.culprit.as_ref().map(Culprit::forms).unwrap_or_default();
+        let forms = verdict.culprit.as_deref().map(Culprit::forms).unwrap_or_default();
         let named: Vec<&str> = forms.iter().map(|form| form.place.as_str()).collect();
         let is_there = named.iter().zip(places).all(|(named, place)| named.starts_with(place));
         assert!(is_there && named.len() == places.len(), "{verdict:?}");
         assert!(forms.iter().flat_map(|form| &form.changes).all(|change| verdict.changes.contains(change)));
-        let Some(Culprit::Found { shown_by, .. }) = &verdict.culprit else { panic!("{verdict:?}") };
+        let Some(Culprit::Found { shown_by, .. }) = verdict.culprit.as_deref() else { panic!("{verdict:?}") };
         // Either it was asked in parts, or another one was.
         let shows = shown_by.as_ref().unwrap_or(&verdict.case);
         assert_eq!(ran.narrowed().contains_key(verdict.case.as_str()), shown_by.is_none(), "{verdict:?}");
@@ -124,7 +124,7 @@ fn however_many_cases_are_in_flight_the_same_is_asked() {
         ran.exchanges.iter().map(|one| (one.number, one.case.clone(), one.step.clone())).collect()
     };
     assert_eq!(asked(&ran[0]), asked(&ran[1]));
-    let culprits = |ran: &Ran| -> Vec<Option<Culprit>> {
+    let culprits = |ran: &Ran| -> Vec<Option<Box<Culprit>>> {
         ran.verdicts.iter().map(|verdict| verdict.culprit.clone()).collect()
     };
     assert_eq!(culprits(&ran[0]), culprits(&ran[1]));
