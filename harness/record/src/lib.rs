@@ -23,6 +23,7 @@ pub mod chain;
 pub mod changes;
 pub mod clauses;
 pub mod counts;
+pub mod culprit;
 pub mod digest;
 pub mod event;
 pub mod exit;
@@ -41,6 +42,7 @@ pub use chain::HashChain;
 pub use changes::Changes;
 pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClauses};
 pub use counts::Counts;
+pub use culprit::{Culprit, RefusedForm};
 pub use event::{
     Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, Resumed, RunFinished,
     RunStarted, TargetProfile,

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::level::{ClauseLevel, Level, LevelSource};
+use crate::{
+    culprit::Culprit,
+    level::{ClauseLevel, Level, LevelSource},
+};
 
 /// What a run concludes about one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -142,6 +145,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether it is what the target made of the request as a whole, under the clause of the case.
+    pub fn is_answer_to(&self, verdict: &CaseVerdict) -> bool {
+        self.at == "status" && self.clause == verdict.clause
+    }
+
     /// The mismatch in words: `expected a refusal (4xx), got 201`, with the place in the answer where that is
     /// not the status.
     pub fn mismatch(&self) -> String {
@@ -225,6 +233,9 @@ pub struct CaseVerdict {
     /// 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// Which of many changes are refused, of a case that must be accepted with all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub culprit: Option<Box<Culprit>>,
     /// The plain case whose request this is once more: nothing was sent again, and its answer is judged for
     /// this clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,6 +252,14 @@ pub struct CaseVerdict {
 }
 
 impl CaseVerdict {
+    /// The changes that make the verdict what it is, as far as that is known, in words.
+    pub fn telling_changes(&self) -> Vec<String> {
+        match self.culprit.as_deref() {
+            Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| form.changes.join("; ")).collect(),
+            _ => self.changes.clone(),
+        }
+    }
+
     /// The verdict by its findings; `None` where it has none.
     pub fn by_findings(&self) -> Option<Verdict> {
         let worst = self.findings.iter().map(|finding| finding.level).max()?;
@@ -292,6 +311,7 @@ pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
         absence: None,
         control: None,
         changes: vec![],
+        culprit: None,
         same_as: None,
         unconfirmed: false,
         exchange: None,

@@ -13,6 +13,7 @@
 
 mod answer_checks;
 mod codes;
+mod culprits;
 pub mod doctor;
 pub mod drawn;
 pub mod exchange;
@@ -28,6 +29,7 @@ mod release;
 pub mod resume;
 pub mod run;
 pub mod seal;
+mod search;
 pub mod session;
 mod strength;
 mod transport;

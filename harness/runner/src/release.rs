@@ -10,8 +10,9 @@ use xs2aspec_suite::Case;
 
 use crate::{
     answer_checks::AnswerTally,
+    culprits::Culprits,
     resume::PreviousCases,
-    session::{Session, left_in_doubt},
+    session::{Narrowed, Session, left_in_doubt},
     strength::strength,
     waiver::Waivers,
 };
@@ -29,6 +30,7 @@ pub(crate) struct Release<'a, F> {
     next: usize,
     /// What later ones came to.
     landed: BTreeMap<usize, CaseEvents>,
+    culprits: Culprits<'a>,
     previous: Option<PreviousCases<'a>>,
     numbering: Numbering,
     waivers: Waivers,
@@ -51,6 +53,7 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
             order,
             next: 0,
             landed: BTreeMap::new(),
+            culprits: Culprits::new(session),
             previous,
             numbering: Numbering::default(),
             waivers,
@@ -93,12 +96,28 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         is_violation
     }
 
+    /// The row that is to be narrowed now. What comes after it is told once it was.
+    pub(crate) fn row_to_narrow(&mut self) -> Option<&'a Case> {
+        self.culprits.row_to_narrow()
+    }
+
+    /// Takes what came of narrowing that row.
+    pub(crate) fn narrowed(&mut self, narrowed: Narrowed) {
+        if let Some(events) = self.landed.get_mut(&self.next) {
+            self.culprits.take(events, narrowed);
+        }
+        self.release();
+    }
+
     /// Tells what can be told.
     pub(crate) fn release(&mut self) {
         while let Some((case, role)) = self.order.get(self.next).copied() {
             let is_kept = self.previous.as_ref().is_some_and(|previous| previous.keeps(&case.id));
-            if !is_kept && !self.landed.contains_key(&self.next) {
-                return;
+            if !is_kept {
+                let Some(events) = self.landed.get_mut(&self.next) else { return };
+                if self.culprits.holds(case, events) {
+                    return;
+                }
             }
             self.tell_next(case, role, is_kept);
         }
@@ -131,6 +150,7 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
                 verdict.reason = None;
             }
             self.waivers.apply(self.session.suite(), &mut verdict);
+            self.culprits.keep(&verdict);
             events.verdict = Some(verdict);
         } else {
             let landed = self.landed.remove(&self.next).unwrap_or_default();

@@ -15,7 +15,7 @@ use xs2aspec_suite::{Case, Depth, Plan, Shard};
 use crate::{
     release::Release,
     resume::PreviousRun,
-    session::{Done, Session, left_in_doubt, micros},
+    session::{Done, Narrowed, Session, left_in_doubt, micros},
     strength::strength,
     waiver::{Waivers, WaiversFile},
     window::{Answers, Window},
@@ -91,6 +91,10 @@ pub async fn run(
             let session = Arc::clone(&session);
             flying.spawn(async move { Landed::Again(ask_again(&session, time, plain).await) });
         }
+        if let Some(row) = release.row_to_narrow() {
+            let (session, row) = (Arc::clone(&session), row.clone());
+            flying.spawn(async move { Landed::Narrowed(session.narrow(&row).await) });
+        }
         let landed = tokio::select! {
             landed = flying.join_next() => landed,
             () = options.interrupt.notified() => {
@@ -110,6 +114,10 @@ pub async fn run(
                 .into_iter()
                 .collect(),
             Landed::Again(answers) => window.settle(&session, answers),
+            Landed::Narrowed(narrowed) => {
+                release.narrowed(narrowed);
+                continue;
+            }
         };
         let mut failed = false;
         for (verdict, exchanges) in settled {
@@ -213,6 +221,8 @@ enum Landed {
     Case(Option<Arc<Done>>, Role),
     /// Plain requests that were asked again.
     Again(Answers),
+    /// The row that the release holds.
+    Narrowed(Narrowed),
 }
 
 async fn asked(session: &Session, id: &str, is_kept: bool) -> Option<Arc<Done>> {

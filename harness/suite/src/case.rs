@@ -37,6 +37,9 @@ pub struct Case {
     pub baseline: String,
     /// What is different from the baseline, one line each.
     pub changes: Vec<String>,
+    /// The lawful forms that are together in it, by their numbers among those of the operation, where each
+    /// can be left out: which of them a target refuses can then be found.
+    pub together: Vec<usize>,
     /// Requests that prepare the judged one.
     pub before: Vec<Preparation>,
     /// The judged request.
@@ -70,6 +73,7 @@ impl Case {
             about: None,
             baseline: baseline.to_owned(),
             changes: Vec::new(),
+            together: Vec::new(),
             before: Vec::new(),
             request,
             expect: Expectation::Observed,

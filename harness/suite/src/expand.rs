@@ -98,6 +98,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         about: definition.about.clone(),
         baseline: baseline_name,
         changes,
+        together: Vec::new(),
         before,
         request,
         expect,

@@ -23,6 +23,7 @@ use crate::{
     forms::Forms,
     matrix::{self, Cell},
     parts::Parts,
+    together,
 };
 
 /// Clauses, baselines and cases, free of mistakes.
@@ -132,6 +133,12 @@ impl Suite {
     /// What must become of a drawn request. `None` if its moves do not go together.
     pub fn due_of(&self, draft: &Draft) -> Option<Due> {
         draft.due(&self.parts)
+    }
+
+    /// The request in which these of the lawful forms that [`Case::together`] numbers are together. `None` if
+    /// it need not be accepted.
+    pub fn with_forms(&self, operation: &str, numbers: &[usize]) -> Option<Case> {
+        together::of_forms(operation, numbers, &self.parts)
     }
 
     /// Every field of the matrix of places and forms.

@@ -1,6 +1,6 @@
 //! Forms that are met together: mistakes beside lawful forms, and lawful forms beside each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use xs2aspec_spec::request::{Due, Form, Surrounding};
 
@@ -148,6 +148,8 @@ pub(crate) fn paired<'a>(
 ) -> Vec<Case> {
     let factors = factors(operation, forms, parts);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
+    let names = parts.requests.forms(operation).iter().enumerate();
+    let numbers: HashMap<&str, usize> = names.map(|(number, form)| (form.name.as_str(), number)).collect();
     let mut cases = Vec::new();
     for row in covering(&factors) {
         let mut draft = Draft::plain(operation);
@@ -158,7 +160,9 @@ pub(crate) fn paired<'a>(
         while let Some((case, due)) = draft.case(parts) {
             if matches!(due, Due::Accepted { .. }) {
                 let id = format!("{}/pairs-{}", of_operation(plain, operation), cases.len() + 1);
-                cases.push(Case { id, clause: plain.to_owned(), ..case });
+                let together = draft.moves.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
+                let together = together.collect();
+                cases.push(Case { id, clause: plain.to_owned(), together, ..case });
                 break;
             }
             if draft.moves.pop().is_none() || draft.moves.len() < 2 {
@@ -167,6 +171,18 @@ pub(crate) fn paired<'a>(
         }
     }
     cases
+}
+
+/// The request in which these lawful forms of an operation, by their numbers, are together, if it must be
+/// accepted.
+pub(crate) fn of_forms(operation: &str, numbers: &[usize], parts: &Parts) -> Option<Case> {
+    let forms = parts.requests.forms(operation);
+    let mut draft = Draft::plain(operation);
+    for number in numbers {
+        draft.add(moved(operation, forms.get(*number)?));
+    }
+    let (case, due) = draft.case(parts)?;
+    matches!(due, Due::Accepted { .. }).then_some(case)
 }
 
 fn factors<'a>(

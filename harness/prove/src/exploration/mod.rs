@@ -156,7 +156,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
                 drafts.push(draft);
             }
             for (number, drawn, done) in self.send(drafts).await {
-                self.judge(number, drawn, done).await;
+                Box::pin(self.judge(number, drawn, done)).await;
             }
             if said.elapsed() > PROGRESS {
                 said = Instant::now();

@@ -39,8 +39,11 @@ fn sent(block: &mut String, summary: &RunSummary, report: &CaseReport<'_>) {
     if let Some(exchange) = report.judged() {
         line(block, "   | ", &exchanged(exchange, &summary.start().base_url));
     }
-    for change in &report.verdict.changes {
-        line(block, "   | ", &short(change));
+    for change in report.verdict.telling_changes() {
+        line(block, "   | ", &short(&change));
+    }
+    if let Some(culprit) = &report.verdict.culprit {
+        line(block, "   | ", &short(&culprit.says()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use xs2aspec_record::{Finding, Level};
+use xs2aspec_record::{CaseVerdict, Finding, Level};
 
 use crate::{
     format::block,
@@ -24,7 +24,7 @@ pub(crate) const LINES: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     found: Vec<Found>,
-    /// Position by level, clause and place.
+    /// Position by level, clause and place, with the places of what is refused.
     index: HashMap<(Level, String, String), usize>,
     /// Further ones that were not kept apart, by level.
     beyond: HashMap<Level, usize>,
@@ -53,14 +53,14 @@ impl Findings {
             if is_control && finding.at != "status" {
                 continue;
             }
-            let Some(at) = self.position(summary, finding) else { continue };
+            let Some(at) = self.position(summary, report.verdict, finding) else { continue };
             if seen.contains(&at) {
                 continue;
             }
             seen.push(at);
             let found = &mut self.found[at];
             found.witnesses += 1;
-            let changes = &report.verdict.changes;
+            let changes = report.verdict.telling_changes();
             let rank = (finding.clause != report.verdict.clause, changes.len(), changes.concat().len());
             if found.witnesses == 1 || rank < found.rank {
                 found.rank = rank;
@@ -75,12 +75,17 @@ impl Findings {
     }
 
     /// Where a finding is kept; `None` beyond those that are kept apart.
-    fn position(&mut self, summary: &RunSummary, finding: &Finding) -> Option<usize> {
+    fn position(&mut self, summary: &RunSummary, verdict: &CaseVerdict, finding: &Finding) -> Option<usize> {
         let place = finding.at.split('/').map(|step| {
             let is_index = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
             if is_index { "*" } else { step }
         });
-        let place = place.collect::<Vec<_>>().join("/");
+        let mut place = place.collect::<Vec<_>>().join("/");
+        // What is refused together is one thing, and something else another one.
+        let culprit = verdict.culprit.as_ref().filter(|_| finding.is_answer_to(verdict));
+        for refused in culprit.iter().flat_map(|culprit| culprit.forms()) {
+            place = format!("{place} {}", refused.place);
+        }
         let key = (finding.level, finding.clause.clone(), place);
         if let Some(at) = self.index.get(&key) {
             return Some(*at);

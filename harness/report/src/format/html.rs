@@ -228,8 +228,11 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     let mut rest = json!({
         "place": verdict.place.to_string(),
         "expected": verdict.expected,
-        "changes": verdict.changes.iter().map(|change| cut(change, LINE)).collect::<Vec<_>>(),
+        "changes": verdict.telling_changes().iter().map(|change| cut(change, LINE)).collect::<Vec<_>>(),
     });
+    if let Some(culprit) = &verdict.culprit {
+        rest["culprit"] = cut(&culprit.says(), LINE).into();
+    }
     if !verdict.findings.is_empty() {
         let findings = verdict.findings.iter().map(|finding| {
             json!({"clause": finding.clause, "level": finding.level.word(), "says": cut(&finding.mismatch(), LINE), "at": cut(&finding.at, LINE)})

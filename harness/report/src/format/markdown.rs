@@ -219,6 +219,12 @@ fn broken(verdict: &CaseVerdict) -> String {
         let (expected, actual) = (code(&finding.expected), code(&finding.actual));
         let _ = writeln!(item, "  - {}: {place}expected {expected}, got {actual}", code(&finding.clause));
     }
+    if let Some(culprit) = &verdict.culprit {
+        let _ = writeln!(item, "  - {}", code(&culprit.says()));
+        for refused in culprit.forms() {
+            let _ = writeln!(item, "    - {}", code(&refused.changes.join("; ")));
+        }
+    }
     if verdict.findings.is_empty() {
         let _ = writeln!(item, "  - {}", code(words::reason(verdict)));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, atomic::Ordering};
 
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, Expectation, lint};
 
 use super::{Done, Prepared, Session, Trail, outcome::Again};
@@ -68,15 +68,16 @@ impl Session {
         if refused.is_none() {
             self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
         }
-        for exchange in &mut trail.exchanges {
-            let mark = exchange.case.get(id.len() + 1..).unwrap_or_default();
-            exchange.step = format!("{mark}/{}", exchange.step);
-            id.clone_into(&mut exchange.case);
-        }
+        as_steps(id, &mut trail.exchanges);
         Again { refused, exchanges: trail.exchanges }
     }
 
-    async fn asked(&self, case: &Case, trail: &mut Trail) -> Result<(Outcome, String), super::Stop> {
+    /// What became of a request whose case is none of the suite.
+    pub(super) async fn asked(
+        &self,
+        case: &Case,
+        trail: &mut Trail,
+    ) -> Result<(Outcome, String), super::Stop> {
         let Prepared { kept, .. } = self.set_up(case, trail).await?;
         let (_, examined) = self.exchange(case, "request", &case.request, &kept, trail).await?;
         Ok((examined.outcome, examined.words))
@@ -99,5 +100,14 @@ impl Session {
             let changes = lint::differences(case, control);
             !changes.iter().any(|place| place.starts_with("header/") || place == "signing")
         })
+    }
+}
+
+/// Makes exchanges of cases whose ids go on from this one's steps of this case.
+pub(super) fn as_steps(id: &str, exchanges: &mut [Exchange]) {
+    for exchange in exchanges {
+        let mark = exchange.case.get(id.len() + 1..).unwrap_or_default();
+        exchange.step = format!("{mark}/{}", exchange.step);
+        id.clone_into(&mut exchange.case);
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     exchange::{Exchanger, Inside},
     fit,
     forms::Forms,
-    judge,
+    judge::{self, Outcome},
     levels::Levels,
     mask::Masker,
     profile::{AuthorizedProfile, Profile},
@@ -134,12 +134,8 @@ impl Session {
     /// Takes a verdict of an earlier part of the run for that of its case, which is not run then. `judged` is
     /// its judged exchange.
     pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
-        let answered = self.suite.case(&verdict.case).and_then(|case| {
-            let answer = transport::answer(judged?)?;
-            let operation = &case.request.operation;
-            let examined = judge::examine(operation, &answer, self.suite.answers(), &self.levels);
-            Some((examined.outcome, examined.words))
-        });
+        let case = self.suite.case(&verdict.case);
+        let answered = case.zip(judged).and_then(|(case, judged)| self.outcome(case, judged));
         let done = Done {
             verdict: verdict.clone(),
             exchanges: std::sync::Mutex::default(),
@@ -149,6 +145,14 @@ impl Session {
         };
         let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
+    }
+
+    /// The outcome that an exchange shows, and the answer in words.
+    pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, String)> {
+        let answer = transport::answer(judged)?;
+        let operation = &case.request.operation;
+        let examined = judge::examine(operation, &answer, self.suite.answers(), &self.levels);
+        Some((examined.outcome, examined.words))
     }
 
     /// A session that asks nobody: its answers are those of a record, which was made with this profile. They

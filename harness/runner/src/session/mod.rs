@@ -5,6 +5,7 @@ mod again;
 mod ask;
 mod build;
 mod control;
+mod narrow;
 mod offer;
 mod outcome;
 
@@ -24,8 +25,8 @@ use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
 use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Suite};
 
-pub(crate) use self::outcome::Again;
 pub use self::outcome::NotReady;
+pub(crate) use self::outcome::{Again, Narrowed};
 pub use crate::transport::Requests;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -408,6 +409,7 @@ fn blank(case: &Case) -> CaseVerdict {
         absence: None,
         control: None,
         changes: case.changes.clone(),
+        culprit: None,
         same_as: case.same_as.clone(),
         unconfirmed: false,
         exchange: None,

@@ -1,6 +1,6 @@
 //! What comes of asking beside a verdict.
 
-use xs2aspec_record::{Exchange, Verdict};
+use xs2aspec_record::{Culprit, Exchange, Verdict};
 
 use crate::transport::Stop;
 
@@ -10,6 +10,15 @@ pub(crate) struct Again {
     /// What it got in place of acceptance.
     pub(crate) refused: Option<String>,
     /// What was sent and came back, as steps of the valid request's case.
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+/// What came of asking smaller requests than a refused row.
+#[derive(Debug)]
+pub(crate) struct Narrowed {
+    /// What the target minds. `None` where it accepted the whole row this time.
+    pub(crate) culprit: Option<Culprit>,
+    /// What was sent and came back, as steps of the row.
     pub(crate) exchanges: Vec<Exchange>,
 }
 

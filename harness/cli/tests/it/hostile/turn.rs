@@ -275,3 +275,23 @@ fn a_bank_that_does_not_know_a_payment_has_baskets_all_the_same() {
     assert_eq!(plain.verdict, Verdict::Pass, "{plain:?}\n{}", ran.said);
     assert!(asked.load(Ordering::SeqCst) > 1, "the operation was looked for first");
 }
+
+#[test]
+fn a_request_with_many_lawful_forms_that_is_refused_once_and_then_accepted_says_nothing() {
+    let seen = AtomicUsize::new(0);
+    let error = r#"{"tppMessages":[{"category":"ERROR","code":"FORMAT_ERROR","text":"not now"}]}"#;
+    let refusal = turned("400 Bad Request", "application/json", error);
+    let gateway = Gateway::start(None, move |request| {
+        let is_one = String::from_utf8_lossy(request).contains("withAccounts=");
+        (is_one && seen.fetch_add(1, Ordering::SeqCst) == 1).then(|| refusal.clone())
+    });
+    let ran = run(&gateway.url, &["--only", "customers.path/pairs-*"]);
+    let not_told: Vec<&CaseVerdict> =
+        ran.verdicts.iter().filter(|verdict| verdict.verdict != Verdict::Pass).collect();
+    let [verdict] = not_told.as_slice() else { panic!("{}", ran.said) };
+    assert_eq!((verdict.verdict, verdict.unconfirmed, ran.code), (Verdict::Inconclusive, true, Some(3)));
+    assert!(verdict.case.contains("/pairs-") && verdict.findings.is_empty(), "{verdict:?}");
+    let again = ran.exchanges.iter().filter(|one| one.case == verdict.case);
+    let steps: Vec<&str> = again.map(|one| one.step.as_str()).collect();
+    assert_eq!(steps, ["request", "narrowed/1/request"], "{verdict:?}");
+}

@@ -102,7 +102,7 @@
       element.append(make("div", { class: "inside" },
         clause && make("p", {}, make("a", { href: "#clause:" + clause.id }, clause.id), " (" + clause.strength + "): " + clause.says + " ", make("span", { class: "soft" }, clause.section + ", line " + clause.line)),
         more.expected && make("p", {}, "Expected: " + more.expected),
-        more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", make("ul", {}, more.changes.map((change) => make("li", {}, make("code", {}, change))))),
+        more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", make("ul", {}, more.changes.map((change) => make("li", {}, make("code", {}, change)))), more.culprit),
         findings.length > 0 && make("ul", {}, findings.map((finding) => make("li", { class: finding.level === "warn" ? "open" : "bad" }, finding.level + ": " + finding.says + " ", make("a", { href: "#clause:" + finding.clause }, finding.clause)))),
         more.reason && make("p", { class: "open" }, more.reason),
         more.observations && make("ul", { class: "seen" }, more.observations.map((seen) => make("li", {}, seen))),

@@ -1,0 +1,76 @@
+//! Which of many lawful changes a target refuses.
+
+use serde::{Deserialize, Serialize};
+
+/// What is known of the changes that a target refuses, of a refused case that makes many of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Culprit {
+    /// A request with these alone was refused, and one without any one of them was accepted.
+    Found {
+        /// Each of them.
+        forms: Vec<RefusedForm>,
+        /// The case that showed it, where that is another one that makes them too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown_by: Option<String>,
+    },
+    /// It was not found.
+    Unknown {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// A lawful form of one place, with which a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedForm {
+    /// The place (`body/creditorName`).
+    pub place: String,
+    /// What it changes in the baseline, in words.
+    pub changes: Vec<String>,
+}
+
+impl Culprit {
+    /// What is refused, as far as it is known.
+    pub fn forms(&self) -> &[RefusedForm] {
+        match self {
+            Self::Found { forms, .. } => forms,
+            Self::Unknown { .. } => &[],
+        }
+    }
+
+    /// What was found, in one sentence about the changes that are shown.
+    pub fn says(&self) -> String {
+        let (forms, shown_by) = match self {
+            Self::Found { forms, shown_by } => (forms, shown_by),
+            Self::Unknown { why } => return format!("which of these changes is refused is not known: {why}"),
+        };
+        let says = match forms.len() {
+            1 => "refused with this alone, accepted without it".to_owned(),
+            2 => "refused with these two together, accepted without either of them".to_owned(),
+            count => format!("refused with these {count} together, accepted without any one of them"),
+        };
+        shown_by.as_ref().map_or(says.clone(), |case| format!("{says}, as {case} shows"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_counts_what_is_refused_together() {
+        let found = |count: usize, shown_by: Option<&str>| {
+            let form = RefusedForm { place: "body/a".to_owned(), changes: vec!["body/a removed".to_owned()] };
+            Culprit::Found { forms: vec![form; count], shown_by: shown_by.map(str::to_owned) }.says()
+        };
+        assert_eq!(found(1, None), "refused with this alone, accepted without it");
+        assert_eq!(
+            found(2, Some("a.b/pairs-1")),
+            "refused with these two together, accepted without either of them, as a.b/pairs-1 shows"
+        );
+        assert_eq!(found(3, None), "refused with these 3 together, accepted without any one of them");
+        let unknown = Culprit::Unknown { why: "got 503".to_owned() };
+        assert_eq!(unknown.says(), "which of these changes is refused is not known: got 503");
+    }
+}
