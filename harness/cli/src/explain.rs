@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use xs2aspec_record::{ClauseLevel, Exit, Header};
-use xs2aspec_runner::{Levels, Profile, Session, fill::Filled};
+use xs2aspec_runner::{Levels, Profile, Session, fill::WireRequest};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{Failure, args::Explain};
@@ -137,7 +137,7 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
 }
 
 /// The request as it would be sent; for a target of somebody's, without what belongs to persons and keys.
-fn show(request: &Filled, session: &Session, masked: bool) {
+fn show(request: &WireRequest, session: &Session, masked: bool) {
     if masked {
         let request = session.masked(request);
         say!("{} {}", request.method, request.url);

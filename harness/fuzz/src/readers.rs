@@ -13,7 +13,7 @@ use xs2aspec_evidence::{
     bundle::Program,
     verify::{Archive, verify},
 };
-use xs2aspec_reference::{Config, Indoors};
+use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_report::{
     Run,
     format::{Report, annotations::Github, terminal::Terminal},
@@ -53,7 +53,7 @@ static RUNTIME: LazyLock<Runtime> =
 /// The reference bank's readers of headers and bodies: whatever is sent is answered, and never by a failure
 /// inside. Signature, Digest, certificate and body, with a NUL between them.
 pub fn bank(bytes: &[u8]) {
-    static BANK: LazyLock<Indoors> = LazyLock::new(|| Indoors::open(&Config::default()));
+    static BANK: LazyLock<InProcessBank> = LazyLock::new(|| InProcessBank::open(&Config::default()));
     let mut parts = bytes.splitn(4, |byte| *byte == 0);
     let mut next = || parts.next().unwrap_or_default();
     let certificate: String = CERTIFICATE.lines().filter(|line| !line.contains([' ', '-'])).collect();

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Role};
 use xs2aspec_runner::{
-    Options, Profile, Session, exchange::Inside, profile::AuthorizedProfile, session::Requests,
+    Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::Requests,
 };
 use xs2aspec_suite::{Coverage, Depth, Suite};
 
@@ -152,7 +152,7 @@ impl Shared {
                 verdicts.push(verdict.clone());
             }
         };
-        let session = |profile: AuthorizedProfile, inside: Option<Inside>| {
+        let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
             Ok::<_, ProveError>(self.session.beside(profile, &self.requests, inside)?)
         };
         if bank.is_above_http() && !options.tcp {

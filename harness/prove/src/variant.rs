@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use http::{HeaderValue, Request};
-use xs2aspec_reference::{Clock, Config, Declaration, Fault, Indoors, Variation};
+use xs2aspec_reference::{Clock, Config, Declaration, Fault, InProcessBank, Variation};
 use xs2aspec_runner::{
     Profile,
-    exchange::{Answer, Inside},
-    fill::Filled,
+    exchange::{Answer, InProcess},
+    fill::WireRequest,
     profile::AuthorizedProfile,
 };
 use xs2aspec_suite::{Clause, Strength, Suite};
@@ -144,8 +144,8 @@ impl BankVariant {
     }
 
     /// The bank in this process, without a socket.
-    pub fn in_process(self, now: DateTime<Utc>) -> Inside {
-        let opened = Indoors::open(&self.config(now));
+    pub fn in_process(self, now: DateTime<Utc>) -> InProcess {
+        let opened = InProcessBank::open(&self.config(now));
         Arc::new(move |request| {
             let (opened, request) = (opened.clone(), bare(request));
             Box::pin(async move {
@@ -164,7 +164,7 @@ impl BankVariant {
 pub const NOWHERE: &str = "http://localhost";
 
 /// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.
-fn bare(request: &Filled) -> Request<Vec<u8>> {
+fn bare(request: &WireRequest) -> Request<Vec<u8>> {
     let target = request.url.strip_prefix(NOWHERE).unwrap_or(&request.url);
     let mut bare = Request::builder().method(request.method.as_str()).uri(target);
     for (name, value) in &request.headers {

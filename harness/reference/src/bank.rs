@@ -16,7 +16,7 @@ use tower_service::Service as _;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::connection::{Door, Tls};
+use crate::connection::{Acceptor, Tls};
 use crate::fault::Fault;
 use crate::operations::Context;
 use crate::patience::Waiter;
@@ -86,7 +86,7 @@ pub async fn start(config: Config) -> io::Result<Bank> {
     let listener = TcpListener::bind(config.address).await?;
     let address = listener.local_addr()?;
     let rules = rules(&config);
-    let door = Door::open(
+    let acceptor = Acceptor::open(
         listener,
         config.tls.as_ref(),
         rules,
@@ -97,7 +97,7 @@ pub async fn start(config: Config) -> io::Result<Bank> {
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let until = async { drop(stopped.await) };
-        axum::serve(door, router).with_graceful_shutdown(until).await
+        axum::serve(acceptor, router).with_graceful_shutdown(until).await
     });
     Ok(Bank { address, scheme, stop, task })
 }
@@ -120,9 +120,9 @@ fn open(config: &Config, rules: Rules) -> Router {
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and
 /// answers, and no HTTP/1.1 around them.
 #[derive(Clone, Debug)]
-pub struct Indoors(Router);
+pub struct InProcessBank(Router);
 
-impl Indoors {
+impl InProcessBank {
     /// Opens a bank. Its address is not looked at.
     pub fn open(config: &Config) -> Self {
         Self(open(config, rules(config)))

@@ -83,12 +83,12 @@ fn all(pem: &str, what: &'static str) -> Result<Vec<CertificateDer<'static>>, Tl
 }
 
 /// Accepts connections that are ready for HTTP.
-pub(crate) enum Door {
+pub(crate) enum Acceptor {
     Plain { listener: TcpListener, names: Option<FieldNames>, waiter: Waiter },
     Tls { ready: mpsc::Receiver<(Connection, SocketAddr)>, address: SocketAddr },
 }
 
-impl Door {
+impl Acceptor {
     pub(crate) fn open(
         listener: TcpListener,
         tls: Option<&Tls>,
@@ -130,7 +130,7 @@ async fn greet(
     }
 }
 
-impl Listener for Door {
+impl Listener for Acceptor {
     type Io = Connection;
     type Addr = SocketAddr;
 
@@ -148,7 +148,7 @@ impl Listener for Door {
             }
             Self::Tls { ready, .. } => match ready.recv().await {
                 Some(connection) => connection,
-                // Whoever greets lives as long as this door.
+                // Whoever greets lives as long as the acceptor.
                 None => std::future::pending().await,
             },
         }

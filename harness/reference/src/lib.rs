@@ -58,7 +58,7 @@ mod test_certificate;
 mod variation;
 mod verification;
 
-pub use bank::{Bank, Config, Indoors, start};
+pub use bank::{Bank, Config, InProcessBank, start};
 pub use clock::Clock;
 pub use connection::{Tls, TlsError};
 pub use declaration::Declaration;

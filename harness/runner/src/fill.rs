@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
 
-use crate::{profile::Profile, seal::Seal};
+use crate::{profile::Profile, request_signer::RequestSigner};
 
 /// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
 /// it.
@@ -19,7 +19,7 @@ const MOST_POOLED: usize = 64 * 1024;
 
 /// A request as bytes: what is digested, signed and sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filled {
+pub struct WireRequest {
     /// HTTP method.
     pub method: String,
     /// Whole URL.
@@ -48,11 +48,11 @@ pub enum FillError {
 
 /// What a request is filled from.
 #[derive(Debug, Clone, Copy)]
-pub struct Filler<'a> {
+pub struct RequestBuilder<'a> {
     /// The target.
     pub profile: &'a Profile,
     /// Digests and signs.
-    pub seal: &'a Seal,
+    pub request_signer: &'a RequestSigner,
     /// Seed of fresh ids.
     pub seed: u64,
     /// The run's clock.
@@ -65,9 +65,9 @@ pub struct Filler<'a> {
     pub kept: &'a BTreeMap<String, Value>,
 }
 
-impl Filler<'_> {
+impl RequestBuilder<'_> {
     /// Fills, digests and signs.
-    pub fn fill(&self, spec: &RequestSpec) -> Result<Filled, FillError> {
+    pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;
         let signing = self.signing(&spec.signing)?;
         let context = Context { body: Some(&body), certificate: signing.certificate };
@@ -87,11 +87,12 @@ impl Filler<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let signature =
-                self.seal.signature(&others, &signing).map_err(|error| match error.of_the_issuer() {
-                    Some(why) => FillError::NotApplicable(why),
-                    None => FillError::Defect(error.to_string()),
-                })?;
+            let signature = self.request_signer.signature(&others, &signing).map_err(|error| match error
+                .of_the_issuer()
+            {
+                Some(why) => FillError::NotApplicable(why),
+                None => FillError::Defect(error.to_string()),
+            })?;
             if !signature.is_ascii() {
                 let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
                 return Err(FillError::NotApplicable(why.to_owned()));
@@ -111,7 +112,7 @@ impl Filler<'_> {
         // its own goes out as it is given.
         let is_own = spec.header("accept").is_none() || spec.header("host").is_some();
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
-        Ok(Filled { method: spec.method.clone(), url, headers, body, exact })
+        Ok(WireRequest { method: spec.method.clone(), url, headers, body, exact })
     }
 
     fn body(&self, body: &BodySpec) -> Result<Vec<u8>, FillError> {
@@ -220,11 +221,11 @@ impl Filler<'_> {
                     Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
                     None => (context.certificate, rest),
                 };
-                Value::String(self.seal.certificate(party, part).ok_or_else(|| defect(known))?)
+                Value::String(self.request_signer.certificate(party, part).ok_or_else(|| defect(known))?)
             }
             "digest" => {
                 let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
-                Value::String(Seal::digest(rest, body).ok_or_else(|| {
+                Value::String(RequestSigner::digest(rest, body).ok_or_else(|| {
                     defect("known are digest.sha-256, digest.sha-512 and digest.sha-256.hexadecimal")
                 })?)
             }
@@ -387,11 +388,11 @@ mod tests {
     }
 
     /// A request of this body, signed so, as it is sent.
-    fn filled(body: BodySpec, signing: &Value) -> Filled {
+    fn filled(body: BodySpec, signing: &Value) -> WireRequest {
         filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()
     }
 
-    fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<Filled, FillError> {
+    fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<WireRequest, FillError> {
         let headers =
             ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", "Signature: ${signature}"];
         let spec = RequestSpec {
@@ -409,8 +410,13 @@ mod tests {
             signing: serde_json::from_value(signing.clone()).unwrap(),
             exact: false,
         };
-        let filler = Filler {
-            seal: &Seal::new(profile.signer().unwrap(), Forms::default(), &["date".to_owned()]).unwrap(),
+        let builder = RequestBuilder {
+            request_signer: &RequestSigner::new(
+                profile.signer().unwrap(),
+                Forms::default(),
+                &["date".to_owned()],
+            )
+            .unwrap(),
             profile,
             seed: 1,
             now: DateTime::UNIX_EPOCH,
@@ -418,7 +424,7 @@ mod tests {
             step: "request",
             kept: &BTreeMap::new(),
         };
-        filler.fill(&spec)
+        builder.fill(&spec)
     }
 
     #[test]
@@ -446,7 +452,7 @@ mod tests {
 
     #[test]
     fn signing_is_filled_and_another_certificate_is_sent_and_named() {
-        let header = |filled: &Filled, at: usize| filled.headers[at].1.clone();
+        let header = |filled: &WireRequest, at: usize| filled.headers[at].1.clone();
         let own = filled(BodySpec::None, &json!({}));
         let other = filled(BodySpec::None, &json!({"certificate": "other"}));
         assert_ne!(header(&own, 1), header(&other, 1));

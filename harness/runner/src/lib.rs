@@ -2,7 +2,7 @@
 //!
 //! - [`profile`]: what must be known of a target.
 //! - [`fit`]: whether that fits the suite.
-//! - [`fill`] and [`seal`]: the request as bytes, digested and signed.
+//! - [`fill`] and [`request_signer`]: the request as bytes, digested and signed.
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`judge`]: what a case comes to.
 //! - `answer_checks`: how often the rules for answers had something to look at.
@@ -26,9 +26,9 @@ pub mod mask;
 pub mod profile;
 pub mod rejudge;
 mod release;
+pub mod request_signer;
 pub mod resume;
 pub mod run;
-pub mod seal;
 mod search;
 pub mod session;
 mod strength;

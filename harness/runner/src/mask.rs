@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use xs2aspec_record::{Body, Header, Request, Response};
 use xs2aspec_spec::{MaskSpec, masks::Privacy};
 
-use crate::{exchange::Answer, fill::Filled, profile::Profile};
+use crate::{exchange::Answer, fill::WireRequest, profile::Profile};
 
 /// Shortest text of a personal member that is replaced wherever it stands: a shorter one is also a part of
 /// other words.
@@ -77,7 +77,7 @@ impl Masker {
 
     /// What an answer tells of persons and accounts that its request did not: members that say so by their
     /// names, and whatever has the form of an account or person number.
-    pub fn learn(&self, request: &Filled, answer: &Answer, learned: &mut Pairs) {
+    pub fn learn(&self, request: &WireRequest, answer: &Answer, learned: &mut Pairs) {
         let text = String::from_utf8_lossy(&answer.body);
         let sent = String::from_utf8_lossy(&request.body);
         let mut found = Vec::new();
@@ -107,7 +107,7 @@ impl Masker {
     }
 
     /// A request as it may be recorded.
-    pub fn request(&self, request: &Filled) -> Request {
+    pub fn request(&self, request: &WireRequest) -> Request {
         Request {
             method: request.method.clone(),
             url: self.text(&request.url),
@@ -299,7 +299,7 @@ mod tests {
         let profile = Profile::reference("http://127.0.0.1:1").unwrap();
         let masker = masker_of(&profile, 7);
         let (psu, iban) = (&profile.values["psu.private.id"], &profile.values["accounts.debtor.iban"]);
-        let request = Filled {
+        let request = WireRequest {
             method: "POST".into(),
             url: "http://127.0.0.1:1/v1".into(),
             headers: vec![("PSU-ID".into(), psu.clone()), ("Signature".into(), "keyId=\"a\"".into())],
@@ -316,9 +316,9 @@ mod tests {
         assert_ne!(masker_of(&profile, 8).text(psu), masker.text(psu));
     }
 
-    fn filled(body: &str) -> Filled {
+    fn filled(body: &str) -> WireRequest {
         let url = "http://127.0.0.1:1/v1".into();
-        Filled { method: "POST".into(), url, headers: vec![], body: body.into(), exact: false }
+        WireRequest { method: "POST".into(), url, headers: vec![], body: body.into(), exact: false }
     }
 
     #[test]

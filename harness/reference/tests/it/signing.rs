@@ -6,7 +6,7 @@ use axum::http::Request;
 use proptest::prelude::*;
 use tokio::runtime::Builder;
 use x509_cert::der::DecodePem as _;
-use xs2aspec_reference::{Config, Indoors};
+use xs2aspec_reference::{Config, InProcessBank};
 
 const CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
 
@@ -30,7 +30,7 @@ fn answered(signature: &[u8], digest: &[u8], certificate: &[u8]) -> Option<(u16,
         .header("digest", digest)
         .body(b"{}".to_vec())
         .ok()?;
-    let bank = Indoors::open(&Config::default());
+    let bank = InProcessBank::open(&Config::default());
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let start = Instant::now();
     let answer = runtime.block_on(bank.answer(request));

@@ -11,7 +11,7 @@ use reqwest::{
 
 use super::{Answer, Cause, ExchangeError, MOST_BODY, trouble::trouble};
 use crate::{
-    fill::Filled,
+    fill::WireRequest,
     profile::{Http, Profile},
 };
 
@@ -56,7 +56,7 @@ impl Client {
     /// Sends a request, and reads into `seen` what comes.
     pub(super) async fn send(
         &self,
-        request: &Filled,
+        request: &WireRequest,
         seen: &mut Option<Answer>,
     ) -> Result<(), ExchangeError> {
         let defect = |error: &dyn std::fmt::Display| ExchangeError::Request(error.to_string());

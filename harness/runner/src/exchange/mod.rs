@@ -18,7 +18,7 @@ use std::{
 pub use reading::read as read_answer;
 pub use trouble::{Cause, Trouble};
 
-use crate::{fill::Filled, profile::Profile};
+use crate::{fill::WireRequest, profile::Profile};
 
 /// Longest header section and body that are read of an answer, in bytes.
 const MOST_HEAD: usize = 256 * 1024;
@@ -80,11 +80,11 @@ pub enum ExchangeError {
 }
 
 /// A target in the same process: takes a request whose URL has no base, and answers it.
-pub type Inside = Arc<dyn Fn(&Filled) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
+pub type InProcess = Arc<dyn Fn(&WireRequest) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
 /// Sends requests to one target.
 pub struct Exchanger {
-    inside: Option<Inside>,
+    inside: Option<InProcess>,
     client: client::Client,
     raw: raw::Raw,
     deadline: Duration,
@@ -98,7 +98,7 @@ impl std::fmt::Debug for Exchanger {
 
 impl Exchanger {
     /// An exchanger for a target in the same process.
-    pub fn inside(profile: &Profile, target: Inside) -> Result<Self, ExchangeError> {
+    pub fn inside(profile: &Profile, target: InProcess) -> Result<Self, ExchangeError> {
         Ok(Self { inside: Some(target), ..Self::new(profile)? })
     }
 
@@ -123,7 +123,7 @@ impl Exchanger {
     }
 
     /// Sends a request and reads the whole answer, within the deadline.
-    pub async fn send(&self, request: &Filled) -> Exchanged {
+    pub async fn send(&self, request: &WireRequest) -> Exchanged {
         let start = Instant::now();
         if let Some(inside) = &self.inside {
             return Exchanged { answer: Ok(inside(request).await), seen: None, took: start.elapsed() };

@@ -15,7 +15,7 @@ use super::{
     Answer, ExchangeError, MOST_HEAD, reading,
     trouble::{Cause, Trouble, trouble},
 };
-use crate::{fill::Filled, profile::Profile};
+use crate::{fill::WireRequest, profile::Profile};
 
 pub(super) struct Raw {
     tls: TlsConnector,
@@ -43,7 +43,7 @@ impl Raw {
     /// Sends a request, and reads into `seen` what comes.
     pub(super) async fn send(
         &self,
-        request: &Filled,
+        request: &WireRequest,
         seen: &mut Option<Answer>,
     ) -> Result<(), ExchangeError> {
         let wrong = |what: &str| ExchangeError::Request(what.to_owned());
@@ -121,7 +121,7 @@ fn authorization(proxy: &Intercept) -> String {
 
 /// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), unless the request has one; the
 /// connection is not used again. A proxy is told the whole URL (RFC 9112 section 3.2.2).
-fn bytes(request: &Filled, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
+fn bytes(request: &WireRequest, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
     let target = match proxy {
         Some(_) => url.to_string(),
         None => url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn names_go_out_as_they_are_given() {
-        let request = Filled {
+        let request = WireRequest {
             method: "GET".into(),
             url: "http://127.0.0.1:81/a?b=c".into(),
             headers: vec![("pSu-iD".into(), "x".into()), ("pSu-iD".into(), "y".into())],
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_host_that_is_given_is_the_only_one() {
-        let request = Filled {
+        let request = WireRequest {
             method: "GET".into(),
             url: "http://bank.example/a".into(),
             headers: vec![("Host".into(), "BANK.EXAMPLE".into())],

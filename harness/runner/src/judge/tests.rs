@@ -119,6 +119,29 @@ fn a_body_has_the_values_that_are_demanded_of_it() {
 }
 
 #[test]
+fn a_member_may_be_left_out_where_only_its_value_is_demanded() {
+    let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    let expect = serde_json::json!({"body": {"/transactionsDetails/transactionId": {"or-nothing": "a"}}});
+    for (body, verdict) in [
+        (r#"{"transactionId":"a"}"#, Verdict::Pass),
+        (r#"{"transactionId":null}"#, Verdict::Pass),
+        ("{}", Verdict::Pass),
+        (r#"{"transactionId":"b"}"#, Verdict::Fail),
+    ] {
+        let answer = answer(200, &format!("{{\"transactionsDetails\":{body}}}"));
+        let levels = Levels::default();
+        let examined = examine("transaction", &answer, &rules(), &levels);
+        let expect = Expectation::parse(&expect).unwrap();
+        let clause = ("transaction.path", "transaction");
+        let judged = judge(clause, &expect, &answer, examined, (&profile, &levels), &rules());
+        let own: Vec<&Finding> =
+            judged.findings.iter().filter(|one| one.at.ends_with("Id") && one.clause == clause.0).collect();
+        assert_eq!(own.is_empty(), verdict == Verdict::Pass, "{body}: {:?}", judged.findings);
+        assert!(own.iter().all(|one| one.expected == "\"a\" or nothing"), "{own:?}");
+    }
+}
+
+#[test]
 fn a_target_that_has_no_time_is_neither_right_nor_wrong() {
     let table = [(429, "refused"), (429, "accepted"), (503, "refused"), (503, "accepted"), (503, "observed")];
     for ((status, expect), says_when) in table.into_iter().flat_map(|row| [(row, true), (row, false)]) {

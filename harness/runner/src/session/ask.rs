@@ -8,7 +8,7 @@ use xs2aspec_suite::{Case, Expectation, RequestSpec};
 use super::{Prepared, Session, Stop, Trail, outcome::NotReady};
 use crate::{
     exchange::Answer,
-    fill::{FillError, Filled, Filler},
+    fill::{FillError, RequestBuilder, WireRequest},
     judge::{self, Examined},
     transport::Asked,
 };
@@ -17,7 +17,7 @@ impl Session {
     /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is
     /// sent, so that what an answer would give is shown as `<STEP.KEY>`. The error says what cannot be
     /// filled.
-    pub fn preview(&self, case: &Case) -> Result<Vec<(String, Filled)>, FillError> {
+    pub fn preview(&self, case: &Case) -> Result<Vec<(String, WireRequest)>, FillError> {
         let mut kept = BTreeMap::new();
         for step in &case.before {
             for (key, _) in &step.keep {
@@ -30,13 +30,13 @@ impl Session {
         let steps = case.before.iter().map(|step| (step.name.as_str(), &step.request));
         steps
             .chain([("request", &case.request)])
-            .map(|(name, request)| Ok((name.to_owned(), self.filler(&case.id, name, &kept).fill(request)?)))
+            .map(|(name, request)| Ok((name.to_owned(), self.builder(&case.id, name, &kept).fill(request)?)))
             .collect()
     }
 
     /// The judged request of a case, signed and ready to be sent by somebody else. Requests that prepare it
     /// are sent.
-    pub async fn ready(&self, case: &Case) -> Result<Filled, NotReady> {
+    pub async fn ready(&self, case: &Case) -> Result<WireRequest, NotReady> {
         self.offered(case).await?;
         let Prepared { kept, refused, .. } = self.set_up(case, &mut Trail::default()).await?;
         if let Some(words) = refused {
@@ -44,7 +44,7 @@ impl Session {
                 "a request that prepares it was refused ({words}), which is all it asks for"
             )));
         }
-        self.filler(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
+        self.builder(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
             FillError::NotOffered(name) => NotReady::Profile(self.not_offered(&name).reason),
             other => NotReady::Profile(other.to_string()),
         })
@@ -69,15 +69,15 @@ impl Session {
         case.expect.filled(&value).map_err(|error| Stop::error(error.to_string()))
     }
 
-    pub(super) fn filler<'a>(
+    pub(super) fn builder<'a>(
         &'a self,
         case: &'a str,
         step: &'a str,
         kept: &'a BTreeMap<String, Value>,
-    ) -> Filler<'a> {
-        Filler {
+    ) -> RequestBuilder<'a> {
+        RequestBuilder {
             profile: &self.profile,
-            seal: &self.seal,
+            request_signer: &self.request_signer,
             // A case that had begun before is another one for the target.
             seed: self.seed ^ self.started.get(case).copied().unwrap_or_default(),
             now: self.clock(),
@@ -94,8 +94,8 @@ impl Session {
         step: &str,
         request: &RequestSpec,
         kept: &BTreeMap<String, Value>,
-    ) -> Result<Filled, Stop> {
-        let fill = || self.filler(&case.id, step, kept).fill(request);
+    ) -> Result<WireRequest, Stop> {
+        let fill = || self.builder(&case.id, step, kept).fill(request);
         // Host is that of the target, and each of those that share their requests has another.
         let is_shared = kept.is_empty() && request.header("host").is_none();
         let filled = match self.transport.cache().filter(|_| is_shared) {

@@ -14,14 +14,14 @@ use xs2aspec_suite::{Case, Suite};
 
 use super::{Done, Session, SessionError};
 use crate::{
-    exchange::{Exchanger, Inside},
+    exchange::{Exchanger, InProcess},
     fit,
     forms::Forms,
     judge::{self, Outcome},
     levels::Levels,
     mask::Masker,
     profile::{AuthorizedProfile, Profile},
-    seal::{Seal, SealError},
+    request_signer::{RequestSigner, RequestSignerError},
     transport::{self, Gate, Live, Pace, Replay, Requests, Transport},
 };
 
@@ -37,12 +37,12 @@ impl Session {
         let (profile, permission) = profile.into_parts();
         fit::check(&suite, &profile)?;
         let signing = &suite.spec().signing;
-        let forms = Forms::of(&profile.choices, &signing.choices).map_err(SealError::from)?;
-        let signer = profile.signer().map_err(SealError::from)?;
-        let seal = Seal::new(signer, forms, &signing.signed_headers)?;
+        let forms = Forms::of(&profile.choices, &signing.choices).map_err(RequestSignerError::from)?;
+        let signer = profile.signer().map_err(RequestSignerError::from)?;
+        let request_signer = RequestSigner::new(signer, forms, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
         let live = Live::new(gate, Pace::new(profile.limits.clone()), None);
-        Self::of(suite, profile, (seed, now), Arc::new(seal), live)
+        Self::of(suite, profile, (seed, now), Arc::new(request_signer), live)
     }
 
     /// A session of the same suite, key, seed and clock with another target: what this one has signed is not
@@ -53,15 +53,15 @@ impl Session {
         &self,
         profile: AuthorizedProfile,
         requests: &Arc<Requests>,
-        inside: Option<Inside>,
+        inside: Option<InProcess>,
     ) -> Result<Self, SessionError> {
         let (mut profile, permission) = profile.into_parts();
-        let forms =
-            Forms::of(&profile.choices, &self.suite.spec().signing.choices).map_err(SealError::from)?;
-        let (seal, requests) = if forms == *self.seal.forms() {
-            (Arc::clone(&self.seal), Arc::clone(requests))
+        let forms = Forms::of(&profile.choices, &self.suite.spec().signing.choices)
+            .map_err(RequestSignerError::from)?;
+        let (request_signer, requests) = if forms == *self.request_signer.forms() {
+            (Arc::clone(&self.request_signer), Arc::clone(requests))
         } else {
-            (Arc::new(self.seal.in_forms(forms)?), Arc::default())
+            (Arc::new(self.request_signer.in_forms(forms)?), Arc::default())
         };
         let exchanger = match inside {
             Some(inside) => Exchanger::inside(&profile, inside)?,
@@ -74,20 +74,20 @@ impl Session {
         }
         let gate = Gate::new(exchanger, permission);
         let live = Live::new(gate, Pace::new(profile.limits.clone()), Some(requests));
-        Self::of(suite, profile, (self.seed, self.now), seal, live)
+        Self::of(suite, profile, (self.seed, self.now), request_signer, live)
     }
 
     fn of(
         suite: Arc<Suite>,
         profile: Profile,
         (seed, now): (u64, DateTime<Utc>),
-        seal: Arc<Seal>,
+        request_signer: Arc<RequestSigner>,
         live: Live,
     ) -> Result<Self, SessionError> {
         Ok(Self {
             levels: Levels::new(suite.clauses(), &profile)?,
             masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
-            seal,
+            request_signer,
             transport: Transport::Live(Box::new(live)),
             running: None,
             started: BTreeMap::new(),

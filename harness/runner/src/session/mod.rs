@@ -31,13 +31,13 @@ pub use crate::transport::Requests;
 pub(crate) use crate::transport::micros;
 use crate::{
     exchange::{Answer, ExchangeError},
-    fill::Filled,
+    fill::WireRequest,
     fit::Misfit,
     judge::{self, Examined, Outcome},
     levels::{LevelError, Levels},
     mask::Masker,
     profile::Profile,
-    seal::{Seal, SealError},
+    request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport},
     unconfirmed::unconfirm,
 };
@@ -50,7 +50,7 @@ const QUOTA: &str = "quota";
 pub enum SessionError {
     /// Key or certificate.
     #[error(transparent)]
-    Seal(#[from] SealError),
+    RequestSigner(#[from] RequestSignerError),
     /// TLS.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
@@ -91,7 +91,7 @@ impl Done {
 pub struct Session {
     suite: Arc<Suite>,
     profile: Profile,
-    seal: Arc<Seal>,
+    request_signer: Arc<RequestSigner>,
     seed: u64,
     now: DateTime<Utc>,
     /// Since when the clock runs, where it does.
@@ -181,7 +181,7 @@ impl Session {
     }
 
     /// A request as it may be shown: without what belongs to persons and keys.
-    pub fn masked(&self, request: &Filled) -> Request {
+    pub fn masked(&self, request: &WireRequest) -> Request {
         self.masker.request(request)
     }
 

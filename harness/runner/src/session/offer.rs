@@ -106,7 +106,7 @@ impl Session {
                     Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };
                 request.apply(&emptied).ok()?;
             }
-            let request = self.filler(need, "ask", &[].into()).fill(&request).ok()?;
+            let request = self.builder(need, "ask", &[].into()).fill(&request).ok()?;
             let pass = self.transport.live()?.gate.pass(&request.method).ok()?;
             let status = pass.send(&request).await.answer.ok()?.status;
             ask.absent

@@ -5,14 +5,14 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::fill::{FillError, Filled};
+use crate::fill::{FillError, WireRequest};
 
 /// Requests by case and step, with their URLs below the base URL.
 #[derive(Debug, Default)]
-pub struct Requests(Mutex<HashMap<(String, String), Filled>>);
+pub struct Requests(Mutex<HashMap<(String, String), WireRequest>>);
 
 impl Requests {
-    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), Filled>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), WireRequest>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -22,8 +22,8 @@ impl Requests {
         &self,
         (case, step): (&str, &str),
         base_url: &str,
-        fill: impl FnOnce() -> Result<Filled, FillError>,
-    ) -> Result<Filled, FillError> {
+        fill: impl FnOnce() -> Result<WireRequest, FillError>,
+    ) -> Result<WireRequest, FillError> {
         let key = (case.to_owned(), step.to_owned());
         if let Some(known) = self.known().get(&key) {
             let mut filled = known.clone();
@@ -32,7 +32,7 @@ impl Requests {
         }
         let filled = fill()?;
         if let Some(path) = filled.url.strip_prefix(base_url) {
-            self.known().insert(key, Filled { url: path.to_owned(), ..filled.clone() });
+            self.known().insert(key, WireRequest { url: path.to_owned(), ..filled.clone() });
         }
         Ok(filled)
     }

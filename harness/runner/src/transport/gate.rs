@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     exchange::{Exchanged, Exchanger},
-    fill::Filled,
+    fill::WireRequest,
     profile::Permission,
 };
 
@@ -80,7 +80,7 @@ impl Gate {
 
 impl Pass<'_> {
     /// Sends it.
-    pub(crate) async fn send(self, request: &Filled) -> Exchanged {
+    pub(crate) async fn send(self, request: &WireRequest) -> Exchanged {
         self.gate.exchanger.send(request).await
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use self::{
 };
 use crate::{
     exchange::{Answer, Exchanged},
-    fill::Filled,
+    fill::WireRequest,
     mask::Masker,
 };
 
@@ -62,7 +62,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) step: &'a str,
     pub(crate) operation: &'a str,
     /// The request, made anew for each attempt.
-    pub(crate) make: &'a (dyn Fn() -> Result<Filled, Stop> + Sync),
+    pub(crate) make: &'a (dyn Fn() -> Result<WireRequest, Stop> + Sync),
     /// Whether an answer is not asked for again, however busy the target says it is.
     pub(crate) is_final: &'a (dyn Fn(&Answer) -> bool + Sync),
     pub(crate) masker: &'a Masker,

@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use xs2aspec_runner::{
     Profile,
     exchange::{ExchangeError, Exchanger},
-    fill::Filled,
+    fill::WireRequest,
     profile::Http,
 };
 
@@ -64,8 +64,8 @@ async fn server(tls: Option<&CertifiedKey<rcgen::KeyPair>>) -> String {
     format!("{scheme}://localhost:{port}")
 }
 
-fn request(base_url: &str, exact: bool) -> Filled {
-    Filled {
+fn request(base_url: &str, exact: bool) -> WireRequest {
+    WireRequest {
         method: "POST".into(),
         url: format!("{base_url}/v1/a?b=c"),
         headers: vec![("pSu-iD".into(), "x".into()), ("Accept".into(), "a/b".into())],

@@ -13,7 +13,7 @@ use proptest::{
 };
 use serde_json::json;
 use tokio::runtime;
-use xs2aspec_reference::{Config, Indoors};
+use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_signing::{
     Options, Signer, Wrap,
     digest::Algorithm,
@@ -160,7 +160,7 @@ impl Signed {
         (part, self)
     }
 
-    async fn status(self, bank: &Indoors) -> (u16, String) {
+    async fn status(self, bank: &InProcessBank) -> (u16, String) {
         let method = if self.body.is_empty() { "GET" } else { "POST" };
         let mut request = Request::builder().method(method).uri(self.path);
         for (name, value) in &self.fields {
@@ -182,10 +182,10 @@ fn requests(count: usize) {
                 let mut runner = TestRunner::new_with_rng(TestConfig::default(), rng);
                 let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 let strategy = drawn();
-                let mut bank = Indoors::open(&Config::default());
+                let mut bank = InProcessBank::open(&Config::default());
                 for number in 0..count / 2 {
                     if number % PER_BANK == PER_BANK - 1 {
-                        bank = Indoors::open(&Config::default());
+                        bank = InProcessBank::open(&Config::default());
                     }
                     let drawn = strategy.new_tree(&mut runner).unwrap().current();
                     let (status, said) = runtime.block_on(Signed::new(&drawn, &signer).status(&bank));

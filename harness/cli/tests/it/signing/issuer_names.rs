@@ -11,7 +11,7 @@ use proptest::{
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime;
-use xs2aspec_reference::{Config, Indoors};
+use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_signing::{
     KeyIdForm, Options, Parameter, Signer,
     certificate::{NameForm, SerialForm},
@@ -40,7 +40,7 @@ struct Both {
 }
 
 /// Signs a request so, and asks both.
-fn both(bank: &Indoors, signer: &Signer, options: &Options) -> Both {
+fn both(bank: &InProcessBank, signer: &Signer, options: &Options) -> Both {
     let mut fields = vec![
         ("Accept".to_owned(), "application/json".to_owned()),
         ("X-Request-ID".to_owned(), "c63ec4ff-3e4f-4a20-9c2f-9fdf504160c3".to_owned()),
@@ -77,13 +77,13 @@ fn both(bank: &Indoors, signer: &Signer, options: &Options) -> Both {
 }
 
 /// The same with this keyId.
-fn both_of(bank: &Indoors, signer: &Signer, key_id: &str) -> Both {
+fn both_of(bank: &InProcessBank, signer: &Signer, key_id: &str) -> Both {
     both(bank, signer, &Options { key_id: Parameter::Text(key_id.to_owned()), ..Options::default() })
 }
 
 #[test]
 fn what_is_signed_in_the_name_of_any_issuer_is_accepted_and_verified() {
-    let bank = Indoors::open(&Config::default());
+    let bank = InProcessBank::open(&Config::default());
     for name in ISSUERS {
         let signer = issued_by(name);
         for serial in SerialForm::ALL {
@@ -173,7 +173,7 @@ fn forms() -> Vec<Form> {
 
 #[test]
 fn every_writing_of_key_id_comes_to_the_same_end_in_the_bank_and_in_the_diagnosis() {
-    let (bank, signer) = (Indoors::open(&Config::default()), issued_by("whole"));
+    let (bank, signer) = (InProcessBank::open(&Config::default()), issued_by("whole"));
     let forms = forms();
     for (form, key_id, expected, says) in &forms {
         let said = both_of(&bank, &signer, key_id);
@@ -188,7 +188,7 @@ fn every_writing_of_key_id_comes_to_the_same_end_in_the_bank_and_in_the_diagnosi
 
 #[test]
 fn what_other_programs_write_is_accepted_where_keyid_can_hold_it() {
-    let bank = Indoors::open(&Config::default());
+    let bank = InProcessBank::open(&Config::default());
     let mut ends = BTreeMap::new();
     let renderings = fs::read_to_string(format!("{FIXTURES}/renderings.tsv")).unwrap();
     for line in renderings.lines() {
@@ -207,7 +207,7 @@ fn what_other_programs_write_is_accepted_where_keyid_can_hold_it() {
 
 #[test]
 fn a_changed_key_id_comes_to_the_same_end_too() {
-    let (bank, signer) = (Indoors::open(&Config::default()), issued_by("whole"));
+    let (bank, signer) = (InProcessBank::open(&Config::default()), issued_by("whole"));
     let forms: Vec<Form> = forms().into_iter().filter(|(_, _, is_right, _)| *is_right).collect();
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(TestConfig::default(), rng);
@@ -246,7 +246,7 @@ fn a_changed_key_id_comes_to_the_same_end_too() {
 
 #[test]
 fn the_bank_says_which_issuer_it_expected_and_which_part_is_missing() {
-    let (bank, signer) = (Indoors::open(&Config::default()), issued_by("identifier"));
+    let (bank, signer) = (InProcessBank::open(&Config::default()), issued_by("identifier"));
     let said = both_of(&bank, &signer, "SN=A1B2C,CA=CN=Synthetic Seal CA,O=Synthetic Trust AS,C=NO").bank;
     let text =
         serde_json::from_str::<Value>(&said).unwrap()["tppMessages"][0]["text"].as_str().unwrap().to_owned();

@@ -9,7 +9,7 @@ use axum::{
     http::{Response, StatusCode},
 };
 use tokio::net::TcpListener;
-use xs2aspec_reference::{Config, Indoors};
+use xs2aspec_reference::{Config, InProcessBank};
 
 /// A server that counts.
 pub struct Counting {
@@ -23,7 +23,7 @@ impl Counting {
     /// request.
     pub async fn start(config: Option<Config>) -> Self {
         let methods = Arc::new(Mutex::new(Vec::new()));
-        let bank = config.map(|config| Indoors::open(&config));
+        let bank = config.map(|config| InProcessBank::open(&config));
         let kept = Arc::clone(&methods);
         let answer = move |request: Request| {
             kept.lock().unwrap().push(request.method().to_string());

@@ -33,7 +33,7 @@ const WRONG_CERTIFICATES: [&str; 3] = [
 
 /// The signing key and certificate of a TPP, and those of another.
 #[derive(Debug)]
-pub struct Seal {
+pub struct RequestSigner {
     own: Arc<Signer>,
     other: Arc<Signer>,
     wrong: Arc<[Signer; 3]>,
@@ -42,9 +42,9 @@ pub struct Seal {
     signed_headers: Arc<[String]>,
 }
 
-/// Why there is no seal.
+/// Why there is no request signer.
 #[derive(Debug, thiserror::Error)]
-pub enum SealError {
+pub enum RequestSignerError {
     /// Key and certificate cannot be read, or do not belong together.
     #[error("`[signing]` of the target profile: {0}")]
     Signer(#[from] SignerError),
@@ -76,9 +76,9 @@ impl SignError {
     }
 }
 
-impl Seal {
-    /// A seal of this signer, which signs these headers where a request has them.
-    pub fn new(signer: Signer, forms: Forms, signed_headers: &[String]) -> Result<Self, SealError> {
+impl RequestSigner {
+    /// One with this key, which signs these headers where a request has them.
+    pub fn new(signer: Signer, forms: Forms, signed_headers: &[String]) -> Result<Self, RequestSignerError> {
         forms.fit(signer.certificate())?;
         Ok(Self {
             own: Arc::new(signer),
@@ -90,7 +90,7 @@ impl Seal {
     }
 
     /// The same keys and certificates in other forms; what was signed is known to both.
-    pub fn in_forms(&self, forms: Forms) -> Result<Self, SealError> {
+    pub fn in_forms(&self, forms: Forms) -> Result<Self, RequestSignerError> {
         forms.fit(self.own.certificate())?;
         Ok(Self {
             own: Arc::clone(&self.own),
@@ -281,19 +281,27 @@ mod tests {
         SigningSpec::load(&Tree::embedded()).unwrap()
     }
 
-    fn sealed(forms: Forms) -> Result<Seal, SealError> {
+    fn signer_with(forms: Forms) -> Result<RequestSigner, RequestSignerError> {
         let signer = Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap();
-        Seal::new(signer, forms, &spec().signed_headers)
+        RequestSigner::new(signer, forms, &spec().signed_headers)
     }
 
-    fn seal() -> Seal {
-        sealed(Forms::default()).unwrap()
+    fn request_signer() -> RequestSigner {
+        signer_with(Forms::default()).unwrap()
     }
 
     fn signed(signing: Value) -> String {
         let headers = [("Date", "now"), ("X-Request-ID", "r"), ("PSU-ID", "p")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        seal().signature(&headers, &serde_json::from_value(signing).unwrap()).unwrap()
+        request_signer().signature(&headers, &serde_json::from_value(signing).unwrap()).unwrap()
+    }
+
+    /// The hash of no bytes, which `sha256sum` says of an empty file.
+    #[test]
+    fn a_digest_can_have_the_wrong_encoding() {
+        let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(RequestSigner::digest("sha-256.hexadecimal", b"").unwrap(), hash);
+        assert_eq!(RequestSigner::digest("sha-1", b""), None);
     }
 
     fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
@@ -352,27 +360,31 @@ mod tests {
 
     #[test]
     fn the_parts_of_both_certificates_are_known_and_differ() {
-        let seal = seal();
+        let request_signer = request_signer();
         for part in ["", "serial", "pem"] {
-            assert_ne!(seal.certificate(None, part), seal.certificate(Some(Party::Other), part), "{part}");
+            assert_ne!(
+                request_signer.certificate(None, part),
+                request_signer.certificate(Some(Party::Other), part),
+                "{part}"
+            );
         }
         let key_id = format!(
             "SN={},CA={}",
-            seal.certificate(None, "serial").unwrap(),
-            seal.certificate(None, "issuer").unwrap()
+            request_signer.certificate(None, "serial").unwrap(),
+            request_signer.certificate(None, "issuer").unwrap()
         );
         assert_eq!(parameter(&signed(json!({})), "keyId"), Some(key_id.as_str()));
-        let pem = BASE64_STANDARD.decode(seal.certificate(None, "pem").unwrap()).unwrap();
+        let pem = BASE64_STANDARD.decode(request_signer.certificate(None, "pem").unwrap()).unwrap();
         let read = Certificate::from_pem(&pem).unwrap();
-        assert_eq!(Some(read.header_value()), seal.certificate(None, ""));
-        assert_eq!(seal.certificate(None, "subject"), None);
+        assert_eq!(Some(read.header_value()), request_signer.certificate(None, ""));
+        assert_eq!(request_signer.certificate(None, "subject"), None);
     }
 
     #[test]
     fn a_profile_declares_the_forms_and_an_unknown_one_names_those_that_are_known() {
         let forms = |choices: &[(&str, &str)]| {
             let choices = choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            Forms::of(&choices.collect(), &spec().choices).map_err(SealError::from)
+            Forms::of(&choices.collect(), &spec().choices).map_err(RequestSignerError::from)
         };
         let usual = forms(&[("payment.success-status", "201"), ("key-id.serial", "any")]).unwrap();
         assert_eq!(usual, forms(&[]).unwrap());
@@ -381,15 +393,15 @@ mod tests {
             ("key-id.issuer", "forward, spaced"),
             ("certificate.form", "base64 of PEM"),
         ]);
-        let own = sealed(declared.unwrap()).unwrap();
-        let usual = seal();
-        let part = |seal: &Seal, part| seal.certificate(None, part).unwrap();
+        let own = signer_with(declared.unwrap()).unwrap();
+        let usual = request_signer();
+        let part = |request_signer: &RequestSigner, part| request_signer.certificate(None, part).unwrap();
         assert_eq!(part(&own, "serial"), part(&usual, "serial").to_lowercase());
         assert!(part(&own, "issuer").contains(", ") && part(&usual, "issuer") != part(&own, "issuer"));
         assert_eq!(part(&own, ""), part(&usual, "pem"));
         let issuer = |text: &str| {
             let forms = forms(&[("key-id.issuer", text)])?;
-            sealed(forms).map(|seal| part(&seal, "issuer"))
+            signer_with(forms).map(|request_signer| part(&request_signer, "issuer"))
         };
         assert_eq!(issuer("CN={CN} of {O}").unwrap(), "CN=xs2aspec test CA of xs2aspec test material");
         assert_eq!(issuer("CN=Our CA, O=Ours").unwrap(), "CN=Our CA, O=Ours");
