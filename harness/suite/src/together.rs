@@ -45,14 +45,16 @@ pub(crate) fn surrounded<'a>(
         for (clause, form, depth) in &mistakes {
             let number = form.twin.as_deref().and_then(|label| all.beside(form, label));
             let twin = number.map(|number| &parts.requests.forms(operation)[number]);
+            let beside_twin = |twin: &Form| {
+                let mut draft = Draft::plain(operation);
+                draft.add(moved(operation, twin));
+                lawful.iter().filter(|one| added(&mut draft, one, parts)).cloned().collect()
+            };
             let whole = met(clause, (form, twin), &lawful, &control, operation, parts);
             // What does not go together with the twin is left out.
             let Some((case, by)) = whole.or_else(|| {
-                let around = beside_twins.entry(number?).or_insert_with(|| {
-                    let mut draft = Draft::plain(operation);
-                    draft.add(moved(operation, &parts.requests.forms(operation)[number.unwrap_or_default()]));
-                    lawful.iter().filter(|one| added(&mut draft, one, parts)).cloned().collect()
-                });
+                let around =
+                    beside_twins.entry(number?).or_insert_with(|| twin.map(beside_twin).unwrap_or_default());
                 met(clause, (form, twin), around, &control, operation, parts).filter(|_| !around.is_empty())
             }) else {
                 continue;

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{BufReader, Result, Write},
+    io::{Result, Write},
     net::{TcpListener, TcpStream},
     path::Path,
     sync::{
@@ -17,11 +17,11 @@ use std::{
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use xs2aspec_record::{CaseVerdict, Event, Exchange, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, Verdict};
 use xs2aspec_reference::{Bank, Config};
 
 use super::server::message;
-use crate::support::{REFERENCE, command, printed};
+use crate::support::{REFERENCE, command, printed, recorded};
 
 /// A bank of its own behind something that answers some requests itself.
 struct Gateway {
@@ -100,15 +100,7 @@ fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
         .output()
         .unwrap();
     let said = printed(&output);
-    let record = fs::File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
-    let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
-    for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
-        match event {
-            Event::Verdict(verdict) => verdicts.push(verdict),
-            Event::Exchange(exchange) => exchanges.push(exchange),
-            _ => {}
-        }
-    }
+    let (verdicts, exchanges) = recorded(&out, &said);
     // The record alone comes to the same verdicts.
     let again = xs2aspec().arg("rejudge").arg(&out).output().unwrap();
     let judged = String::from_utf8(again.stdout).unwrap() + &String::from_utf8(again.stderr).unwrap();

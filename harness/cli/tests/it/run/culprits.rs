@@ -1,12 +1,12 @@
 //! Of a refused request with lawful forms of many places, the one or two that the target minds are named.
 
-use std::{collections::BTreeMap, fs, io::BufReader, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use tempfile::TempDir;
-use xs2aspec_record::{CaseVerdict, Culprit, Event, Exchange, Verdict};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Verdict};
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::xs2aspec;
+use crate::support::{recorded, xs2aspec};
 
 /// What a run said, its verdicts and its exchanges.
 struct Ran {
@@ -36,15 +36,7 @@ fn run(out: &Path, arguments: &[&str]) -> Ran {
     let fixed =
         ["run", "--quiet", "--seed", "1", "--now", "2030-01-02T03:04:05Z", "--out", out.to_str().unwrap()];
     let (_, said) = xs2aspec(&[&fixed, arguments].concat());
-    let record = fs::File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
-    let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
-    for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
-        match event {
-            Event::Verdict(verdict) => verdicts.push(verdict),
-            Event::Exchange(exchange) => exchanges.push(exchange),
-            _ => {}
-        }
-    }
+    let (verdicts, exchanges) = recorded(out, &said);
     Ran { said, verdicts, exchanges }
 }
 

@@ -3,7 +3,14 @@
 pub(crate) mod counting;
 pub(crate) mod network;
 
-use std::process::{Command, Output};
+use std::{
+    fs::File,
+    io::BufReader,
+    path::Path,
+    process::{Command, Output},
+};
+
+use xs2aspec_record::{CaseVerdict, Event, Exchange};
 
 /// The test key of a TPP.
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
@@ -35,4 +42,18 @@ pub(crate) fn printed(output: &Output) -> String {
 pub(crate) fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     let output = execute(arguments);
     (output.status.code(), printed(&output))
+}
+
+/// The verdicts and exchanges of the record in a folder. `said` is what the run printed, for where there is none.
+pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchange>) {
+    let record = File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
+    let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
+    for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
+        match event {
+            Event::Verdict(verdict) => verdicts.push(verdict),
+            Event::Exchange(exchange) => exchanges.push(exchange),
+            _ => {}
+        }
+    }
+    (verdicts, exchanges)
 }
