@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use xs2aspec_spec::request::Due;
 use xs2aspec_suite::{Case, StepExpect, Suite, definition::Change};
 
-use xs2aspec_suite::draft::{changes, expected};
+use xs2aspec_suite::draft::{edited, expected};
 
 use crate::Draft;
 
@@ -13,7 +13,7 @@ pub const ALONE: u32 = 4;
 
 /// The text of a case file with this request alone. Its control is the plain request of the suite.
 pub fn alone(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<String> {
-    text(suite, draft, &[written_case(suite, draft, case, due, name)?])
+    text(&case.changes, &[written_case(suite, draft, case, due, name)?])
 }
 
 /// The text of a case file with this request and its control, the plain request. `name` is the name of the
@@ -22,14 +22,14 @@ pub fn file(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) ->
     let clause = suite.requests().plain_clause(&draft.operation)?;
     let (control, plain) = (format!("control-of-{name}"), draft.operation.as_str());
     let control_case = json!({"clause": clause, "name": control, "baseline": plain, "expect": "accepted"});
-    let mut case = written_case(suite, draft, case, due, name)?;
-    case["control"] = json!(format!("{clause}/{control}"));
-    text(suite, draft, &[control_case, case])
+    let mut written = written_case(suite, draft, case, due, name)?;
+    written["control"] = json!(format!("{clause}/{control}"));
+    text(&case.changes, &[control_case, written])
 }
 
-/// A comment, the title, and the cases.
-fn text(suite: &Suite, draft: &Draft, cases: &[Value]) -> Option<String> {
-    let says = draft.says(&suite.baselines().get(&draft.operation)?.request).join("; ").replace('\n', " ");
+/// A comment that says what is different from the plain request, the title, and the cases.
+fn text(changes: &[String], cases: &[Value]) -> Option<String> {
+    let says = changes.join("; ").replace('\n', " ");
     let clause = cases.last()?["clause"].as_str()?;
     let title = json!(format!("Found by explore: {clause}"));
     let head = format!("# Found by `xs2aspec explore`: {says}\ntitle: {title}\ncases:\n");
@@ -92,7 +92,7 @@ fn written_steps(suite: &Suite, draft: &Draft, case: &Case) -> Vec<Value> {
         let own = draft.moves.iter().flat_map(|one| &one.before).find(|own| own.name == step.name);
         let plain = suite.baselines().get(&step.baseline).map(|baseline| &baseline.request);
         let changes = own.zip(plain).and_then(|(own, plain)| {
-            let changes = changes(&own.edits.iter().collect::<Vec<_>>(), plain)?;
+            let (_, changes) = edited(&own.edits, plain)?;
             Some(changes.iter().map(written).collect::<Vec<_>>())
         });
         let changes = changes.unwrap_or_default();

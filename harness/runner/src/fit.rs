@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_suite::{Case, Expectation, RequestSpec, Strength, Suite, nearest};
+use xs2aspec_suite::{Case, Expectation, Strength, Suite, nearest};
 
 use crate::profile::Profile;
 
@@ -103,7 +103,7 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
 fn operations(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
     let requests = |case: &'_ Case| -> Vec<String> {
         let steps = case.before.iter().map(|step| &step.request);
-        steps.chain([&case.request]).map(|request: &RequestSpec| request.operation.clone()).collect()
+        steps.chain([&case.request]).map(|request| request.operation.clone()).collect()
     };
     let known: BTreeSet<String> = suite.cases().iter().flat_map(requests).collect();
     let paths = profile.paths.keys().map(|name| ("paths", name));

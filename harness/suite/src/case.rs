@@ -1,5 +1,7 @@
 //! Expanded cases: what to send, and what must come back.
 
+use std::sync::Arc;
+
 use xs2aspec_spec::Problem;
 
 use crate::{
@@ -42,8 +44,8 @@ pub struct Case {
     pub together: Vec<usize>,
     /// Requests that prepare the judged one.
     pub before: Vec<Preparation>,
-    /// The judged request.
-    pub request: RequestSpec,
+    /// The judged request. Cases that are alike share it.
+    pub request: Arc<RequestSpec>,
     /// What must come back.
     pub expect: Expectation,
     /// Id of the case that is its control; every case has one but the plain one of each operation.
@@ -75,7 +77,7 @@ impl Case {
             changes: Vec::new(),
             together: Vec::new(),
             before: Vec::new(),
-            request,
+            request: Arc::new(request),
             expect: Expectation::Observed,
             control: None,
             is_plain: false,
@@ -104,7 +106,7 @@ pub struct Preparation {
     /// Name of its baseline.
     pub baseline: String,
     /// The request.
-    pub request: RequestSpec,
+    pub request: Arc<RequestSpec>,
     /// Values kept from the answer: key and place.
     pub keep: Vec<(String, Location)>,
     /// How often it is sent; `None` for once, with kept values that are no lists.

@@ -1,6 +1,9 @@
 //! Where a case differs from its control.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -13,12 +16,6 @@ use crate::{
 /// Where two cases differ: places in the judged request, the way of signing, or the preparing requests.
 pub fn differences(case: &Case, control: &Case) -> Vec<String> {
     let mut found = Vec::new();
-    let prepared = |case: &Case| {
-        // The judged request itself, sent before, makes it the same request again and no other one.
-        let steps = case.before.iter().filter(|step| step.request != case.request);
-        let steps = steps.map(|step| (step.request.clone(), step.times));
-        steps.collect::<Vec<(RequestSpec, Option<usize>)>>()
-    };
     let other_steps = prepared(case) != prepared(control);
     if other_steps {
         found.push("before".to_owned());
@@ -30,25 +27,16 @@ pub fn differences(case: &Case, control: &Case) -> Vec<String> {
     if (&one.method, path(one)) != (&two.method, path(two)) {
         found.push("path".to_owned());
     }
-    let names = |request: &RequestSpec| {
-        request
-            .headers
-            .iter()
-            .map(|(name, value)| (name.to_ascii_lowercase(), (name.clone(), value.clone())))
-            .collect::<Vec<_>>()
-    };
-    fields("header", &names(one), &names(two), &mut found);
-    let query = |request: &RequestSpec| {
-        request
-            .query
-            .iter()
-            .map(|(name, value)| (name.clone(), (name.clone(), value.clone())))
-            .collect::<Vec<_>>()
-    };
-    fields("query", &query(one), &query(two), &mut found);
+    if !Arc::ptr_eq(&one.headers, &two.headers) {
+        let (one, two) = (&one.headers, &two.headers);
+        fields("header", (one, two), str::to_ascii_lowercase, &mut found);
+    }
+    fields("query", (&one.query, &two.query), str::to_owned, &mut found);
     match (&one.body, &two.body) {
         (BodySpec::Json(a, repeats), BodySpec::Json(b, others)) => {
-            members("body", a, b, other_steps, &mut found);
+            if !Arc::ptr_eq(a, b) {
+                members("body", a, b, other_steps, &mut found);
+            }
             if repeats != others {
                 found.push("body, repeated".to_owned());
             }
@@ -62,24 +50,30 @@ pub fn differences(case: &Case, control: &Case) -> Vec<String> {
     found
 }
 
-type Field = (String, (String, Value));
+/// What prepares a case. The judged request itself, sent before, makes it the same request again and no other
+/// one.
+fn prepared(case: &Case) -> Vec<(&RequestSpec, Option<usize>)> {
+    let steps = case.before.iter().filter(|step| step.request != case.request);
+    steps.map(|step| (&*step.request, step.times)).collect()
+}
 
-fn fields(kind: &str, one: &[Field], two: &[Field], found: &mut Vec<String>) {
-    let grouped = |fields: &[Field]| {
-        let mut map = BTreeMap::<String, Vec<(String, Value)>>::new();
-        for (name, field) in fields {
-            map.entry(name.clone()).or_default().push(field.clone());
+type Field = (String, Value);
+
+/// Fields that one side has and the other has not, or with other values, by a name made the same by `key`.
+fn fields(
+    kind: &str,
+    (one, two): (&[Field], &[Field]),
+    key: impl Fn(&str) -> String,
+    found: &mut Vec<String>,
+) {
+    let mut by_name = BTreeMap::<String, [Vec<&Field>; 2]>::new();
+    for (side, fields) in [one, two].into_iter().enumerate() {
+        for field in fields {
+            by_name.entry(key(&field.0)).or_default()[side].push(field);
         }
-        map
-    };
-    let (one, two) = (grouped(one), grouped(two));
-    let names: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
-    found.extend(
-        names
-            .into_iter()
-            .filter(|name| one.get(*name) != two.get(*name))
-            .map(|name| format!("{kind}/{name}")),
-    );
+    }
+    let differing = by_name.into_iter().filter(|(_, [one, two])| one != two);
+    found.extend(differing.map(|(name, _)| format!("{kind}/{name}")));
 }
 
 /// Members that differ, at the highest place at which a member is added, taken away or of another type. What

@@ -1,6 +1,6 @@
 //! A request as it is drawn: a valid one, and what is done to it, move by move.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use xs2aspec_spec::request::{self, Before, Due, Edit, Form, Prepared};
@@ -113,38 +113,30 @@ impl Draft {
     /// together.
     pub(crate) fn case(&self, parts: &Parts) -> Option<(Case, Due)> {
         let baseline = parts.baselines.get(&self.operation)?;
-        let (request, before, due) = self.judged(parts, baseline)?;
-        let case = self.as_case(parts, request, before, baseline, &due)?;
-        Some((case, due))
+        self.as_case(parts, self.judged(parts, baseline)?, baseline)
     }
 
     /// What must become of the request. `None` if its moves do not go together.
     pub(crate) fn due(&self, parts: &Parts) -> Option<Due> {
-        self.judged(parts, parts.baselines.get(&self.operation)?).map(|(.., due)| due)
+        self.judged(parts, parts.baselines.get(&self.operation)?).map(|judged| judged.due)
     }
 
-    fn judged(&self, parts: &Parts, baseline: &Baseline) -> Option<(RequestSpec, Vec<Preparation>, Due)> {
-        let mut request = applied(&baseline.request, &self.changes(&baseline.request)?)?;
+    fn judged(&self, parts: &Parts, baseline: &Baseline) -> Option<Judged> {
+        let (mut request, changes) = self.edited(&baseline.request)?;
         if let Some(signing) = self.moves.iter().find_map(|one| one.signing.clone()) {
             request.signing = signing;
         }
         let (before, prepared) = self.before(parts, baseline)?;
         let due = parts.due(&request, &baseline.request, &prepared);
-        Some((request, before, due))
+        Some(Judged { request, changes, before, due })
     }
 
-    fn as_case(
-        &self,
-        parts: &Parts,
-        request: RequestSpec,
-        before: Vec<Preparation>,
-        baseline: &Baseline,
-        due: &Due,
-    ) -> Option<Case> {
+    fn as_case(&self, parts: &Parts, judged: Judged, baseline: &Baseline) -> Option<(Case, Due)> {
+        let Judged { request, changes, before, due } = judged;
         // What must be refused names the clause that it breaks, and what must be accepted one that says so: the
         // one that the last move is about, if no other is less firm.
         let own = self.moves.iter().rev().map(|one| one.clause.as_str());
-        let clause = match due {
+        let clause = match &due {
             Due::Refused { clauses, .. } => {
                 preferred(clauses.iter().map(String::as_str), |clause| !parts.is_expected(clause))
             }
@@ -161,13 +153,14 @@ impl Draft {
                 needs.push(need.clone());
             }
         }
-        Some(Case {
-            changes: self.says(&baseline.request),
+        let case = Case {
+            changes: self.says(&changes),
             before,
-            expect: Expectation::parse(&expected(due)).ok()?,
+            expect: Expectation::parse(&expected(&due)).ok()?,
             needs,
             ..Case::unwritten(self.name(), clause, &self.operation, request)
-        })
+        };
+        Some((case, due))
     }
 
     /// The forms of its moves: what tells it from others.
@@ -178,8 +171,7 @@ impl Draft {
     }
 
     /// What is different from the plain request, a line for each change.
-    pub fn says(&self, plain: &RequestSpec) -> Vec<String> {
-        let changes = self.changes(plain).unwrap_or_default();
+    fn says(&self, changes: &[Change]) -> Vec<String> {
         let mut said: Vec<String> = changes.iter().map(describe).collect();
         said.extend(self.moves.iter().filter_map(|one| one.signing.as_ref()).flat_map(Signing::describe));
         said.extend(self.moves.iter().flat_map(|one| &one.before).map(|step| {
@@ -191,8 +183,11 @@ impl Draft {
 
     /// Its moves as changes of a case file. `None` if they cannot be made.
     pub fn changes(&self, plain: &RequestSpec) -> Option<Vec<Change>> {
-        let edits: Vec<&Edit> = self.moves.iter().flat_map(|one| &one.edits).collect();
-        changes(&edits, plain)
+        Some(self.edited(plain)?.1)
+    }
+
+    fn edited(&self, plain: &RequestSpec) -> Option<(RequestSpec, Vec<Change>)> {
+        edited(self.moves.iter().flat_map(|one| &one.edits), plain)
     }
 
     /// What is sent before it: by the plain request, or by a move that names the same step, after what the
@@ -215,20 +210,28 @@ impl Draft {
         let mut before = Vec::new();
         for step in steps {
             let plain = &parts.baselines.get(&step.baseline)?.request;
-            let request = applied(plain, &changes(&step.edits.iter().collect::<Vec<_>>(), plain)?)?;
+            let (request, _) = edited(&step.edits, plain)?;
             prepared.insert(step.name.clone(), (request.operation.clone(), step.times));
             let keep = step.keep.iter().map(|(key, at)| Some((key.clone(), at.parse().ok()?)));
             before.push(Preparation {
                 keep: keep.collect::<Option<_>>()?,
                 name: step.name,
                 baseline: step.baseline,
-                request,
+                request: Arc::new(request),
                 times: (step.times > 1).then_some(step.times),
                 expect: if step.any { StepExpect::Any } else { StepExpect::Accepted },
             });
         }
         Some((before, prepared))
     }
+}
+
+/// A drawn request, and what must become of it.
+struct Judged {
+    request: RequestSpec,
+    changes: Vec<Change>,
+    before: Vec<Preparation>,
+    due: Due,
 }
 
 /// The first of the clauses of which this is so, or else the first of all.
@@ -251,14 +254,11 @@ pub fn expected(due: &Due) -> Value {
     }
 }
 
-fn applied(plain: &RequestSpec, changes: &[Change]) -> Option<RequestSpec> {
-    let mut request = plain.clone();
-    changes.iter().try_for_each(|change| request.apply(change)).ok()?;
-    Some(request)
-}
-
-/// Edits as changes of a case file. `None` if they cannot be made.
-pub fn changes(edits: &[&Edit], plain: &RequestSpec) -> Option<Vec<Change>> {
+/// A request after these edits, and the edits as changes of a case file. `None` if they cannot be made.
+pub fn edited<'a>(
+    edits: impl IntoIterator<Item = &'a Edit>,
+    plain: &RequestSpec,
+) -> Option<(RequestSpec, Vec<Change>)> {
     let set = |at: &str, to: Value| Change { set: Some(at.to_owned()), to: Some(to), ..Change::default() };
     let remove = |at: &str| Change { remove: Some(at.to_owned()), ..Change::default() };
     let mut request = plain.clone();
@@ -313,7 +313,7 @@ pub fn changes(edits: &[&Edit], plain: &RequestSpec) -> Option<Vec<Change>> {
             }
         }
     }
-    Some(changes)
+    Some((request, changes))
 }
 
 fn in_another_case(name: &str, number: u64) -> String {

@@ -1,5 +1,6 @@
-//! From a group of a case file to its cases: one for each combination of its axes, or for each form of its
-//! places.
+//! From a group of a case file to its cases: one for each combination of its axes.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 use xs2aspec_spec::{At, Clause, Problem};
@@ -8,47 +9,17 @@ use crate::{
     axis::{self, Combination},
     baseline::Baseline,
     case::{Case, NO_CONTROL, Preparation, area_of},
-    definition::{CaseFile, Change, Group, Signing, Step},
+    definition::{Change, Group, Signing, Step},
     expectation::Expectation,
-    forms::Forms,
-    matrix,
     parts::Parts,
     request::{self, RequestSpec},
     template,
 };
 
-/// All cases of one file.
-pub(crate) fn of_file(
-    path: &str,
-    file: &CaseFile,
-    (parts, forms): (&Parts, &Forms),
-    problems: &mut Vec<Problem>,
-) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for group in &file.forms {
-        match matrix::cases(path, group, parts, forms) {
-            Err(problem) => problems.push(problem),
-            Ok(made) => cases.extend(made),
-        }
-    }
-    for group in &file.cases {
-        match axis::combinations(path, group, &parts.tree, &parts.requests) {
-            Err(problem) => problems.push(problem),
-            Ok(combinations) => {
-                for combination in combinations {
-                    match expand(path, group, &combination, parts) {
-                        Ok(case) => cases.push(case),
-                        Err(problem) => {
-                            // One mistake in a group is one problem, however many cases the group has.
-                            problems.push(problem);
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-    }
-    cases
+/// All cases of one group, as far as they can be made.
+pub(crate) fn of_group(path: &str, group: &At<Group>, parts: &Parts) -> Result<Vec<Case>, Problem> {
+    let combinations = axis::combinations(path, group, &parts.tree, &parts.requests)?;
+    combinations.iter().map(|combination| expand(path, group, combination, parts)).collect()
 }
 
 fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Result<Case, Problem> {
@@ -100,7 +71,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         changes,
         together: Vec::new(),
         before,
-        request,
+        request: Arc::new(request),
         expect,
         control,
         is_plain,
@@ -216,7 +187,7 @@ impl<'a> Expander<'a> {
             before.push(Preparation {
                 name: step.name.clone(),
                 baseline: name,
-                request,
+                request: Arc::new(request),
                 keep: keep.collect::<Result<_, _>>()?,
                 times,
                 expect: step.expect,
@@ -227,7 +198,7 @@ impl<'a> Expander<'a> {
 
     /// Whatever is left to be filled at run time must be something that exists then.
     fn check_placeholders(&self, request: &RequestSpec, before: &[Preparation]) -> Result<(), Problem> {
-        let requests = before.iter().map(|step| &step.request).chain([request]).enumerate();
+        let requests = before.iter().map(|step| &*step.request).chain([request]).enumerate();
         for (index, request) in requests {
             for name in request.placeholders() {
                 let is_made = template::RUN_TIME.contains(&template::head(&name));

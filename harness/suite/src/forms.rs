@@ -1,39 +1,19 @@
-//! The case of each form of each operation, made once and when it is first asked for.
+//! The case of each form of each operation.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::OnceLock,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use sha2::{Digest, Sha256};
-use xs2aspec_spec::{
-    RequestRules,
-    request::{Due, Form},
-};
+use xs2aspec_spec::request::{Due, Form};
 
 use crate::{
     case::Case,
     draft::{Draft, Move},
+    parallel::in_parallel,
     parts::Parts,
 };
 
-/// The cases of the forms of each operation.
-#[derive(Debug)]
-pub(crate) struct Forms(BTreeMap<String, OnceLock<FormCases>>);
-
-impl Forms {
-    pub(crate) fn new(requests: &RequestRules) -> Self {
-        Self(requests.operations().map(|name| (name.to_owned(), OnceLock::new())).collect())
-    }
-
-    /// Those of one operation.
-    pub(crate) fn of_operation(&self, operation: &str, parts: &Parts) -> Option<&FormCases> {
-        Some(self.0.get(operation)?.get_or_init(|| FormCases::new(operation, parts)))
-    }
-}
-
 /// The cases of all forms of an operation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FormCases {
     /// In the order of the forms, each with what must become of it. None where the form changes nothing: the
     /// plain request has its value, or has nothing that it could take away.
@@ -43,18 +23,25 @@ pub(crate) struct FormCases {
 }
 
 impl FormCases {
-    fn new(operation: &str, parts: &Parts) -> Self {
-        let forms = parts.requests.forms(operation);
-        let drawn = |form: &Form| {
+    /// Those of each operation, by its name.
+    pub(crate) fn of_each_operation(parts: &Parts) -> BTreeMap<&str, Self> {
+        let requests = &parts.requests;
+        let forms =
+            requests.operations().flat_map(|name| requests.forms(name).iter().map(move |form| (name, form)));
+        let forms: Vec<(&str, &Form)> = forms.collect();
+        let drawn = in_parallel(&forms, |(operation, form)| {
             let mut draft = Draft::plain(operation);
             draft.add(moved(operation, form));
             draft.case(parts)
-        };
-        let key = |form: &Form| (form.place.clone(), form.label.clone());
-        Self {
-            cases: forms.iter().map(drawn).collect(),
-            numbers: forms.iter().enumerate().map(|(number, form)| (key(form), number)).collect(),
+        });
+        let mut all: BTreeMap<&str, Self> =
+            requests.operations().map(|name| (name, Self::default())).collect();
+        for ((operation, form), drawn) in forms.into_iter().zip(drawn) {
+            let own = all.entry(operation).or_default();
+            own.numbers.insert((form.place.clone(), form.label.clone()), own.cases.len());
+            own.cases.push(drawn);
         }
+        all
     }
 
     /// The number of the form of the same place with this label.

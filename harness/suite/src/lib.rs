@@ -17,6 +17,7 @@ mod forms;
 pub mod lint;
 pub mod location;
 pub mod matrix;
+mod parallel;
 mod parts;
 pub mod plan;
 pub mod request;

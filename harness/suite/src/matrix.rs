@@ -12,7 +12,7 @@ use xs2aspec_spec::{
 use crate::{
     case::{Case, area_of},
     definition::{Depth, FormGroup, IfControlRefused, Met},
-    forms::{FormCases, Forms, id},
+    forms::{FormCases, id},
     parts::Parts,
     together,
 };
@@ -20,40 +20,42 @@ use crate::{
 /// The file in which the places are written.
 const FILE: &str = xs2aspec_spec::request::FILE;
 
-/// The cases of a group.
-pub(crate) fn cases(
+/// The operations of a group.
+pub(crate) fn operations<'a>(
     path: &str,
-    group: &At<FormGroup>,
-    parts: &Parts,
-    forms: &Forms,
-) -> Result<Vec<Case>, Problem> {
-    let FormGroup { at, met, operations } = &group.value;
+    group: &'a At<FormGroup>,
+    parts: &'a Parts,
+) -> Result<impl Iterator<Item = &'a str>, Problem> {
+    let FormGroup { operations, .. } = &group.value;
     for name in operations {
         if !parts.requests.operations().any(|known| known == name) {
             let problem = group.problem(path, format!("there is no operation `{name}`"));
             return Err(problem.nearest(name, parts.requests.operations()));
         }
     }
-    let is_wanted = |operation: &str| operations.is_empty() || operations.iter().any(|one| one == operation);
-    let mut cases = Vec::new();
-    for operation in parts.requests.operations().filter(|name| is_wanted(name)) {
-        let Some(all) = forms.of_operation(operation, parts) else { continue };
-        let forms = parts.requests.forms(operation).iter().zip(&all.cases);
-        let forms = forms.filter(|(form, _)| is_at(form, at.as_deref()) && !form.is_written);
-        let forms = forms.filter_map(|(form, case)| Some((form, case.as_ref()?)));
-        match met {
-            Met::Alone => {
-                for (form, drawn) in forms {
-                    cases.push(case(operation, form, drawn, all, parts)?);
-                }
-            }
-            Met::Surrounded => cases.extend(together::surrounded(operation, forms, all, parts)),
-            Met::Paired => cases.extend(together::paired(operation, forms, parts)),
-        }
-    }
-    if cases.is_empty() {
-        return Err(group.problem(path, "there is no such form at these places"));
-    }
+    let is_wanted = |name: &&str| operations.is_empty() || operations.iter().any(|one| one == name);
+    Ok(parts.requests.operations().filter(is_wanted))
+}
+
+/// The cases of a group for one operation.
+pub(crate) fn cases(
+    path: &str,
+    group: &At<FormGroup>,
+    operation: &str,
+    all: &FormCases,
+    parts: &Parts,
+) -> Result<Vec<Case>, Problem> {
+    let FormGroup { at, met, .. } = &group.value;
+    let forms = parts.requests.forms(operation).iter().zip(&all.cases);
+    let forms = forms.filter(|(form, _)| is_at(form, at.as_deref()) && !form.is_written);
+    let forms = forms.filter_map(|(form, case)| Some((form, case.as_ref()?)));
+    let mut cases = match met {
+        Met::Alone => forms
+            .map(|(form, drawn)| case(operation, form, drawn, all, parts))
+            .collect::<Result<Vec<Case>, Problem>>()?,
+        Met::Surrounded => together::surrounded(operation, forms, all, parts),
+        Met::Paired => together::paired(operation, forms, parts),
+    };
     let (area, file) = (area_of(path), parts.tree.shown(FILE));
     for case in &mut cases {
         case.area.clone_from(&area);
@@ -117,10 +119,9 @@ pub enum Decision {
 }
 
 /// Every field of the matrix, in the order of places and forms.
-pub(crate) fn cells(parts: &Parts, forms: &Forms) -> Vec<Cell> {
-    let of_operation = |operation: &'_ str| {
-        let cases = forms.of_operation(operation, parts).map_or(&[][..], |all| &all.cases);
-        let forms = parts.requests.forms(operation).iter().zip(cases);
+pub(crate) fn cells(parts: &Parts) -> Vec<Cell> {
+    let of_operation = |(operation, all): (&str, FormCases)| {
+        let forms = parts.requests.forms(operation).iter().zip(&all.cases);
         let cells = forms.filter_map(|(form, drawn)| cell(operation, form, drawn.as_ref(), parts));
         let left_out = parts.requests.left_out(operation).iter().map(|left_out| Cell {
             operation: operation.to_owned(),
@@ -135,7 +136,7 @@ pub(crate) fn cells(parts: &Parts, forms: &Forms) -> Vec<Cell> {
         });
         cells.chain(left_out).collect::<Vec<_>>()
     };
-    parts.requests.operations().flat_map(of_operation).collect()
+    FormCases::of_each_operation(parts).into_iter().flat_map(of_operation).collect()
 }
 
 fn cell(operation: &str, form: &Form, drawn: Option<&(Case, Due)>, parts: &Parts) -> Option<Cell> {

@@ -1,14 +1,9 @@
 //! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
 
-use std::{
-    collections::BTreeMap,
-    num::NonZero,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-};
+use std::{collections::BTreeMap, thread};
 
 use xs2aspec_spec::{
-    AnswerRules, Clause, Problem, Problems, RequestRules, Spec, Tree,
+    AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree,
     request::{Due, View},
     yaml,
 };
@@ -17,11 +12,12 @@ use crate::{
     baseline::{self, Baseline},
     case::Case,
     control,
-    definition::CaseFile,
+    definition::{CaseFile, FormGroup, Group},
     draft::Draft,
     expand,
-    forms::Forms,
+    forms::FormCases,
     matrix::{self, Cell},
+    parallel::in_parallel,
     parts::Parts,
     together,
 };
@@ -30,7 +26,6 @@ use crate::{
 #[derive(Debug)]
 pub struct Suite {
     parts: Parts,
-    forms: Forms,
     answers: AnswerRules,
     cases: Vec<Case>,
     by_id: BTreeMap<String, usize>,
@@ -55,14 +50,13 @@ impl Suite {
             problems.extend(others);
             (spec, baselines, requests)
         });
-        let forms = Forms::new(&requests);
         let parts = Parts { tree, spec, baselines, requests };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
         let (answers, mut cases) = thread::scope(|scope| {
             let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
-            let cases = expanded(&files, (&parts, &forms), &mut problems);
+            let cases = expanded(&files, &parts, &mut problems);
             (answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), cases)
         });
         let answers = answers.map_err(|found| problems.extend(found.0)).ok();
@@ -79,7 +73,7 @@ impl Suite {
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, forms, answers, cases, by_id });
+            return Ok(Self { parts, answers, cases, by_id });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -143,7 +137,7 @@ impl Suite {
 
     /// Every field of the matrix of places and forms.
     pub fn cells(&self) -> Vec<Cell> {
-        matrix::cells(&self.parts, &self.forms)
+        matrix::cells(&self.parts)
     }
 
     /// The files that the suite was read from.
@@ -162,46 +156,63 @@ fn with_plain<T>(
     take(&plain.collect())
 }
 
-/// The cases of these files in their order. The files are shared out among the processors: the whole suite is
+/// Cases that are made apart from the others.
+enum Unit<'a> {
+    /// A group and one of its operations.
+    Forms(&'a At<FormGroup>, &'a str),
+    Cases(&'a At<Group>),
+}
+
+/// The cases of these files in their order. The work is shared out among the processors: the whole suite is
 /// read before the first request can be sent.
-fn expanded(files: &[(&str, &str)], parts: (&Parts, &Forms), problems: &mut Vec<Problem>) -> Vec<Case> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while let Some((path, text)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut problems = Vec::new();
-            let cases = match yaml::read::<CaseFile>(path, text) {
-                Ok(file) if file.cases.is_empty() && file.forms.is_empty() => {
-                    Err(Problem::of_file(path, "has no cases"))
+fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
+    let read = in_parallel(files, |(path, text)| match yaml::read::<CaseFile>(path, text) {
+        Ok(file) if file.cases.is_empty() && file.forms.is_empty() => {
+            Err(Problem::of_file(path, "has no cases"))
+        }
+        read => read,
+    });
+    let mut units = Vec::new();
+    // A group of forms, and its units.
+    let mut groups = Vec::new();
+    for ((path, _), file) in files.iter().zip(&read) {
+        let file = match file {
+            Ok(file) => file,
+            Err(problem) => {
+                problems.push(problem.clone());
+                continue;
+            }
+        };
+        for group in &file.forms {
+            match matrix::operations(path, group, parts) {
+                Err(problem) => problems.push(problem),
+                Ok(operations) => {
+                    let first = units.len();
+                    units.extend(operations.map(|operation| (*path, Unit::Forms(group, operation))));
+                    groups.push((*path, group, first..units.len()));
                 }
-                Ok(file) => Ok(expand::of_file(path, &file, parts, &mut problems)),
-                Err(problem) => Err(problem),
-            };
-            let cases = cases.unwrap_or_else(|problem| {
+            }
+        }
+        units.extend(file.cases.iter().map(|group| (*path, Unit::Cases(group))));
+    }
+    let forms = if groups.is_empty() { BTreeMap::new() } else { FormCases::of_each_operation(parts) };
+    let made = in_parallel(&units, |(path, unit)| match unit {
+        Unit::Forms(group, operation) => matrix::cases(path, group, operation, &forms[operation], parts),
+        Unit::Cases(group) => expand::of_group(path, group, parts),
+    });
+    for (path, group, own) in groups {
+        if made[own].iter().all(|made| made.as_ref().is_ok_and(Vec::is_empty)) {
+            problems.push(group.problem(path, "there is no such form at these places"));
+        }
+    }
+    made.into_iter()
+        .flat_map(|made| {
+            made.unwrap_or_else(|problem| {
                 problems.push(problem);
                 Vec::new()
-            });
-            done.push((*path, cases, problems));
-        }
-        done
-    };
-    let processors = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
-    let mut done: Vec<_> = thread::scope(|scope| {
-        let others: Vec<_> = (1..processors).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        for other in others {
-            // A panic of ours goes on here.
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        done
-    });
-    done.sort_unstable_by_key(|(path, ..)| *path);
-    let mut cases = Vec::new();
-    for (_, own, found) in done {
-        cases.extend(own);
-        problems.extend(found);
-    }
-    cases
+            })
+        })
+        .collect()
 }
 
 fn index(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {

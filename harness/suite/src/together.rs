@@ -1,6 +1,9 @@
 //! Forms that are met together: mistakes beside lawful forms, and lawful forms beside each other.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    rc::Rc,
+};
 
 use xs2aspec_spec::request::{Due, Form, Surrounding};
 
@@ -40,31 +43,29 @@ pub(crate) fn surrounded<'a>(
         let own = format!("{}/{}", of_operation(plain, operation), surrounding.name);
         let control = Case { id: own.clone(), ..case };
         cases.push(control.clone());
+        let mut whole = Around::new(operation, lawful, parts);
+        // What does not go together with a twin is left out.
+        let mut beside_twins: BTreeMap<usize, Around<'_>> = BTreeMap::new();
         let mut twins = BTreeSet::new();
-        let mut beside_twins: BTreeMap<usize, Vec<Move>> = BTreeMap::new();
         for (clause, form, depth) in &mistakes {
             let number = form.twin.as_deref().and_then(|label| all.beside(form, label));
-            let twin = number.map(|number| &parts.requests.forms(operation)[number]);
-            let beside_twin = |twin: &Form| {
-                let mut draft = Draft::plain(operation);
-                draft.add(moved(operation, twin));
-                lawful.iter().filter(|one| added(&mut draft, one, parts)).cloned().collect()
-            };
-            let whole = met(clause, (form, twin), &lawful, &control, operation, parts);
-            // What does not go together with the twin is left out.
-            let Some((case, by)) = whole.or_else(|| {
-                let around =
-                    beside_twins.entry(number?).or_insert_with(|| twin.map(beside_twin).unwrap_or_default());
-                met(clause, (form, twin), around, &control, operation, parts).filter(|_| !around.is_empty())
+            let Some((case, by)) = whole.met(clause, form, number, &control).or_else(|| {
+                let around = beside_twins.entry(number?).or_insert_with(|| whole.beside_twin(number));
+                if around.lawful.is_empty() { None } else { around.met(clause, form, number, &control) }
             }) else {
                 continue;
             };
             let mut control = own.clone();
-            if let (Some(twin), Some(twin_case)) = (twin, by) {
+            if let Some((twin, twin_case)) = by {
                 control = format!("{}/{}", id(&twin_case.clause, operation, twin), surrounding.name);
                 if twins.insert(control.clone()) {
                     let id = control.clone();
-                    cases.push(Case { id, line: twin.line, control: Some(own.clone()), ..twin_case });
+                    cases.push(Case {
+                        id,
+                        line: twin.line,
+                        control: Some(own.clone()),
+                        ..Case::clone(&twin_case)
+                    });
                 }
             }
             let id = format!("{}/{}", id(clause, operation, form), surrounding.name);
@@ -74,35 +75,73 @@ pub(crate) fn surrounded<'a>(
     cases
 }
 
-/// The case of a mistake of this clause beside lawful forms, and that of its twin beside them where the mistake
-/// is more than one thing away from the control.
-fn met(
-    clause: &str,
-    (form, twin): (&Form, Option<&Form>),
-    around: &[Move],
-    control: &Case,
-    operation: &str,
-    parts: &Parts,
-) -> Option<(Case, Option<Case>)> {
-    let beside = |form: &Form| {
-        let mut draft = Draft::plain(operation);
-        draft.add(moved(operation, form));
+/// The valid form beside a mistake, and its case.
+type Twin<'a> = (&'a Form, Rc<Case>);
+
+/// Lawful forms beside which others are met.
+struct Around<'a> {
+    operation: &'a str,
+    lawful: Vec<Move>,
+    parts: &'a Parts,
+    /// The cases of twins beside them, by the number of the twin; None where it cannot be a control.
+    twins: HashMap<usize, Option<Rc<Case>>>,
+}
+
+impl<'a> Around<'a> {
+    fn new(operation: &'a str, lawful: Vec<Move>, parts: &'a Parts) -> Self {
+        Self { operation, lawful, parts, twins: HashMap::new() }
+    }
+
+    /// Those of its lawful forms that go together with a twin.
+    fn beside_twin(&self, twin: Option<usize>) -> Self {
+        let mut draft = Draft::plain(self.operation);
+        draft.moves.extend(twin.map(|number| moved(self.operation, self.form(number))));
+        let lawful = self.lawful.iter().filter(|one| twin.is_some() && added(&mut draft, one, self.parts));
+        Self::new(self.operation, lawful.cloned().collect(), self.parts)
+    }
+
+    fn form(&self, number: usize) -> &'a Form {
+        &self.parts.requests.forms(self.operation)[number]
+    }
+
+    fn beside(&self, form: &Form) -> Option<(Case, Due)> {
+        let mut draft = Draft::plain(self.operation);
+        draft.add(moved(self.operation, form));
         // Of the lawful forms the one at the place of the mistake gives way.
-        for one in around {
+        for one in &self.lawful {
             draft.add(one.clone());
         }
-        draft.case(parts)
-    };
-    let (case, due) = beside(form)?;
-    if !matches!(due, Due::Refused { clauses, .. } if clauses == [clause]) {
-        return None;
+        draft.case(self.parts)
     }
-    if differences(&case, control).len() == 1 {
-        return Some((case, None));
+
+    /// The case of a mistake of this clause beside them, and that of its twin beside them where the mistake is
+    /// more than one thing away from the control.
+    fn met(
+        &mut self,
+        clause: &str,
+        form: &Form,
+        twin: Option<usize>,
+        control: &Case,
+    ) -> Option<(Case, Option<Twin<'a>>)> {
+        let (case, due) = self.beside(form)?;
+        if !matches!(due, Due::Refused { clauses, .. } if clauses == [clause]) {
+            return None;
+        }
+        if differences(&case, control).len() == 1 {
+            return Some((case, None));
+        }
+        let number = twin?;
+        let twin = self.form(number);
+        if !self.twins.contains_key(&number) {
+            let is_control = |(case, due): &(Case, Due)| {
+                matches!(due, Due::Accepted { .. }) && !self.parts.is_expected(&case.clause)
+            };
+            let made = self.beside(twin).filter(is_control).map(|(case, _)| Rc::new(case));
+            self.twins.insert(number, made);
+        }
+        let twin_case = self.twins[&number].clone()?;
+        (differences(&case, &twin_case).len() == 1).then_some((case, Some((twin, twin_case))))
     }
-    let (twin_case, due) = beside(twin?)?;
-    let is_control = matches!(due, Due::Accepted { .. }) && !parts.is_expected(&twin_case.clause);
-    (is_control && differences(&case, &twin_case).len() == 1).then_some((case, Some(twin_case)))
 }
 
 /// Adds a move, if the request is to be accepted with it.
@@ -152,27 +191,24 @@ pub(crate) fn paired<'a>(
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let names = parts.requests.forms(operation).iter().enumerate();
     let numbers: HashMap<&str, usize> = names.map(|(number, form)| (form.name.as_str(), number)).collect();
-    let mut cases = Vec::new();
-    for row in covering(&factors) {
+    let draft_of = |row: &[Cell]| {
         let mut draft = Draft::plain(operation);
-        for (factor, level) in row {
-            draft.add(factors[factor][level].clone());
-        }
-        // What does not go together, as a rule over several places says, goes one after the other.
-        while let Some((case, due)) = draft.case(parts) {
-            if matches!(due, Due::Accepted { .. }) {
-                let id = format!("{}/pairs-{}", of_operation(plain, operation), cases.len() + 1);
-                let together = draft.moves.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
-                let together = together.collect();
-                cases.push(Case { id, clause: plain.to_owned(), together, ..case });
-                break;
-            }
-            if draft.moves.pop().is_none() || draft.moves.len() < 2 {
-                break;
-            }
-        }
-    }
-    cases
+        let fits = row.iter().all(|(factor, level)| draft.add(factors[*factor][*level].clone()));
+        fits.then_some(draft)
+    };
+    let is_accepted = |row: &[Cell]| {
+        let due = draft_of(row).and_then(|draft| draft.due(parts));
+        matches!(due, Some(Due::Accepted { .. }))
+    };
+    let rows = covering(&factors.iter().map(Vec::len).collect::<Vec<_>>(), is_accepted);
+    let drafts = rows.iter().filter_map(|row| draft_of(row));
+    let case = |(number, draft): (usize, Draft)| {
+        let (case, _) = draft.case(parts)?;
+        let id = format!("{}/pairs-{}", of_operation(plain, operation), number + 1);
+        let together = draft.moves.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
+        Some(Case { id, clause: plain.to_owned(), together, ..case })
+    };
+    drafts.enumerate().filter_map(case).collect()
 }
 
 /// The request in which these lawful forms of an operation, by their numbers, are together, if it must be
@@ -208,44 +244,90 @@ fn factors<'a>(
     places.into_values().map(few).collect()
 }
 
-/// Rows of factor and level; greedily, so that few rows have every pair.
-fn covering(factors: &[Factor]) -> Vec<Vec<(usize, usize)>> {
-    type Pair = ((usize, usize), (usize, usize));
-    let fits = |one: (usize, usize), other: (usize, usize)| {
-        factors[one.0][one.1].touches.is_disjoint(&factors[other.0][other.1].touches)
-    };
+/// A factor and one of its levels.
+type Cell = (usize, usize);
+
+/// Rows of cells in which every two cells that go together are together once; greedily, so that rows are few.
+/// Which cells go together only `is_accepted` knows: two that do not are found when a row with them is not
+/// accepted, and are no longer put into one.
+fn covering(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) -> Vec<Vec<Cell>> {
+    let pair = |one: Cell, other: Cell| if one.0 < other.0 { (one, other) } else { (other, one) };
     let every = || {
-        factors.iter().enumerate().flat_map(|(at, levels)| (0..levels.len()).map(move |level| (at, level)))
+        levels.iter().enumerate().flat_map(|(factor, levels)| (0..*levels).map(move |level| (factor, level)))
     };
-    let mut open: BTreeSet<Pair> = BTreeSet::new();
+    let mut open: BTreeSet<(Cell, Cell)> = BTreeSet::new();
     for one in every() {
-        open.extend(every().filter(|other| one.0 < other.0 && fits(one, *other)).map(|other| (one, other)));
+        open.extend(every().filter(|other| one.0 < other.0).map(|other| (one, other)));
     }
+    let mut apart: BTreeSet<(Cell, Cell)> = BTreeSet::new();
     let mut rows = Vec::new();
-    while let Some((first, second)) = open.first().copied() {
+    while let Some((first, second)) = open.pop_first() {
         let mut row = vec![first, second];
-        for (at, levels) in factors.iter().enumerate() {
-            if row.iter().any(|(known, _)| *known == at) {
+        for (factor, levels) in levels.iter().enumerate() {
+            if row.iter().any(|known| known.0 == factor) {
                 continue;
             }
-            let settled = |level: usize| {
-                let pair = |other: &(usize, usize)| {
-                    if other.0 < at { (*other, (at, level)) } else { ((at, level), *other) }
-                };
-                row.iter().filter(|other| open.contains(&pair(other))).count()
-            };
-            let fitting =
-                (0..levels.len()).filter(|level| row.iter().all(|other| fits((at, *level), *other)));
-            if let Some(level) = fitting.max_by_key(|level| (settled(*level), levels.len() - level)) {
-                row.push((at, level));
+            let fits = |cell: Cell| row.iter().all(|other| !apart.contains(&pair(cell, *other)));
+            let gain = |cell: Cell| row.iter().filter(|other| open.contains(&pair(cell, **other))).count();
+            let fitting = (0..*levels).map(|level| (factor, level)).filter(|cell| fits(*cell));
+            row.extend(fitting.max_by_key(|cell| (gain(*cell), levels - cell.1)));
+        }
+        if !is_accepted(&row) {
+            let mut kept: Vec<Cell> = Vec::new();
+            for cell in row {
+                kept.push(cell);
+                if kept.len() > 1 && !is_accepted(&kept) {
+                    kept.pop();
+                    let other = kept.iter().find(|other| !is_accepted(&[**other, cell]));
+                    apart.extend(other.map(|other| pair(cell, *other)));
+                }
             }
+            row = kept;
         }
         for one in &row {
             for other in row.iter().filter(|other| one.0 < other.0) {
                 open.remove(&(*one, *other));
             }
         }
-        rows.push(row);
+        open.retain(|pair| !apart.contains(pair));
+        if row.len() > 1 {
+            rows.push(row);
+        }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_two_cells_that_go_together_are_together_once() {
+        // Two that do not go together, and three of which any two do.
+        let is_accepted = |row: &[Cell]| {
+            let has = |cell| row.contains(&cell);
+            !(has((0, 1)) && has((1, 0)) || has((1, 1)) && has((2, 2)) && has((3, 0)))
+        };
+        let levels = [3, 2, 4, 2];
+        let rows = covering(&levels, is_accepted);
+        assert!(rows.iter().all(|row| is_accepted(row)), "{rows:?}");
+        let together =
+            |one: Cell, other: Cell| rows.iter().any(|row| row.contains(&one) && row.contains(&other));
+        for (one, other) in
+            [((0, 0), (1, 0)), ((1, 1), (2, 2)), ((1, 1), (3, 0)), ((2, 2), (3, 0)), ((2, 3), (3, 1))]
+        {
+            assert!(together(one, other), "{one:?} {other:?} {rows:?}");
+        }
+        let cells = levels
+            .iter()
+            .enumerate()
+            .flat_map(|(factor, levels)| (0..*levels).map(move |level| (factor, level)));
+        let cells: Vec<Cell> = cells.collect();
+        for one in &cells {
+            for other in cells.iter().filter(|other| one.0 < other.0) {
+                assert_eq!(together(*one, *other), is_accepted(&[*one, *other]), "{one:?} {other:?}");
+            }
+        }
+        assert!(rows.len() < 24, "{} rows for 44 pairs", rows.len());
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use serde_json::json;
-use xs2aspec_suite::{Case, ProfileSpec, RequestSpec, definition::Change};
+use xs2aspec_suite::{Case, ProfileSpec, definition::Change};
 
 use super::{Session, Stop};
 use crate::{
@@ -120,7 +120,7 @@ impl Session {
 /// Names of the values of a profile that the requests of a case use.
 fn values(case: &Case) -> Vec<String> {
     let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
-    let names = requests.flat_map(RequestSpec::placeholders);
+    let names = requests.flat_map(|request| request.placeholders());
     names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
 }
 

@@ -55,7 +55,11 @@ pub(super) fn part(at: &str) -> String {
 }
 
 /// The parts in which a request is another than the plain one; `None` if all may be.
-pub(super) fn changed(request: &View<'_>, plain: &View<'_>, prepared: &Prepared) -> Option<BTreeSet<String>> {
+pub(super) fn changed<'a>(
+    request: &View<'a>,
+    plain: &View<'a>,
+    prepared: &Prepared,
+) -> Option<BTreeSet<String>> {
     let mut changed = BTreeSet::new();
     match (request.payload, plain.payload) {
         (Payload::None, Payload::None) => {}
@@ -67,11 +71,11 @@ pub(super) fn changed(request: &View<'_>, plain: &View<'_>, prepared: &Prepared)
     }
     if request.headers != plain.headers {
         for (name, _) in request.headers.iter().chain(plain.headers) {
-            let values = |view: &View<'_>| {
+            let values = |view: &View<'a>| {
                 let own = view.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
-                own.map(|(_, value)| value.clone()).collect::<Vec<Value>>()
+                own.map(|(_, value)| value)
             };
-            if values(request) != values(plain) {
+            if !values(request).eq(values(plain)) {
                 changed.insert(format!("header/{}", name.to_lowercase()));
             }
         }
