@@ -201,6 +201,8 @@ pub(crate) struct Explore {
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
+    #[command(flatten)]
+    pub(crate) source: Source,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -13,7 +13,7 @@ use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
     Failure,
-    args::{Explore, Source},
+    args::Explore,
     recording::Recording,
     report::cannot_write,
     target::{self, Asked},
@@ -22,7 +22,8 @@ use crate::{
 /// Draws requests and sends them.
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     args.save.as_deref().map_or(Ok(()), can_keep)?;
-    let suite = Arc::new(crate::suite(&Source::default())?);
+    let suite = Arc::new(crate::suite(&args.source)?);
+    target::keeps_the_document(&suite, args.target.as_deref())?;
     check_operations(&args.only, &suite)?;
     let asked = Asked {
         spec: &suite.spec().profile,
@@ -82,6 +83,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
     let mut arguments = target;
     let only = args.only.iter().flat_map(|operation| ["--only".to_owned(), operation.clone()]);
     arguments.extend(only);
+    arguments.extend(args.source.arguments());
     arguments.extend(args.levels.arguments());
     let (seed, budget) = (seed.to_string(), args.budget.to_string());
     arguments.extend(["--seed".to_owned(), seed, "--budget".to_owned(), budget]);

@@ -69,10 +69,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let base = args.base.as_deref().map(base).transpose()?;
     let _warm_up = WarmUp::begin();
     let suite = Arc::new(crate::suite(&args.source)?);
-    if let (Some(folder), None) = (suite.tree().other_document(), &args.target) {
-        let message = format!("the built-in bank keeps the document of the program, not that of {folder}");
-        return Err(Failure::input(format!("{message}: name the target that keeps it with --target")));
-    }
+    target::keeps_the_document(&suite, args.target.as_deref())?;
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
     if let Some((shard, _)) = shard {

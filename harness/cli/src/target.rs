@@ -11,7 +11,7 @@ use xs2aspec_runner::{
     Profile,
     profile::{self, AuthorizedProfile},
 };
-use xs2aspec_suite::{ProfileSpec, TEMPLATE};
+use xs2aspec_suite::{ProfileSpec, Suite, TEMPLATE};
 
 use crate::{
     Failure,
@@ -56,6 +56,14 @@ pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
     profile.signer().map_err(wrong)?;
     reach(&profile).await?;
     Ok(Target { profile, bank: None, arguments })
+}
+
+/// Whether there is a target that keeps the document of the suite: the built-in bank keeps that of the
+/// program.
+pub(crate) fn keeps_the_document(suite: &Suite, target: Option<&str>) -> Result<(), Failure> {
+    let (Some(folder), None) = (suite.tree().other_document(), target) else { return Ok(()) };
+    let message = format!("the built-in bank keeps the document of the program, not that of {folder}");
+    Err(Failure::input(format!("{message}: name the target that keeps it with --target")))
 }
 
 /// The profile of a target that is named by its file or by its URL.

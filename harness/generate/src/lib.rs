@@ -1,13 +1,13 @@
 //! Requests that nobody wrote. The spec says of every place which values are tried there ([`Form`]s); an
 //! [`Explorer`] draws requests from them, each form in changing company, and the rules of the spec say what
 //! must become of the whole request. What breaks the expectation is made smaller ([`smaller`]) and kept
-//! as a case file ([`keep`]).
+//! as a case file ([`export`]).
 //!
 //! Nothing here knows the case files, the document's names, or the reference bank.
 
 mod company;
 mod explorer;
-pub mod keep;
+pub mod export;
 mod pairs;
 mod partition;
 mod smaller;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use xs2aspec_generate::{Draft, Due, Edit, Move, keep};
+use xs2aspec_generate::{Draft, Due, Edit, Move, export};
 use xs2aspec_record::{Finding, Level};
 use xs2aspec_suite::{Case, Suite, request::describe};
 
@@ -63,7 +63,7 @@ impl DrawnRequest {
         case.id = format!("{}/{name}", case.clause);
         AREA.clone_into(&mut case.area);
         case.file = format!("cases/{AREA}/{name}.yaml");
-        (case.line, case.column) = (keep::ALONE, 5);
+        (case.line, case.column) = (export::ALONE, 5);
     }
 
     /// The operation.
@@ -88,7 +88,7 @@ impl Violation {
     pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {
         match &self.shown {
             Shown::Plain(_) => None,
-            Shown::Request(drawn) => keep::file(suite, &drawn.draft, &drawn.case, &drawn.due, name),
+            Shown::Request(drawn) => export::file(suite, &drawn.draft, &drawn.case, &drawn.due, name),
         }
     }
 }

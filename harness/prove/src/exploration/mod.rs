@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::task::JoinSet;
-use xs2aspec_generate::{Draft, Explorer, keep};
+use xs2aspec_generate::{Draft, Explorer, export};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
 use xs2aspec_runner::{Done, DrawnRun, Session};
 use xs2aspec_suite::{Case, Suite};
@@ -260,7 +260,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
     }
 
     fn record_request(&mut self, drawn: &DrawnRequest, name: &str, done: &Done) {
-        let source = keep::alone(&self.suite, &drawn.draft, &drawn.case, &drawn.due, name);
+        let source = export::alone(&self.suite, &drawn.draft, &drawn.case, &drawn.due, name);
         self.record.case(&drawn.case, source, done, |event| (self.step)(Step::Event(event)));
     }
 

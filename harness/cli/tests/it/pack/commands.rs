@@ -155,6 +155,12 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
     desk.abort();
 }
 
+#[test]
+fn requests_of_the_pack_are_drawn() {
+    let (exit, said) = xs2aspec(&["explore", "--pack", PACK]);
+    assert!(exit == Some(2) && said.contains("name the target that keeps it with --target"), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_on_goes_on_with_its_pack() {
     let (desk, folder) = desk(None, None).await;
