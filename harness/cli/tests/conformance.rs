@@ -18,7 +18,7 @@ use xs2aspec_runner::{
     Profile, Session,
     profile::{AuthorizedProfile, Offered},
 };
-use xs2aspec_suite::{Case, ProfileSpec, RequestSpec, Strength, Suite, Tree};
+use xs2aspec_suite::{Case, ProfileSpec, Strength, Suite, Tree};
 
 /// The variable that names another target than the built-in bank.
 const TARGET: &str = "XS2ASPEC_TARGET";
@@ -122,7 +122,7 @@ fn left_out<'a>(suite: &'a Suite, profile: &Profile, case: &Case) -> Option<Left
             }
         }
         let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
-        let values: Vec<String> = requests.flat_map(RequestSpec::placeholders).collect();
+        let values: Vec<String> = requests.flat_map(|request| request.placeholders()).collect();
         let values = || values.iter().filter_map(|name| name.strip_prefix("target."));
         if values().any(is_declared) {
             return Some(LeftOut::Declared);

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use tokio::task::JoinSet;
 use xs2aspec_generate::Explorer;
 use xs2aspec_record::{Finding, Verdict};
-use xs2aspec_runner::{Profile, Session, session::Requests};
+use xs2aspec_runner::{Profile, Session, session::RequestCache};
 use xs2aspec_suite::{Case, Suite};
 
 use crate::{
@@ -211,7 +211,7 @@ impl FaultSearch {
 /// Requests that are drawn once and sent to every bank, signed once for all of them.
 struct Batch {
     cases: Vec<Case>,
-    requests: Arc<Requests>,
+    requests: Arc<RequestCache>,
 }
 
 impl Batch {
@@ -244,7 +244,7 @@ impl Batch {
             let profile = one.bank.profile(&bank.base_url())?;
             (Some(bank), profile, None)
         };
-        let session = session.beside(profile, &self.requests, inside)?;
+        let session = session.for_target(profile, &self.requests, inside)?;
         let before = one.sent;
         session.limit_exchanges(options.budget - before);
         for case in &self.cases {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Role};
 use xs2aspec_runner::{
-    Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::Requests,
+    Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::RequestCache,
 };
 use xs2aspec_suite::{Coverage, Depth, Suite};
 
@@ -115,7 +115,7 @@ fn joined(ended: Result<Result<Row, ProveError>, JoinError>) -> Result<Row, Prov
 /// What banks that differ only in their address share: signed requests.
 struct Shared {
     session: Session,
-    requests: Arc<Requests>,
+    requests: Arc<RequestCache>,
 }
 
 impl Shared {
@@ -153,7 +153,7 @@ impl Shared {
             }
         };
         let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
-            Ok::<_, ProveError>(self.session.beside(profile, &self.requests, inside)?)
+            Ok::<_, ProveError>(self.session.for_target(profile, &self.requests, inside)?)
         };
         if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
 
-use crate::{profile::Profile, request_signer::RequestSigner};
+use crate::{profile::Profile, request_signer::RequestSigner, signature_cache::SignatureCache};
 
 /// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
 /// it.
@@ -63,6 +63,8 @@ pub struct RequestBuilder<'a> {
     pub step: &'a str,
     /// Values kept from earlier answers, by `STEP.KEY`.
     pub kept: &'a BTreeMap<String, Value>,
+    /// Signatures that were made before, where other targets are asked the same.
+    pub signatures: Option<&'a SignatureCache>,
 }
 
 impl RequestBuilder<'_> {
@@ -87,12 +89,11 @@ impl RequestBuilder<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let signature = self.request_signer.signature(&others, &signing).map_err(|error| match error
-                .of_the_issuer()
-            {
-                Some(why) => FillError::NotApplicable(why),
-                None => FillError::Defect(error.to_string()),
-            })?;
+            let sign = || self.sign(&others, &signing);
+            let signature = match self.signatures {
+                Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
+                None => sign()?,
+            };
             if !signature.is_ascii() {
                 let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
                 return Err(FillError::NotApplicable(why.to_owned()));
@@ -161,6 +162,13 @@ impl RequestBuilder<'_> {
         let context = Context { body: None, certificate: signing.certificate };
         let filled = self.value(&serde_json::to_value(signing).map_err(defect)?, context)?;
         serde_json::from_value(filled).map_err(defect)
+    }
+
+    fn sign(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, FillError> {
+        self.request_signer.signature(headers, signing).map_err(|error| match error.of_the_issuer() {
+            Some(why) => FillError::NotApplicable(why),
+            None => FillError::Defect(error.to_string()),
+        })
     }
 
     fn value(&self, value: &Value, context: Context<'_>) -> Result<Value, FillError> {
@@ -422,6 +430,7 @@ mod tests {
             now: DateTime::UNIX_EPOCH,
             case: "case",
             step: "request",
+            signatures: None,
             kept: &BTreeMap::new(),
         };
         builder.fill(&spec)

@@ -31,6 +31,7 @@ pub mod resume;
 pub mod run;
 mod search;
 pub mod session;
+mod signature_cache;
 mod strength;
 mod transport;
 mod unconfirmed;

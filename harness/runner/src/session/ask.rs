@@ -84,6 +84,7 @@ impl Session {
             case,
             step,
             kept,
+            signatures: self.transport.cache().map(|cache| &cache.signatures),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
     mask::Masker,
     profile::{AuthorizedProfile, Profile},
     request_signer::{RequestSigner, RequestSignerError},
-    transport::{self, Gate, Live, Pace, Replay, Requests, Transport},
+    transport::{self, Gate, Live, Pace, Replay, RequestCache, Transport},
 };
 
 impl Session {
@@ -49,10 +49,10 @@ impl Session {
     /// signed again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
     /// exchanges. The profiles of all that share `requests` differ in their base URL and choices alone. A
     /// target that is `inside` this process is asked there.
-    pub fn beside(
+    pub fn for_target(
         &self,
         profile: AuthorizedProfile,
-        requests: &Arc<Requests>,
+        requests: &Arc<RequestCache>,
         inside: Option<InProcess>,
     ) -> Result<Self, SessionError> {
         let (mut profile, permission) = profile.into_parts();

@@ -27,7 +27,7 @@ use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Suite};
 
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
-pub use crate::transport::Requests;
+pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
     exchange::{Answer, ExchangeError},

@@ -1,19 +1,26 @@
-//! Requests that were filled and signed before, shared by sessions of several targets.
+//! What was filled and signed before, shared by sessions of several targets.
 
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::fill::{FillError, WireRequest};
+use crate::{
+    fill::{FillError, WireRequest},
+    signature_cache::SignatureCache,
+};
 
-/// Requests by case and step, with their URLs below the base URL.
+/// Requests and signatures by case and step.
 #[derive(Debug, Default)]
-pub struct Requests(Mutex<HashMap<(String, String), WireRequest>>);
+pub struct RequestCache {
+    /// Whole requests, with their URLs below the base URL.
+    requests: Mutex<HashMap<(String, String), WireRequest>>,
+    pub(crate) signatures: SignatureCache,
+}
 
-impl Requests {
+impl RequestCache {
     fn known(&self) -> MutexGuard<'_, HashMap<(String, String), WireRequest>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The request of a case and step for the target at this base URL: the one that was filled before, or the
@@ -32,7 +39,8 @@ impl Requests {
         }
         let filled = fill()?;
         if let Some(path) = filled.url.strip_prefix(base_url) {
-            self.known().insert(key, WireRequest { url: path.to_owned(), ..filled.clone() });
+            let kept = WireRequest { url: path.to_owned(), ..filled.clone() };
+            self.known().insert(key, kept);
         }
         Ok(filled)
     }

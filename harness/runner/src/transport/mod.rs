@@ -20,7 +20,7 @@ use std::{
 
 use xs2aspec_record::{Exchange, Journal};
 
-pub use self::cache::Requests;
+pub use self::cache::RequestCache;
 pub(crate) use self::{
     gate::{Gate, Held},
     pace::Pace,
@@ -51,7 +51,7 @@ pub(crate) struct Live {
     journal: Option<Journal>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
     /// of its own, which keeps its exchanges instead.
-    cache: Option<Arc<Requests>>,
+    cache: Option<Arc<RequestCache>>,
     began: Instant,
     retries: AtomicU64,
 }
@@ -88,7 +88,7 @@ impl Transport {
     }
 
     /// Requests that are shared with sessions of other targets.
-    pub(crate) fn cache(&self) -> Option<&Requests> {
+    pub(crate) fn cache(&self) -> Option<&RequestCache> {
         self.live()?.cache.as_deref()
     }
 
@@ -127,7 +127,7 @@ impl Transport {
 }
 
 impl Live {
-    pub(crate) fn new(gate: Gate, pace: Pace, cache: Option<Arc<Requests>>) -> Self {
+    pub(crate) fn new(gate: Gate, pace: Pace, cache: Option<Arc<RequestCache>>) -> Self {
         Self { gate, pace, journal: None, cache, began: Instant::now(), retries: AtomicU64::new(0) }
     }
 
