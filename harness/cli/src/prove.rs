@@ -50,8 +50,12 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     if let Some(name) = &args.variation {
         return explain(args, &suite, BankVariant::Variation(name.parse().map_err(Failure::input)?)).await;
     }
-    let all = BankVariant::all().chain(BankVariant::interactions().filter(|_| args.explore.is_some()));
-    let banks: Vec<BankVariant> = all.filter(|bank| bank.is_wanted(&args.only)).collect();
+    let all: Vec<BankVariant> = match args.derived {
+        Some(count) => BankVariant::derived(count, args.seed),
+        None if args.explore.is_some() => BankVariant::all().chain(BankVariant::interactions()).collect(),
+        None => BankVariant::all().collect(),
+    };
+    let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&args.only)).collect();
     if banks.len() == 1 && !args.only.is_empty() {
         return Err(Failure::input(format!("no fault or variation matches `{}`", args.only.join("`, `"))));
     }
@@ -77,7 +81,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let mut recording = Recording::create(&clean, &reads)?;
     let rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
     recording.finish()?;
-    let whole = args.only.is_empty() && args.skip.is_empty();
+    let whole = args.only.is_empty() && args.skip.is_empty() && args.derived.is_none();
     let matrix = KillMatrix::new(rows, mutation::testable(suite));
     let mut flaws = matrix.flaws(whole, &snapshot::survivors());
     match (&args.matrix, kept) {
@@ -100,7 +104,11 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let banks = matrix.rows().len();
     let seconds = start.elapsed().as_secs_f64();
     say!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
-    Ok(if flaws.is_empty() { Exit::Conforms } else { Exit::Violation })
+    let is_enough = match args.derived {
+        Some(_) => matrix.percent_caught() >= usize::from(args.at_least) && matrix.is_silent(),
+        None => flaws.is_empty(),
+    };
+    Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
 fn options(args: &Prove) -> MutationOptions {

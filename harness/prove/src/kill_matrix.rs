@@ -230,6 +230,19 @@ impl KillMatrix {
         alone
     }
 
+    /// How many of a hundred faults are caught by their own clause, rounded down; 100 without any.
+    pub fn percent_caught(&self) -> usize {
+        let faults = self.of(Kind::Fault).count();
+        let caught = self.of(Kind::Fault).filter(|row| row.own().next().is_some()).count();
+        (caught * 100).checked_div(faults).unwrap_or(100)
+    }
+
+    /// Whether no bank that keeps the document is accused of anything, and every case can be judged there.
+    pub fn is_silent(&self) -> bool {
+        let mut lawful = self.rows.iter().filter(|row| row.kind != Kind::Fault);
+        lawful.all(|row| row.alarms().is_empty() && row.unjudged.is_empty())
+    }
+
     /// One line of totals.
     pub fn totals(&self) -> String {
         let faults = self.of(Kind::Fault).count();

@@ -42,6 +42,15 @@ impl BankVariant {
         Fault::interactions().map(Self::Fault)
     }
 
+    /// The clean bank, and so many of the faults that operators make of the bank's tables, evenly drawn.
+    pub fn derived(count: usize, seed: u64) -> Vec<Self> {
+        let all: Vec<Fault> = Fault::derived().collect();
+        let count = count.min(all.len());
+        let first = usize::try_from(seed % (all.len().max(1) as u64)).unwrap_or_default();
+        let drawn = (0..count).map(|number| all[(first + number * all.len() / count) % all.len()]);
+        [Self::Clean].into_iter().chain(drawn.map(Self::Fault)).collect()
+    }
+
     /// What makes it another bank.
     pub fn kind(self) -> Kind {
         match self {

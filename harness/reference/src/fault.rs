@@ -11,6 +11,7 @@ mod header_value;
 mod interaction;
 mod lists;
 mod members;
+mod operators;
 mod periodic;
 mod query;
 mod signing;
@@ -22,6 +23,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use self::header::FREE;
 use crate::member::kebab_case;
 use crate::operation::Operation;
 use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When};
@@ -40,6 +42,12 @@ impl Fault {
     /// they are not among [`Fault::all`]: they are there for requests that nobody wrote.
     pub fn interactions() -> impl Iterator<Item = Self> {
         INTERACTIONS.iter().map(Self)
+    }
+
+    /// Faults that operators make of every row of the bank's tables. Nobody thought of them one by one, so that
+    /// they say more of what the cases miss.
+    pub fn derived() -> impl Iterator<Item = Self> {
+        DERIVED.iter().map(Self)
     }
 
     /// The name, `<clause>/<what is wrong>`.
@@ -71,8 +79,8 @@ impl FromStr for Fault {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let found = Entry::find(&INTERACTIONS, "fault", name);
-        found.or_else(|_| Entry::find(&FAULTS, "fault", name)).map(Self)
+        let others = INTERACTIONS.iter().chain(DERIVED.iter()).find(|entry| entry.name == name);
+        others.map_or_else(|| Entry::find(&FAULTS, "fault", name), Ok).map(Self)
     }
 }
 
@@ -117,6 +125,9 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     ];
     subjects.into_iter().flatten().collect()
 });
+
+/// Every fault of an operator.
+static DERIVED: LazyLock<Vec<Entry>> = LazyLock::new(|| operators::faults(&FAULTS));
 
 /// Every fault that takes two things.
 static INTERACTIONS: LazyLock<Vec<Entry>> = LazyLock::new(interaction::faults);

@@ -25,8 +25,13 @@ pub(crate) struct Prove {
     /// fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
-    /// How many percent of the faults of rules for requests `--explore` has to find
-    #[arg(long, value_name = "PERCENT", default_value_t = 100, requires = "explore")]
+    /// Ask so many of the faults that operators make of the bank's tables, in place of those that somebody wrote;
+    /// drawn by the seed
+    #[arg(long, value_name = "N", conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
+    pub(crate) derived: Option<usize>,
+    /// How many percent of the faults of rules for requests `--explore` has to find, and how many of its own
+    /// `--derived`
+    #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
     /// Hold the matrix against this file, and fail where it differs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip"])]

@@ -14,7 +14,7 @@ const P: Operation = Operation::Periodic;
 const T: Operation = Operation::Transaction;
 
 /// Optional headers of which the document gives no form, with the operations that have them.
-const FREE: [(&str, &[Operation]); 12] = [
+pub(super) const FREE: [(&str, &[Operation]); 12] = [
     ("accept", &Operation::SPECIFIED),
     ("accept-charset", &Operation::SPECIFIED),
     ("accept-encoding", &Operation::SPECIFIED),

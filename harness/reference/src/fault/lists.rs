@@ -144,26 +144,37 @@ pub(super) fn faults() -> Vec<Entry> {
     each.flat_map(|(list, operation)| of_list(list, operation)).collect()
 }
 
+/// Banks that do not know one value, for each value of each list.
+pub(super) fn one_less() -> Vec<Entry> {
+    let each = LISTS.iter().flat_map(|list| list.operations.iter().map(move |operation| (list, *operation)));
+    each.flat_map(|(list, operation)| list.all.iter().map(move |value| unknown(list, operation, value)))
+        .collect()
+}
+
+/// A bank that does not know a value of a list.
+fn unknown(list: &List, operation: Operation, value: &'static str) -> Entry {
+    let (title, member) = (title(operation), list.pointer[1..].replace('/', " "));
+    let name = format!("{}/no-{}{}", list.clauses.0, value.to_lowercase(), suffix(list.pointer, operation));
+    let says = format!("{title} does not know the value {value} of {member}.");
+    let place = Place::Body(list.pointer);
+    Entry::treats(name, Treatment { operation, place, when: When::Is(value), then: Then::Refuse }, says)
+}
+
 fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
     let at = |when, then| Treatment { operation, place: Place::Body(list.pointer), when, then };
     let place = suffix(list.pointer, operation);
-    let (known, unknown) = list.clauses;
-    let unknown = unknown.replace("{}", operation.id());
+    let besides = list.clauses.1.replace("{}", operation.id());
     let (member, title) = (list.pointer[1..].replace('/', " "), title(operation));
     let take = Then::TakeFor(list.valid);
     let mut faults: Vec<Entry> = list
         .unknown
         .iter()
         .filter(|value| list.all.contains(value))
-        .map(|value| {
-            let says = format!("{title} does not know the value {value} of {member}.");
-            let name = format!("{known}/no-{}{place}", value.to_lowercase());
-            Entry::treats(name, at(When::Is(value), Then::Refuse), says)
-        })
+        .map(|value| unknown(list, operation, value))
         .collect();
     faults.extend(list.besides.iter().map(|value| {
         let says = format!("{title} accepts {value} as {member}.");
-        let name = format!("{unknown}/{}{place}", value.to_lowercase());
+        let name = format!("{besides}/{}{place}", value.to_lowercase());
         Entry::treats(name, at(When::Is(value), take), says)
     }));
     faults.extend(
@@ -174,7 +185,7 @@ fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
         ]
         .map(|(name, when, what)| {
             let says = format!("{title} accepts {what} as {member}.");
-            Entry::treats(format!("{unknown}/{name}{place}"), at(when, take), says)
+            Entry::treats(format!("{besides}/{name}{place}"), at(when, take), says)
         }),
     );
     let (case, then) = match list.clauses.0 {
