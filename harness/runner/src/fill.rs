@@ -7,8 +7,10 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, Datelike, Days, NaiveDate, TimeDelta, Utc, Weekday};
+use hyper::Uri;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use xs2aspec_signing::RequestTarget;
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
 
 use crate::{profile::Profile, request_signer::RequestSigner};
@@ -87,9 +89,9 @@ impl RequestBuilder<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let signature = self.request_signer.signature(&others, &signing).map_err(|error| match error
-                .of_the_issuer()
-            {
+            let target = target_of(&spec.method, &url);
+            let signature = self.request_signer.signature(&others, target, &signing);
+            let signature = signature.map_err(|error| match error.of_the_issuer() {
                 Some(why) => FillError::NotApplicable(why),
                 None => FillError::Defect(error.to_string()),
             })?;
@@ -360,6 +362,12 @@ fn write_json(value: &Value, pointer: &str, again: &BTreeMap<&str, Vec<(String, 
         }
         scalar => out.extend_from_slice(scalar.to_string().as_bytes()),
     }
+}
+
+/// Method and path of a request, as a signature can cover them.
+fn target_of(method: &str, url: &str) -> Option<RequestTarget> {
+    let uri: Uri = url.parse().ok()?;
+    Some(RequestTarget { method: method.to_owned(), path: uri.path_and_query()?.to_string() })
 }
 
 #[cfg(test)]
