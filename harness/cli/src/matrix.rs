@@ -1,4 +1,5 @@
-//! `coverage --matrix`: every place with every mistake and lawful form, and what must come of it.
+//! `coverage --matrix`: every place of requests with every mistake and lawful form, and what must come of it; and
+//! every place of answers with every way to be wrong, and what is said of it.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
@@ -22,7 +23,7 @@ const fn drawn(decision: Decision, letter: char, means: &'static str, colour: &'
     Drawn { decision, letter, means, colour }
 }
 
-const DECISIONS: [Drawn; 9] = [
+const DECISIONS: [Drawn; 13] = [
     drawn(Decision::Refused, 'R', "refused, or it is a violation", "#f4b6b6"),
     drawn(Decision::RefusedOrWarned, 'r', "refused, or it is a warning", "#fbe3c4"),
     drawn(Decision::Accepted, 'A', "accepted, or it is a violation", "#b9e3c0"),
@@ -32,6 +33,10 @@ const DECISIONS: [Drawn; 9] = [
     drawn(Decision::Plain, '=', "the plain request is so", "#f7fbf7"),
     drawn(Decision::Written, 'w', "asked by a case file", "#f7f7fb"),
     drawn(Decision::LeftOut, '-', "makes no sense there, for the reason that is given", "#f7f7f7"),
+    drawn(Decision::Denied, 'D', "a violation", "#f4b6b6"),
+    drawn(Decision::Warned, 'W', "a warning", "#fbe3c4"),
+    drawn(Decision::Noted, 'n', "recorded, for the reason that is given", "#eeeeee"),
+    drawn(Decision::Lawful, '~', "lawful, for the reason that is given", "#b9e3c0"),
 ];
 
 /// What a point means.
@@ -39,9 +44,11 @@ const NONE: &str = "a form of other places: of another kind, of another list, or
 
 /// Draws the matrix: in the terminal, as JSON, or as a page.
 pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<Exit, Failure> {
-    let cells = suite.cells();
+    let (requests, answers) = (suite.cells(), suite.answer_cells());
+    let totals = format!("{}\nanswers: {}", totals(&requests), self::totals(&answers));
+    let cells = [requests, answers].concat();
     if let Some(path) = page {
-        fs::write(path, drawn_page(&cells))
+        fs::write(path, drawn_page(&cells, &totals))
             .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))?;
         say!("{} cells in {}", cells.len(), path.display());
     } else if is_json {
@@ -53,7 +60,7 @@ pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<
         say!(". ({NONE})");
     }
     if !is_json {
-        say!("{}", totals(&cells));
+        say!("{totals}");
     }
     Ok(Exit::Conforms)
 }
@@ -61,8 +68,9 @@ pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<
 /// How many cells there are of each decision, in one line.
 fn totals(cells: &[Cell]) -> String {
     let count = |decision| cells.iter().filter(|cell| cell.decision == decision).count();
-    let counts = DECISIONS.map(|one| format!("{} {} ({})", count(one.decision), one.letter, one.means));
-    format!("{} cells, each decided: {}", cells.len(), counts.join(", "))
+    let counts = DECISIONS.iter().map(|one| (count(one.decision), one)).filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, one)| format!("{count} {} ({})", one.letter, one.means));
+    format!("{} cells, each decided: {}", cells.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
 fn look(cell: &Cell) -> Option<&'static Drawn> {
@@ -143,13 +151,13 @@ impl<'a> Table<'a> {
     }
 }
 
-fn drawn_page(cells: &[Cell]) -> String {
+fn drawn_page(cells: &[Cell], totals: &str) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Places and mistakes</title>\n<style>body{font:14px sans-serif}\
          table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:2px 5px;text-align:center}\
          th.form{text-align:left;font-weight:normal}th.place{writing-mode:vertical-rl;font-weight:normal}</style>\n",
     );
-    _ = writeln!(page, "<h1>Places and mistakes</h1><p>{}; . ({NONE})</p>", escaped(&totals(cells)));
+    _ = writeln!(page, "<h1>Places and mistakes</h1><p>{}; . ({NONE})</p>", escaped(totals));
     for table in tables(cells) {
         _ = write!(page, "<h2>{}</h2><table><tr><th></th>", escaped(&table.title));
         for place in &table.places {

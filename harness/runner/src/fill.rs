@@ -7,8 +7,10 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, Datelike, Days, NaiveDate, TimeDelta, Utc, Weekday};
+use hyper::Uri;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use xs2aspec_signing::RequestTarget;
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
 
 use crate::{profile::Profile, request_signer::RequestSigner, signature_cache::SignatureCache};
@@ -89,8 +91,9 @@ impl RequestBuilder<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let sign = || self.sign(&others, &signing);
-            let signature = match self.signatures {
+            let sign = || self.sign(&others, target_of(&spec.method, &url), &signing);
+            // Whoever lists the headers may list the target of the request, which is none.
+            let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
                 Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
                 None => sign()?,
             };
@@ -164,8 +167,13 @@ impl RequestBuilder<'_> {
         serde_json::from_value(filled).map_err(defect)
     }
 
-    fn sign(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, FillError> {
-        self.request_signer.signature(headers, signing).map_err(|error| match error.of_the_issuer() {
+    fn sign(
+        &self,
+        headers: &[(String, String)],
+        target: RequestTarget<'_>,
+        signing: &Signing,
+    ) -> Result<String, FillError> {
+        self.request_signer.signature(headers, target, signing).map_err(|error| match error.of_the_issuer() {
             Some(why) => FillError::NotApplicable(why),
             None => FillError::Defect(error.to_string()),
         })
@@ -368,6 +376,12 @@ fn write_json(value: &Value, pointer: &str, again: &BTreeMap<&str, Vec<(String, 
         }
         scalar => out.extend_from_slice(scalar.to_string().as_bytes()),
     }
+}
+
+/// Method and path of a request, as a signature can cover them.
+fn target_of(method: &str, url: &str) -> Option<RequestTarget> {
+    let uri: Uri = url.parse().ok()?;
+    Some(RequestTarget { method: method.to_owned(), path: uri.path_and_query()?.to_string() })
 }
 
 #[cfg(test)]

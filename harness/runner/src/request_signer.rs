@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest as _, Sha256};
 use xs2aspec_signing::{
-    Certificate, KeyIdForm, Options, Parameter, Signer, Wrap,
+    Certificate, KeyIdForm, Options, Parameter, RequestTarget, Signer, Wrap,
     certificate::NameForm,
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
@@ -134,11 +134,17 @@ impl RequestSigner {
         Some(algorithm.header_value(body))
     }
 
-    /// The value of the Signature header over the other headers of a request.
-    pub fn signature(&self, headers: &[(String, String)], signing: &Signing) -> Result<String, SignError> {
+    /// The value of the Signature header over the other headers of a request. The target is needed only by a
+    /// list that has it.
+    pub fn signature(
+        &self,
+        headers: &[(String, String)],
+        target: Option<RequestTarget>,
+        signing: &Signing,
+    ) -> Result<String, SignError> {
         let signer = self.signer(signing.key);
         let fields = as_signed(headers, signing);
-        let mut options = self.options(&fields, signing);
+        let mut options = Options { target, ..self.options(&fields, signing) };
         let sign = |options: &Options| signature_header::sign(signer, &fields, options);
         let alone = signing.wrap == Some(WrapForm::SignatureAlone);
         if alone || signing.url_safe {
@@ -293,7 +299,9 @@ mod tests {
     fn signed(signing: Value) -> String {
         let headers = [("Date", "now"), ("X-Request-ID", "r"), ("PSU-ID", "p")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        request_signer().signature(&headers, &serde_json::from_value(signing).unwrap()).unwrap()
+        let signing = serde_json::from_value(signing).unwrap();
+        let target = RequestTarget { method: "POST".into(), path: "/v1/x?y=z".into() };
+        request_signer().signature(&headers, Some(target), &signing).unwrap()
     }
 
     /// The hash of no bytes, which `sha256sum` says of an empty file.

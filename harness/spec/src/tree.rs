@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::problem::{Problem, Problems};
 
+static ANSWERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/answers");
 static CASES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../cases");
 static REQUESTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/requests");
 static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/schemas");
@@ -15,7 +16,8 @@ static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
 /// The folders beside `cases` that a suite is read from, embedded or in a pack.
-const FIXTURES: [&str; 4] = ["fixtures/requests", "fixtures/schemas", "fixtures/spec", "fixtures/tables"];
+const FIXTURES: [&str; 5] =
+    ["fixtures/answers", "fixtures/requests", "fixtures/schemas", "fixtures/spec", "fixtures/tables"];
 
 /// What a pack cannot do without: files, and folders with a file in them.
 const REQUIRED: [(&str, &str); 6] = [
@@ -62,7 +64,7 @@ impl Tree {
     pub fn embedded() -> Self {
         let mut tree = Self::default();
         tree.add_embedded("cases", &CASES);
-        for (prefix, folder) in FIXTURES.into_iter().zip([&REQUESTS, &SCHEMAS, &SPEC, &TABLES]) {
+        for (prefix, folder) in FIXTURES.into_iter().zip([&ANSWERS, &REQUESTS, &SCHEMAS, &SPEC, &TABLES]) {
             tree.add_embedded(prefix, folder);
         }
         tree
@@ -112,6 +114,7 @@ impl Tree {
     /// plain requests that such a tree does not have.
     pub fn of(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
+        tree.add_embedded("fixtures/answers", &ANSWERS);
         tree.add_embedded("fixtures/schemas", &SCHEMAS);
         tree.add_embedded("fixtures/spec", &SPEC);
         tree.files.remove("fixtures/spec/requests.yaml");

@@ -7,7 +7,8 @@
 //!   only where the clause names it, a choice only for a choice.
 //! - A limit is shown on both sides, by just so much and by one more.
 //! - Every clause that can be shown has a case, and every baseline and table is used.
-//! - Every clause that the rules for answers name is in the ledger.
+//! - Every clause that the rules for answers name is in the ledger, and of every answer that differs from a sample
+//!   in one thing is decided what is said of it.
 
 use std::collections::BTreeSet;
 
@@ -54,6 +55,7 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
         ));
     }
     problems.extend(unknown(suite));
+    problems.extend(suite.answers().problems());
     problems.extend(orphans(suite));
     for problem in &mut problems {
         problem.file = suite.tree().shown(&problem.file);

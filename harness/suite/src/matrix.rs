@@ -116,6 +116,14 @@ pub enum Decision {
     Written,
     /// Not asked: it makes no sense at this place.
     LeftOut,
+    /// An answer that is a violation.
+    Denied,
+    /// An answer that is a warning.
+    Warned,
+    /// An answer that is recorded, and no more.
+    Noted,
+    /// An answer of which nothing is said.
+    Lawful,
 }
 
 /// Every field of the matrix, in the order of places and forms.

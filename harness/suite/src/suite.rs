@@ -9,6 +9,7 @@ use xs2aspec_spec::{
 };
 
 use crate::{
+    answer_matrix,
     baseline::{self, Baseline},
     case::Case,
     control,
@@ -138,6 +139,11 @@ impl Suite {
     /// Every field of the matrix of places and forms.
     pub fn cells(&self) -> Vec<Cell> {
         matrix::cells(&self.parts)
+    }
+
+    /// Every field of the matrix of answers.
+    pub fn answer_cells(&self) -> Vec<Cell> {
+        answer_matrix::cells(&self.parts, &self.answers)
     }
 
     /// The files that the suite was read from.

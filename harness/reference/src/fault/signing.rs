@@ -213,7 +213,7 @@ const SIGNATURE: [(&str, S, &str); 42] = [
         "A signature with SHA-512 is accepted, whatever its label says.",
     ),
     ("signature.algorithm.rsa-sha1/label", S::AlsoNamed("rsa-sha1"), "The label rsa-sha1 is accepted."),
-    ("signature.algorithm.mismatch/hs2019", S::AlsoNamed("hs2019"), "The label hs2019 is accepted."),
+    ("signature.algorithm.hs2019/taken", S::AlsoNamed("hs2019"), "The label hs2019 is accepted."),
     (
         "signature.key-id.part/common-name",
         S::CommonNameAlone,

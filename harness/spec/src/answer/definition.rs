@@ -5,6 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+/// Where the file of answers stands in a tree.
+pub const FILE: &str = "fixtures/spec/answers.yaml";
+
+/// The folder of the samples in a tree: an answer of each shape, by the name of the shape.
+pub const SAMPLES: &str = "fixtures/answers";
+
 /// Everything that the file says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -14,6 +20,9 @@ pub(super) struct File {
     /// Rules of every shape.
     #[serde(default)]
     pub(super) everywhere: Vec<Rule>,
+    /// Why nothing is said of what is different from a sample.
+    #[serde(default)]
+    pub(super) lawful: Vec<Lawful>,
     pub(super) amount: Option<Amount>,
     pub(super) server_error: String,
     pub(super) content_type: String,
@@ -62,6 +71,17 @@ pub(super) struct Rule {
     pub(super) note: Option<Note>,
 }
 
+/// Answers of which nothing is said although they differ from a sample, and why.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Lawful {
+    /// Places, as the matrix names them; `*` and `**` as in rules.
+    pub(super) at: Vec<String>,
+    /// Names of what is different; one that ends with `*` stands for all that begin so.
+    pub(super) forms: Vec<String>,
+    pub(super) because: String,
+}
+
 /// Another member has this value.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,7 +90,7 @@ pub(super) struct Condition {
     pub(super) is: Value,
 }
 
-/// What is recorded and never a violation by itself.
+/// What is seen of a value. The strength of its clause says what it comes to.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) enum Note {
@@ -80,6 +100,10 @@ pub(super) enum Note {
     Present,
     /// An array without elements.
     Empty,
+    /// A number below this one.
+    Below(i64),
+    /// A text that is no IBAN.
+    NoIban,
     /// A text that matches one pattern, and not another.
     Matches { pattern: String, unless: Option<String> },
     /// An object with none of these members.

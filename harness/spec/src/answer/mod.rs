@@ -16,6 +16,10 @@ mod checked;
 mod currency;
 mod definition;
 mod exercise;
+mod forms;
+mod lawful;
+mod mutation;
+mod node;
 mod notes;
 mod pointer;
 mod rules;
@@ -26,16 +30,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-pub use self::checked::{Checked, Finding, Observation};
-use self::{currency::Currencies, definition::File, notes::Notes, rules::Rule, schema::Schema};
+pub use self::{
+    checked::{Checked, Finding, Observation},
+    definition::{FILE, SAMPLES},
+    lawful::Said,
+    mutation::Mutation,
+};
+use self::{
+    currency::Currencies, definition::File, mutation::Source, notes::Notes, rules::Rule, schema::Schema,
+};
 use crate::{
     problem::{Problem, Problems},
     tree::Tree,
     yaml,
 };
-
-/// Where the file of answers stands in a tree.
-pub const FILE: &str = "fixtures/spec/answers.yaml";
 
 /// Every rule for answers, compiled once and shared by all cases.
 #[derive(Debug)]
@@ -46,6 +54,8 @@ pub struct AnswerRules {
     /// Rules of every shape.
     everywhere: Vec<Rule>,
     currencies: Currencies,
+    /// An answer of each shape with all its members, and a refusal, by the name of the shape.
+    samples: BTreeMap<String, Value>,
     file: File,
 }
 
@@ -100,10 +110,17 @@ impl AnswerRules {
             }
         }
         let currencies = Currencies::load(tree)?;
+        let mut samples = BTreeMap::new();
+        for name in shapes.keys().chain(refusals.keys()) {
+            match schema::json_file(tree, &format!("{SAMPLES}/{name}.json")) {
+                Ok(sample) => _ = samples.insert(name.clone(), sample),
+                Err(problem) => problems.push(problem),
+            }
+        }
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
-        Ok(Self { shapes, refusals, everywhere, currencies, file })
+        Ok(Self { shapes, refusals, everywhere, currencies, samples, file })
     }
 
     /// Names of the operations whose answers have a shape.
@@ -278,6 +295,65 @@ impl AnswerRules {
             notes.demand_nothing(&self.file.refusal_body);
         }
         notes.into_checked(read.document)
+    }
+
+    /// Every mutation of the sample of an operation, and of that of its refusals, in the order of places.
+    pub fn mutations(&self, operation: &str) -> Vec<Mutation> {
+        let answer = self.shape(operation).zip(self.sample(operation, 200));
+        let answer = answer.map(|(shape, sample)| Source {
+            schema: &shape.schema,
+            rules: self.rules(shape).collect(),
+            sample,
+            part: "answer",
+            status: 200,
+        });
+        let refusal = self.refusal(operation).zip(self.sample(operation, 400));
+        let refusal = refusal.map(|(schema, sample)| Source {
+            schema,
+            rules: Vec::new(),
+            sample,
+            part: "refusal",
+            status: 400,
+        });
+        answer.into_iter().chain(refusal).flat_map(|source| source.mutations()).collect()
+    }
+
+    /// What is said of a mutation, and not of the sample itself.
+    pub fn said_of(&self, operation: &str, mutation: &Mutation) -> Said<'_> {
+        let checked = self.check(operation, mutation.status, mutation.content_type, &mutation.body);
+        let usual = self.check_sample(operation, mutation.status).observations;
+        lawful::said(checked, &usual, mutation, &self.file.lawful)
+    }
+
+    /// Samples that break a rule, answers of which nothing is decided, and reasons that none of them needs.
+    pub fn problems(&self) -> Vec<Problem> {
+        let broken = self.file.operations.iter().flat_map(|(operation, entry)| {
+            let path = format!("{SAMPLES}/{}.json", entry.shape);
+            let found = self.check_sample(operation, 200).findings.into_iter();
+            found.map(move |Finding { clause, at, actual, .. }| {
+                Problem::of_file(&path, format!("breaks `{clause}` at {at}: {actual}"))
+            })
+        });
+        let of_operation = |operation| {
+            let all = self.mutations(operation).into_iter();
+            all.map(move |one| {
+                let said = self.said_of(operation, &one);
+                (operation, one, said)
+            })
+        };
+        let all: Vec<_> = self.operations().flat_map(of_operation).collect();
+        broken.chain(lawful::problems(&all, &self.file.lawful)).collect()
+    }
+
+    /// An answer of an operation with this status, and all members of its shape.
+    fn sample(&self, operation: &str, status: u16) -> Option<&Value> {
+        let entry = self.file.operations.get(operation)?;
+        self.samples.get(if status < 300 { &entry.shape } else { entry.refusal.as_ref()? })
+    }
+
+    fn check_sample(&self, operation: &str, status: u16) -> Checked {
+        let sample = self.sample(operation, status).map(Value::to_string).unwrap_or_default();
+        self.check(operation, status, Some("application/json"), sample.as_bytes())
     }
 
     fn shape(&self, operation: &str) -> Option<&Shape> {

@@ -39,6 +39,18 @@ impl fmt::Display for At<'_> {
     }
 }
 
+/// Whether a path is that of a place, both token by token. `*` is any member or element, `**` any way.
+pub(super) fn is_at(path: &[String], place: &[&str]) -> bool {
+    match (path.split_first(), place.split_first()) {
+        (None, None) => true,
+        (Some((name, rest)), _) if name == "**" => {
+            is_at(rest, place) || place.split_first().is_some_and(|(_, inner)| is_at(path, inner))
+        }
+        (Some((name, rest)), Some((token, inner))) => (name == "*" || name == token) && is_at(rest, inner),
+        _ => false,
+    }
+}
+
 /// Escapes as RFC 6901 section 3 says, and control characters on top, since a place is printed on terminals.
 fn write_token(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in name.chars() {
@@ -70,6 +82,18 @@ fn write_printable(character: char, out: &mut impl Write) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_with_stars_is_that_of_many_places() {
+        let is_at = |path: &str, place: &str| {
+            let path: Vec<String> = path.split('/').map(str::to_owned).collect();
+            super::is_at(&path, &place.split('/').collect::<Vec<_>>())
+        };
+        assert!(is_at("a/*/b", "a/1/b") && is_at("a/*/b", "a/*/b") && !is_at("a/*", "a/1/b"));
+        assert!(
+            is_at("**/b", "b") && is_at("**/b", "a/1/b") && !is_at("**/b", "a/b/c") && is_at("**", "a/b")
+        );
+    }
 
     #[test]
     fn a_place_is_a_pointer_after_the_word_body() {

@@ -11,9 +11,10 @@ use super::{
     currency::Currencies,
     definition::{self, Amount, Condition, Note},
     notes::Notes,
-    pointer::At,
+    pointer::{self, At},
     show,
 };
+use crate::iban::is_iban;
 
 /// A rule, ready to be applied.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ enum Test {
     Absent,
     Present,
     Empty,
+    Below(i64),
+    NoIban,
     Matches { pattern: Regex, unless: Option<Regex> },
     NoneOf(Vec<String>),
     OtherThan(Vec<String>),
@@ -89,6 +92,13 @@ impl Rule {
             Kind::PresentIff { clause, .. } => vec![clause],
             Kind::Note { .. } => vec![],
         }
+    }
+
+    /// Whether it is about amounts, and this member of a place (`/a/*/b`) is the number of one.
+    pub(super) fn is_number_of_amount(&self, place: &str, member: &str) -> bool {
+        let Kind::Amount(amount) = &self.kind else { return false };
+        let place: Vec<&str> = place.split('/').skip(1).collect();
+        amount.number_member == member && self.paths.iter().any(|path| pointer::is_at(path, &place))
     }
 
     /// Whether it demands something of a value that is in this body.
@@ -147,6 +157,8 @@ impl Test {
             Note::Absent => Self::Absent,
             Note::Present => Self::Present,
             Note::Empty => Self::Empty,
+            Note::Below(least) => Self::Below(*least),
+            Note::NoIban => Self::NoIban,
             Note::Matches { pattern: text, unless } => {
                 Self::Matches { pattern: pattern(text)?, unless: unless.as_ref().map(pattern).transpose()? }
             }
@@ -162,6 +174,8 @@ impl Test {
             Self::Absent => false,
             Self::Present => !value.is_null(),
             Self::Empty => value.as_array().is_some_and(Vec::is_empty),
+            Self::Below(least) => value.as_i64().is_some_and(|number| number < *least),
+            Self::NoIban => value.as_str().is_some_and(|text| !is_iban(text)),
             Self::Matches { pattern, unless } => value.as_str().is_some_and(|text| {
                 pattern.is_match(text) && unless.as_ref().is_none_or(|unless| !unless.is_match(text))
             }),

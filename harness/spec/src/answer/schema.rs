@@ -13,7 +13,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{annotation::Path, definition::File, exercise, notes::Notes, pointer, show};
+use super::{annotation::Path, definition::File, exercise, node::Node, notes::Notes, pointer, show};
 use crate::{date, problem::Problem, tree::Tree};
 
 /// The folder of the schemas in a tree.
@@ -60,13 +60,17 @@ fn path(name: &str) -> String {
 }
 
 fn parsed(tree: &Tree, name: &str) -> Result<Value, Problem> {
-    let path = path(name);
+    json_file(tree, &path(name))
+}
+
+/// The value in a file of JSON.
+pub(super) fn json_file(tree: &Tree, path: &str) -> Result<Value, Problem> {
     let text =
-        tree.text(&path).ok_or_else(|| Problem::of_file(&path, "the spec names it, and it is not there"))?;
+        tree.text(path).ok_or_else(|| Problem::of_file(path, "the spec names it, and it is not there"))?;
     serde_json::from_str(text).map_err(|error| Problem {
         line: u32::try_from(error.line()).unwrap_or_default(),
         column: u32::try_from(error.column()).unwrap_or_default(),
-        ..Problem::of_file(&path, show::json_problem(&error))
+        ..Problem::of_file(path, show::json_problem(&error))
     })
 }
 
@@ -74,6 +78,11 @@ impl Schema {
     /// The schema as a tree of annotated nodes.
     pub(super) fn tree(&self) -> exercise::Tree<'_> {
         exercise::Tree { root: &self.root, types: &self.types }
+    }
+
+    /// The whole schema as a place in it.
+    pub(super) fn node(&self) -> Node<'_> {
+        Node::new(&self.root, &self.root, &self.types)
     }
 
     /// Compiles a schema; the message says what is wrong with it.

@@ -12,11 +12,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    iban,
     scope::{Scope, made_as, with_digits},
     view::{BEFORE, Payload, part},
 };
-use crate::date;
+use crate::{date, iban};
 
 /// The words of a list.
 pub(super) type WordList = Arc<BTreeSet<String>>;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::iban;
+use crate::iban;
 
 /// A value in which every drawing function is computed. `number` gives a random number below its argument,
 /// which is not zero.

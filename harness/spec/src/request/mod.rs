@@ -8,7 +8,6 @@ mod condition;
 mod definition;
 mod draw;
 mod form;
-mod iban;
 mod left_out;
 mod operation;
 mod outcome;

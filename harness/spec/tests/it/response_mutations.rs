@@ -76,8 +76,7 @@ struct Body {
 }
 
 fn bodies() -> Vec<Body> {
-    let bodies: Value = serde_json::from_str(include_str!("response/bodies.json")).unwrap();
-    let body = |name: &str, operation| Body { operation, body: bodies[name].clone() };
+    let body = |name: &str, operation| Body { operation, body: crate::sample(name) };
     vec![
         body("basket", "basket"),
         body("payment", "ncbct"),

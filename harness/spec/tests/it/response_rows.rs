@@ -1,15 +1,13 @@
 //! Bodies that conform and bodies that do not, as rows of `tests/it/response/*.json`: each defect is found by
 //! its own clause and only by it, and at its own place.
 //!
-//! A row is a whole `body` or `text`, or a `base` of `bodies.json` with `set` (pointer to value) or `remove`
+//! A row is a whole `body` or `text`, or a sample as `base` with `set` (pointer to value) or `remove`
 //! (pointer). `{"repeat": "x", "times": 71}` stands for a long text. Findings and observations that a row
 //! does not name must not occur.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use xs2aspec_spec::{AnswerRules, Tree};
-
-const BODIES: &str = include_str!("response/bodies.json");
 
 const FILES: [(&str, &str); 7] = [
     ("types.json", include_str!("response/types.json")),
@@ -102,7 +100,7 @@ impl Row {
         }
         let mut body = match (&self.body, &self.base) {
             (Some(body), None) => body.clone(),
-            (None, Some(base)) => serde_json::from_str::<Value>(BODIES).unwrap()[base].clone(),
+            (None, Some(base)) => base_of(base),
             _ => panic!("{}: one of body, text and base", self.name),
         };
         for (pointer, value) in &self.set {
@@ -116,6 +114,16 @@ impl Row {
         }
         serde_json::to_vec(&body).unwrap()
     }
+}
+
+/// A sample without the members that are recorded wherever they stand.
+fn base_of(name: &str) -> Value {
+    let mut body = crate::sample(name);
+    if let Some(Value::Object(details)) = body.get_mut("transactionsDetails") {
+        details
+            .retain(|name, _| !["creditorId", "ultimateCreditor", "ultimateDebtor"].contains(&name.as_str()));
+    }
+    body
 }
 
 /// The value at a pointer; a member that is not there is made.

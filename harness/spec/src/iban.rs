@@ -1,7 +1,7 @@
 //! IBANs: ISO 13616-1, with check digits by MOD 97-10 of ISO 7064.
 
 /// A bban of a structure of the registry: `4!n4!a12!c`. `letters` draws so many of some letters.
-pub(super) fn bban(structure: &str, letters: &mut dyn FnMut(&str, u64) -> String) -> Option<String> {
+pub(crate) fn bban(structure: &str, letters: &mut dyn FnMut(&str, u64) -> String) -> Option<String> {
     let mut bban = String::new();
     let mut rest = structure;
     while !rest.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn bban(structure: &str, letters: &mut dyn FnMut(&str, u64) -> String
 }
 
 /// The IBAN of a country and bban. Its check digits are right, or as far `off` as said.
-pub(super) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<String> {
+pub(crate) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<String> {
     let digits = 98 - remainder(&format!("{bban}{country}00"))?;
     // From 02 to 98.
     let digits = (digits - 2 + off) % 97 + 2;
@@ -28,7 +28,7 @@ pub(super) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<S
 }
 
 /// Whether a text is an IBAN: two letters, two check digits that are right, and letters and digits.
-pub(super) fn is_iban(text: &str) -> bool {
+pub(crate) fn is_iban(text: &str) -> bool {
     let is_formed = text.len() > 4
         && text.is_ascii()
         && text[..2].bytes().all(|byte| byte.is_ascii_uppercase())
