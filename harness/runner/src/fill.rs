@@ -170,7 +170,7 @@ impl RequestBuilder<'_> {
     fn sign(
         &self,
         headers: &[(String, String)],
-        target: RequestTarget<'_>,
+        target: Option<RequestTarget>,
         signing: &Signing,
     ) -> Result<String, FillError> {
         self.request_signer.signature(headers, target, signing).map_err(|error| match error.of_the_issuer() {
