@@ -13,6 +13,9 @@ fn what_looks_at_cases_looks_at_those_of_the_pack() {
     assert_eq!(lint.0, Some(0), "{}", lint.1);
     let coverage = xs2aspec(&["coverage", "--pack", PACK]);
     assert!(coverage.0 == Some(0) && coverage.1.contains("(100.0 %)"), "{}", coverage.1);
+    let (exit, matrix) = xs2aspec(&["coverage", "--matrix", "--pack", PACK]);
+    assert!(exit == Some(0) && matrix.contains("cells, each decided: "), "{matrix}");
+    assert!(matrix.contains("hand-over") && matrix.contains("two-byte-letters-one-more"), "{matrix}");
     let listed = xs2aspec(&["list", "track", "--pack", PACK]);
     assert!(listed.1.contains("track.same/id") && !listed.1.contains("ncbct"), "{}", listed.1);
     let (exit, said) =
