@@ -33,9 +33,16 @@ pub struct FormGroup {
     /// How the forms are met.
     #[serde(default)]
     pub met: Met,
+    /// Whether members of members are places too.
+    #[serde(default = "nested")]
+    pub nested: bool,
     /// Operations; all of them where nothing is said.
     #[serde(default)]
     pub operations: Vec<String>,
+}
+
+fn nested() -> bool {
+    true
 }
 
 /// How forms are met.

@@ -44,9 +44,9 @@ impl FormCases {
         all
     }
 
-    /// The number of the form of the same place with this label.
-    pub(crate) fn beside(&self, form: &Form, label: &str) -> Option<usize> {
-        self.numbers.get(&(form.place.clone(), label.to_owned())).copied()
+    /// The number of the form of a place with a label.
+    pub(crate) fn number(&self, form: &(String, String)) -> Option<usize> {
+        self.numbers.get(form).copied()
     }
 }
 

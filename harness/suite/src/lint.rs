@@ -261,7 +261,8 @@ fn orphans(suite: &Suite) -> Vec<Problem> {
     let named = |table: &str| texts.iter().any(|text| text.contains(&format!("table: {table}")));
     let tables = suite.tree().below("fixtures/tables/", ".csv").map(|(path, _)| path).filter(|path| {
         let name = path.trim_start_matches("fixtures/tables/").trim_end_matches(".csv");
-        name != SOURCE && !named(name)
+        let is_of_requests = *path == request::HEADERS && requests.is_some();
+        name != SOURCE && !is_of_requests && !named(name)
     });
     baselines
         .chain(tables.map(str::to_owned))

@@ -45,9 +45,11 @@ pub(crate) fn cases(
     all: &FormCases,
     parts: &Parts,
 ) -> Result<Vec<Case>, Problem> {
-    let FormGroup { at, met, .. } = &group.value;
+    let FormGroup { at, met, nested, .. } = &group.value;
     let forms = parts.requests.forms(operation).iter().zip(&all.cases);
-    let forms = forms.filter(|(form, _)| is_at(form, at.as_deref()) && !form.is_written);
+    let is_wanted =
+        |form: &Form| is_at(form, at.as_deref()) && (*nested || form.place.split('/').count() < 3);
+    let forms = forms.filter(|(form, _)| is_wanted(form) && !form.is_written);
     let forms = forms.filter_map(|(form, case)| Some((form, case.as_ref()?)));
     let mut cases = match met {
         Met::Alone => forms
@@ -196,9 +198,10 @@ fn case(
     }
     let twin = match &form.twin {
         None => None,
-        Some(label) => {
-            let number = all.beside(form, label).ok_or_else(|| {
-                problem(format!("`{}`: its place has no form `{label}` to be its twin", form.name))
+        Some(twin) => {
+            let number = all.number(twin).ok_or_else(|| {
+                let (place, label) = twin;
+                problem(format!("`{}`: `{place}` has no form `{label}` to be its twin", form.name))
             })?;
             // A twin that changes nothing is the plain request.
             all.cases[number].as_ref().map(|twin| (&parts.requests.forms(operation)[number], twin))

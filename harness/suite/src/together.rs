@@ -48,7 +48,7 @@ pub(crate) fn surrounded<'a>(
         let mut beside_twins: BTreeMap<usize, Around<'_>> = BTreeMap::new();
         let mut twins = BTreeSet::new();
         for (clause, form, depth) in &mistakes {
-            let number = form.twin.as_deref().and_then(|label| all.beside(form, label));
+            let number = form.twin.as_ref().and_then(|twin| all.number(twin));
             let Some((case, by)) = whole.met(clause, form, number, &control).or_else(|| {
                 let around = beside_twins.entry(number?).or_insert_with(|| whole.beside_twin(number));
                 if around.lawful.is_empty() { None } else { around.met(clause, form, number, &control) }

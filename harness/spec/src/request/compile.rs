@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{
     condition::{Cells, WordList, Words},
     definition::{FILE, File, Header, List},
-    form::{self, Form, Written},
+    form::{self, Form, Position, Written},
     left_out::{LeftOut, left_out},
     operation::{Operation, Place},
     parameters::Parameters,
@@ -31,8 +31,8 @@ use crate::{
     yaml::At,
 };
 
-/// The table of header fields.
-const HEADERS: &str = "fixtures/tables/headers.csv";
+/// The table of header fields in a tree.
+pub const HEADERS: &str = "fixtures/tables/headers.csv";
 
 /// Keys of a place or kind that are no parameters.
 const STRUCTURE: [&str; 8] = ["at", "kind", "first", "rules", "forms", "members", "with", "unsent"];
@@ -188,10 +188,10 @@ impl Compiler<'_> {
         let mut written = Vec::new();
         for form in &file.forms {
             let value = Value::Object(form.value.clone());
-            written.push(self.form(form, &value, ("whole", ""), &mut parameters)?);
+            written.push(self.form(form, &value, (("whole", ""), None), &mut parameters)?);
         }
         for form in list(&every.value, "forms") {
-            written.push(self.form(every, form, ("every-request", ""), &mut parameters)?);
+            written.push(self.form(every, form, (("every-request", ""), None), &mut parameters)?);
         }
         made.add("", written).map_err(|message| every.problem(FILE, message))?;
         self.note(&parameters);
@@ -220,12 +220,14 @@ impl Compiler<'_> {
             None => &nothing,
             Some(kind) => self.kind(kind, &at, row)?,
         };
+        let (parent, member) = at.rsplit_once('/').unwrap_or(("", &at));
+        let is_there = !parent.contains('/') || is_sent(plain, parent);
+        let holder = inherited.get("whole").filter(|_| !is_there).cloned();
         let mut parameters = Parameters::new(inherited);
         parameters.set("at", at.as_str().into());
-        parameters.set("parent", at.rsplit_once('/').map_or("", |(parent, _)| parent).into());
-        let (parent, member) = at.rsplit_once('/').unwrap_or(("", &at));
+        parameters.set("parent", parent.into());
         parameters.set("member", member.into());
-        parameters.set("there", (!parent.contains('/') || is_sent(plain, parent)).into());
+        parameters.set("there", is_there.into());
         parameters.set("sent", sent.into());
         for (name, value) in own.iter().filter(|(name, _)| !STRUCTURE.contains(&name.as_str())) {
             let filled = parameters.fill(value).map_err(|message| row.problem(FILE, message))?;
@@ -264,7 +266,7 @@ impl Compiler<'_> {
         let mut written = Vec::new();
         for (name, block) in [(every_block, every), (&block, own), (kind_block, kind)] {
             for form in list(block, "forms") {
-                written.push(self.form(row, form, (name, &at), &mut parameters)?);
+                written.push(self.form(row, form, ((name, &at), holder.as_ref()), &mut parameters)?);
             }
         }
         made.add(&at, written).map_err(|message| row.problem(FILE, message))?;
@@ -308,13 +310,13 @@ impl Compiler<'_> {
         &self,
         row: &At<Block>,
         form: &Value,
-        (block, at): (&str, &str),
+        ((block, at), holder): ((&str, &str), Option<&Value>),
         of: &mut Parameters,
     ) -> Result<Written, Problem> {
         let lists = |value: Value| self.with_lists(value);
         let items = |each: &Value| self.items(each);
-        Form::read(form, (block, at, row.line), of, &items, &lists)
-            .map_err(|message| row.problem(FILE, message))
+        let position = Position { block, at, line: row.line, holder };
+        Form::read(form, position, of, &items, &lists).map_err(|message| row.problem(FILE, message))
     }
 
     /// The items of an `each`.
@@ -452,6 +454,7 @@ fn name_of<'a>(row: &At<Block>, block: &'a Block) -> Result<&'a str, Problem> {
 fn is_sent(plain: &View<'_>, at: &str) -> bool {
     match (at.split_once('/'), plain.payload) {
         (Some(("header", name)), _) => plain.header(name).is_some(),
+        (Some(("query", name)), _) => plain.query.iter().any(|(known, _)| known == name),
         (Some(("body", path)), Payload::Json(body, _)) => body.pointer(&format!("/{path}")).is_some(),
         _ => false,
     }

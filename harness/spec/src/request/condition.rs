@@ -80,6 +80,8 @@ pub(super) struct ConditionFile {
     items_over: Option<usize>,
     /// An item is there twice.
     repeated: bool,
+    /// Two items have the same value of this member.
+    repeated_member: Option<String>,
     some_item: Option<Box<ConditionFile>>,
     /// The id of what a request of this operation made, or of what nobody did.
     made_by: Option<String>,
@@ -178,6 +180,7 @@ enum Asked {
     Fraction,
     ItemsOver(usize),
     Repeated,
+    RepeatedMember(String),
     SomeItem(Box<Condition>),
     MadeBy(String),
     SentBefore(SentBefore),
@@ -258,6 +261,7 @@ impl Condition {
         asked.extend(file.fraction.then_some(Asked::Fraction));
         asked.extend(file.items_over.map(Asked::ItemsOver));
         asked.extend(file.repeated.then_some(Asked::Repeated));
+        asked.extend(file.repeated_member.map(Asked::RepeatedMember));
         if let Some(item) = file.some_item {
             asked.push(Asked::SomeItem(Box::new(Self::new(*item, words)?)));
         }
@@ -282,7 +286,7 @@ impl Condition {
             let value = scope.value(at);
             self.asked.iter().all(|asked| asked.holds(scope, at, value.as_deref()))
         };
-        holds_here && self.elsewhere.iter().all(|(other, test)| test.holds(scope, other))
+        holds_here && self.elsewhere.iter().all(|(other, test)| test.holds(scope, &Scope::beside(at, other)))
     }
 
     /// Parts of a request, besides the place itself, on which the answer depends ([`super::view::part`]).
@@ -396,12 +400,18 @@ impl Asked {
             Self::IsIban(wanted) => text.is_some_and(|text| iban::is_iban(text) == *wanted),
             Self::Fraction => value.as_f64().is_some_and(|number| number.fract() != 0.0),
             Self::ItemsOver(most) => value.as_array().is_some_and(|items| items.len() > *most),
-            Self::Repeated => value
-                .as_array()
-                .is_some_and(|items| items.iter().enumerate().any(|(at, item)| items[..at].contains(item))),
+            Self::Repeated => has_one_twice(&value.as_array().into_iter().flatten().collect::<Vec<_>>()),
+            Self::RepeatedMember(name) => {
+                let items = value.as_array().into_iter().flatten();
+                has_one_twice(&items.filter_map(|item| item.get(name)).collect::<Vec<_>>())
+            }
             _ => false,
         }
     }
+}
+
+fn has_one_twice(values: &[&Value]) -> bool {
+    values.iter().enumerate().any(|(at, value)| values[..at].contains(value))
 }
 
 fn is_of_type(value: &Value, kind: &str) -> bool {

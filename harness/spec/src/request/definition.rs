@@ -105,6 +105,11 @@ pub(super) struct Signing {
     pub(super) unsigned: String,
     /// The clause of a field that is another than was signed.
     pub(super) altered: String,
+    /// The clause of a list in another order; open where nothing is said.
+    pub(super) order: Option<String>,
+    /// What the refusal of a signature must be, as a case file says it.
+    #[serde(default)]
+    pub(super) refused: Map<String, Value>,
     /// What is signed instead of a field's value.
     pub(super) instead: IndexMap<String, String>,
     pub(super) ways: Vec<Way>,
@@ -120,6 +125,8 @@ pub(super) struct Way {
     pub(super) accepted: bool,
     /// Why both answers are right, where they are.
     pub(super) open: Option<String>,
+    /// What its refusal must be, where that is not what holds of all of them.
+    pub(super) refused: Option<Map<String, Value>>,
     /// What differs from signing as the document says, as a case file writes it.
     pub(super) signing: Map<String, Value>,
 }

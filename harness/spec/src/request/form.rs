@@ -7,7 +7,7 @@ use std::{
 
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::parameters::{Parameters, is_for};
 use crate::cell::shown;
@@ -33,8 +33,8 @@ pub struct Form {
     pub before: Vec<Before>,
     /// Capabilities of the target without which it cannot be sent.
     pub needs: Vec<String>,
-    /// Label of the form of the same place that is its valid twin; the plain request where there is none.
-    pub twin: Option<String>,
+    /// Place and label of the form that is its valid twin; the plain request where there is none.
+    pub twin: Option<(String, String)>,
     /// Why it is as it is, where that is not plain.
     pub about: Option<String>,
     /// Whether a case file has it better, so that it is no case of its own.
@@ -43,6 +43,48 @@ pub struct Form {
     pub is_exhaustive: bool,
     /// Line of `requests.yaml` where its place is written, from 1.
     pub line: u32,
+}
+
+/// Where a form is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Position<'a> {
+    /// The block in which it is written.
+    pub(super) block: &'a str,
+    /// The place for which it is read.
+    pub(super) at: &'a str,
+    /// Line of the row of the place.
+    pub(super) line: u32,
+    /// The valid value of what holds the place, where the plain request has none.
+    pub(super) holder: Option<&'a Value>,
+}
+
+/// Label of the form that sends the valid value of what holds a place.
+const WHOLE: &str = "whole";
+
+impl Position<'_> {
+    /// The edit that gives the place a value, or takes it away; with what holds it.
+    fn edit(&self, value: Option<Value>) -> Edit {
+        let (parent, member) = self.at.rsplit_once('/').unwrap_or(("", self.at));
+        match (self.holder, value) {
+            (None, None) => Edit::Remove(self.at.to_owned()),
+            (None, Some(value)) => Edit::Set(self.at.to_owned(), value),
+            (Some(whole), None) => {
+                let mut whole = whole.clone();
+                _ = whole.as_object_mut().and_then(|members| members.shift_remove(member));
+                Edit::Set(parent.to_owned(), whole)
+            }
+            (Some(whole), Some(value)) => Edit::Set(
+                parent.to_owned(),
+                json!({"$with": {"of": whole, "member": member, "value": value}}),
+            ),
+        }
+    }
+
+    /// The twin of what [`Self::edit`] makes, where the form names none.
+    fn twin(&self) -> Option<(String, String)> {
+        let (parent, _) = self.at.rsplit_once('/')?;
+        self.holder.map(|_| (parent.to_owned(), WHOLE.to_owned()))
+    }
 }
 
 /// A form as one place has it.
@@ -185,7 +227,7 @@ impl Form {
     /// for others. `items` writes out what `each` says, and `lists` each list that a value names.
     pub(super) fn read(
         form: &Value,
-        (block, at, line): (&str, &str, u32),
+        position: Position<'_>,
         of: &mut Parameters,
         items: &dyn Fn(&Value) -> Result<Vec<Value>, String>,
         lists: &dyn Fn(Value) -> Result<Value, String>,
@@ -200,7 +242,8 @@ impl Form {
                 return Err(format!("`else: {other}` of the form `{name}` wants a reason: a text"));
             }
         };
-        let mut written = Written { key: format!("{block} {name}").into(), name, reason, forms: vec![] };
+        let mut written =
+            Written { key: format!("{} {name}", position.block).into(), name, reason, forms: vec![] };
         if !is_for(members.shift_remove("only"), of)? {
             return Ok(written);
         }
@@ -214,18 +257,20 @@ impl Form {
             let filled = lists(of.fill(&members)?)?;
             let read: FormFile =
                 serde_json::from_value(filled).map_err(|error| format!("`{form}`: {error}"))?;
-            let read = Self::new(read, &written.key, at, line).map_err(|what| format!("`{form}` {what}"))?;
+            let read = Self::new(read, &written.key, position).map_err(|what| format!("`{form}` {what}"))?;
             written.forms.push(read);
         }
         Ok(written)
     }
 
-    fn new(file: FormFile, written: &Arc<str>, at: &str, line: u32) -> Result<Self, &'static str> {
+    fn new(file: FormFile, written: &Arc<str>, position: Position<'_>) -> Result<Self, &'static str> {
+        let Position { at, line, .. } = position;
         let mut edits = Vec::new();
         if file.absent {
-            edits.push(Edit::Remove(at.to_owned()));
+            edits.push(position.edit(None));
         }
-        edits.extend(file.value.map(|value| Edit::Set(at.to_owned(), value)));
+        edits.extend(file.value.map(|value| position.edit(Some(value))));
+        let own_twin = if edits.is_empty() { None } else { position.twin() };
         edits.extend(file.repeat.map(|value| Edit::Repeat(at.to_owned(), value)));
         edits.extend(file.change.into_iter().map(Edit::new).collect::<Result<Vec<_>, _>>()?);
         edits.extend(file.edit.map(|whole| match whole {
@@ -252,7 +297,7 @@ impl Form {
             signing: file.signing,
             before,
             needs: file.needs,
-            twin: file.twin.map(|twin| label(&shown(&twin))),
+            twin: file.twin.map(|twin| (at.to_owned(), label(&shown(&twin)))).or(own_twin),
             about: file.about,
             is_written: file.written,
             is_exhaustive: file.exhaustive,

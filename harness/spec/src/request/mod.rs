@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 pub use self::{
+    compile::HEADERS,
     definition::{FILE, Surrounding},
     draw::draw,
     form::{Before, Edit, Form, Prepared},
@@ -111,8 +112,8 @@ impl RequestRules {
         let scope = Scope::new(operation.listed(), request, plain, prepared);
         let changed = view::changed(request, plain, prepared);
         for place in operation.places.iter().filter(|place| place.is_touched(changed.as_ref())) {
-            if scope.has_parent(&place.at) {
-                findings.add(place.outcome(&scope), self.makes_nothing(&place.at));
+            for at in scope.every(&place.at) {
+                findings.add(place.outcome(&scope, &at), self.makes_nothing(&at));
             }
         }
         findings.add(self.signing.judge(request, operation.is_signed), self.makes_nothing("signing"));

@@ -31,7 +31,7 @@ pub(super) struct Operation {
 /// A place of a request.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// `body/a/b`, `header/NAME`, `query/NAME`.
+    /// `body/a/b`, `header/NAME`, `query/NAME`; a number is an item of a list and stands for each of them.
     pub(super) at: String,
     pub(super) rules: Vec<Rule>,
     /// Parts of a request on which its rules depend: where none of them is another than in the plain request
@@ -60,14 +60,15 @@ impl Operation {
 }
 
 impl Place {
-    /// What the first of its rules that says something decides.
-    pub(super) fn outcome(&self, scope: &Scope<'_>) -> Option<Outcome> {
-        self.rules.iter().find_map(|rule| rule.applied(scope, &self.at))
+    /// What the first of its rules that says something decides of its value at `at`: of the place itself, or of
+    /// the same place in another item of a list.
+    pub(super) fn outcome(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
+        self.rules.iter().find_map(|rule| rule.applied(scope, at))
     }
 
     fn watched(&self, plain: &Scope<'_>) -> Option<BTreeSet<String>> {
-        let is_kept =
-            !plain.has_parent(&self.at) || matches!(self.outcome(plain), None | Some(Outcome::Keeps));
+        let mut outcomes = plain.every(&self.at).into_iter().map(|at| self.outcome(plain, &at));
+        let is_kept = outcomes.all(|outcome| matches!(outcome, None | Some(Outcome::Keeps)));
         let mut parts = BTreeSet::from([part(&self.at)]);
         self.rules.iter().for_each(|rule| rule.watches(&mut parts));
         is_kept.then_some(parts)

@@ -43,12 +43,42 @@ impl<'a> Scope<'a> {
         Self { listed, request, plain, prepared, body }
     }
 
-    /// Whether a place can be there: what holds it is an object.
-    pub(super) fn has_parent(&self, at: &str) -> bool {
-        at.split('/').next() != Some("body")
-            || at
-                .rsplit_once('/')
-                .is_none_or(|(parent, _)| self.value(parent).is_some_and(|value| value.is_object()))
+    /// Where a place is in this request: nowhere if nothing holds it, and in every item of a list if a part of
+    /// its name is a number.
+    pub(super) fn every(&self, at: &str) -> Vec<String> {
+        let (part, path) = at.split_once('/').unwrap_or((at, ""));
+        if part != "body" {
+            return vec![at.to_owned()];
+        }
+        let mut found = vec![part.to_owned()];
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let below = found.iter().flat_map(|holder| match self.value(holder).as_deref() {
+                Some(Value::Object(_)) => vec![format!("{holder}/{name}")],
+                Some(Value::Array(items)) if is_item(name) => {
+                    (0..items.len()).map(|item| format!("{holder}/{item}")).collect()
+                }
+                _ => vec![],
+            });
+            found = below.collect();
+        }
+        found
+    }
+
+    /// A place that a rule names, seen from the place that it decides: in the same items of the same lists.
+    pub(super) fn beside<'b>(at: &str, other: &'b str) -> Cow<'b, str> {
+        let mut from = at.split('/').map(Some).chain(std::iter::repeat(None));
+        let mut is_same = true;
+        let names = other.split('/').map(|name| {
+            let own = from.next().flatten().unwrap_or_default();
+            let is_other_item = is_item(name) && is_item(own);
+            is_same &= own == name || is_other_item;
+            if is_same && is_other_item { own } else { name }
+        });
+        if other.split('/').any(is_item) {
+            Cow::Owned(names.collect::<Vec<_>>().join("/"))
+        } else {
+            Cow::Borrowed(other)
+        }
     }
 
     /// Names of what the operation lists below a place: members, header fields, parameters.
@@ -80,8 +110,16 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Whether a part of the name of a place is the number of an item.
+fn is_item(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit())
+}
+
 fn member<'a>(body: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split('/').filter(|name| !name.is_empty()).try_fold(body, |value, name| value.get(name))
+    path.split('/').filter(|name| !name.is_empty()).try_fold(body, |value, name| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
 }
 
 static NUMBER: LazyLock<Regex> =

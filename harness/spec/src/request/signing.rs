@@ -28,8 +28,10 @@ impl Signing {
     /// What the way in which a request is signed breaks, or leaves open.
     pub(super) fn judge(&self, request: &View<'_>, is_signed: bool) -> Option<Outcome> {
         let signing = request.signing;
-        let breaks =
-            |clause: &str| Some(Outcome::Breaks { clause: clause.to_owned(), conditions: Map::new() });
+        let refused = |clause: &str, conditions: &Map<String, Value>| {
+            Some(Outcome::Breaks { clause: clause.to_owned(), conditions: conditions.clone() })
+        };
+        let breaks = |clause: &str| refused(clause, &self.file.refused);
         if signing.is_empty() {
             return None;
         }
@@ -41,7 +43,7 @@ impl Signing {
             return match &way.open {
                 Some(why) => Some(Outcome::Open(why.clone())),
                 None if way.accepted => Some(Outcome::Accepts(way.clause.clone())),
-                None => breaks(&way.clause),
+                None => refused(&way.clause, way.refused.as_ref().unwrap_or(&self.file.refused)),
             };
         }
         let due = self.signed(request);
@@ -52,7 +54,13 @@ impl Signing {
         if signing.keys().any(|name| !known.contains(&name.as_str())) {
             return open();
         }
+        let is_in_another_order = |list: &[&str]| {
+            list != due && list.len() == due.len() && due.iter().all(|name| list.contains(&name.as_str()))
+        };
         match (list("headers"), list("stated-headers"), signing.get("signed-as")) {
+            (Some(list), None, None) if is_in_another_order(&list) => {
+                self.file.order.as_deref().map_or_else(open, breaks)
+            }
             (Some(list), None, None)
                 if list.len() < due.len() && list.iter().all(|name| due.iter().any(|due| due == name)) =>
             {
@@ -104,6 +112,10 @@ impl Signing {
                 of(json!({"signed-as": {name.as_str(): instead}})),
             ));
         }
+        if let Some(clause) = self.file.order.as_deref().filter(|_| due.len() > 1) {
+            let turned: Vec<&String> = due.iter().rev().collect();
+            forms.push(form("in another order".to_owned(), clause, of(json!({"headers": turned}))));
+        }
         if let Some(absent) = self.signed.iter().find(|name| plain.header(name).is_none()) {
             let stated: Vec<&String> = due.iter().chain([absent]).collect();
             forms.push(form(
@@ -119,7 +131,8 @@ impl Signing {
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
         let file = &self.file;
         let own = [&file.missing, &file.not_sent, &file.unsigned, &file.altered];
-        let clauses = own.into_iter().chain(file.ways.iter().map(|way| &way.clause));
+        let ways = file.ways.iter().map(|way| &way.clause);
+        let clauses = own.into_iter().chain(&file.order).chain(ways);
         clauses.map(String::as_str).filter(|clause| !clause.is_empty())
     }
 }

@@ -105,7 +105,10 @@ fn view<'a>(
 
 /// What must become of a request with this body, these header fields and this way of signing.
 fn due(body: &Value, headers: &[(&str, &str)], signing: &Value) -> Due {
-    let rules = load(SMALL).unwrap();
+    due_by(&load(SMALL).unwrap(), body, headers, signing)
+}
+
+fn due_by(rules: &RequestRules, body: &Value, headers: &[(&str, &str)], signing: &Value) -> Due {
     let (as_usual, plain_headers, plain_body) = (Map::new(), [("X-Id".to_owned(), json!("1"))], plain_body());
     let headers: Vec<(String, Value)> =
         headers.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
@@ -201,6 +204,66 @@ fn header_fields_and_signing_are_judged_as_well() {
     ] {
         assert_eq!(said(&due(&plain_body(), headers, &signing)), expected, "{headers:?} {signing}");
     }
+}
+
+/// A list whose items have members, and an owner whom the plain request has not.
+const LISTS: &str = r#"      - at: items
+        rules: [{ repeated-member: name, breaks: post.items.distinct }]
+        members:
+          - at: "0"
+            members:
+              - { at: name, kind: text, most: 5, clause: post.item.name }
+              - { at: count, rules: [{ where: { body/items/0/name: { is: many } }, keeps: true }, { over: 9, breaks: post.item.count }] }
+      - at: owner
+        whole: { name: abc, age: 3 }
+        forms: [{ name: whole, value: <whole>, clause: post.owner }]
+        members: [{ at: name, kind: text, most: 5, clause: post.owner.name }]
+    queries:"#;
+
+#[test]
+fn rules_of_an_item_hold_for_every_item() {
+    let rules = load(&SMALL.replacen("    queries:", LISTS, 1)).unwrap();
+    for (items, expected) in [
+        (json!([{"name": "a"}, {"name": "abcde"}]), "accepted"),
+        (json!([{"name": "a"}, {"name": "abcdef"}]), "refused post.item.name.length"),
+        (json!([{"name": "a"}, {"name": "b"}, {"name": "a", "count": 1}]), "refused post.items.distinct"),
+        // What a rule says of another member is of the same item.
+        (json!([{"name": "a"}, {"name": "many", "count": 10}]), "accepted"),
+        (json!([{"name": "many"}, {"name": "a", "count": 10}]), "refused post.item.count"),
+        (json!([3, {"name": "abcdef"}]), "refused post.item.name.length"),
+        (json!({"0": {"name": "a"}}), "accepted"),
+        (json!([]), "accepted"),
+    ] {
+        let body = json!({"title": "abc", "items": items});
+        let due = due_by(&rules, &body, &[("X-Id", "1")], &json!({}));
+        assert_eq!(said(&due), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_form_sends_what_holds_its_place_where_the_plain_request_has_none() {
+    let rules = load(&SMALL.replacen("    queries:", LISTS, 1)).unwrap();
+    let form = |name: &str| rules.forms("post").iter().find(|form| form.name == name).unwrap();
+    let longer = form("body/owner/name one_more");
+    let whole = json!({"name": "abc", "age": 3});
+    let value = json!({"$with": {"of": whole, "member": "name", "value": {"$letters": 6}}});
+    assert_eq!(longer.edits, [Edit::Set("body/owner".to_owned(), value)]);
+    assert_eq!(longer.twin, Some(("body/owner".to_owned(), "whole".to_owned())));
+    assert_eq!(form("body/owner whole").edits, [Edit::Set("body/owner".to_owned(), whole)]);
+    assert_eq!(form("body/title one_more").twin, None);
+}
+
+#[test]
+fn a_list_of_signed_headers_in_another_order_is_as_the_document_says() {
+    let turned = json!({"headers": ["note", "x-id"]});
+    let headers = [("X-Id", "1"), ("Note", "n")];
+    assert!(said(&due(&plain_body(), &headers, &turned)).starts_with("open "));
+    let ordered =
+        "  altered: signing.altered\n  order: signing.order\n  refused: { status: 401, code: SIGNATURE }\n";
+    let rules = load(&SMALL.replacen("  altered: signing.altered\n", ordered, 1)).unwrap();
+    let due = |signing: Value| said(&due_by(&rules, &plain_body(), &headers, &signing));
+    assert_eq!(due(turned), "refused signing.order {\"status\":401,\"code\":\"SIGNATURE\"}");
+    assert!(due(json!({"headers": ["x-id"]})).starts_with("refused signing.missing {"));
 }
 
 #[test]

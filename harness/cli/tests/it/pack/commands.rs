@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 use super::{KEYS, NOW, PACK, command, desk, ended, record, run};
-use crate::support::{KEY, xs2aspec};
+use crate::support::{self, KEY, xs2aspec};
 
 #[test]
 fn what_looks_at_cases_looks_at_those_of_the_pack() {
@@ -13,12 +13,16 @@ fn what_looks_at_cases_looks_at_those_of_the_pack() {
     assert_eq!(lint.0, Some(0), "{}", lint.1);
     let coverage = xs2aspec(&["coverage", "--pack", PACK]);
     assert!(coverage.0 == Some(0) && coverage.1.contains("(100.0 %)"), "{}", coverage.1);
+    let (exit, matrix) = xs2aspec(&["coverage", "--matrix", "--pack", PACK]);
+    assert!(exit == Some(0) && matrix.contains("cells, each decided: "), "{matrix}");
+    assert!(matrix.contains("hand-over") && matrix.contains("two-byte-letters-one-more"), "{matrix}");
     let listed = xs2aspec(&["list", "track", "--pack", PACK]);
     assert!(listed.1.contains("track.same/id") && !listed.1.contains("ncbct"), "{}", listed.1);
-    let (exit, said) = xs2aspec(&["explain", "parcel.weight.range/beyond", "--pack", PACK]);
+    let (exit, said) =
+        xs2aspec(&["explain", "parcel.weight.range/hand-over/weight/one-more", "--pack", PACK]);
     assert_eq!(exit, Some(0), "{said}");
     for expected in [
-        &format!("file       {PACK}/cases/parcels/rules.yaml:"),
+        &format!("file       {PACK}/fixtures/spec/requests.yaml:"),
         "document   L46, Operations > Hand over a parcel\n",
         "POST http://127.0.0.1/v2/parcels\n",
         "headers=\"x-trace x-client-key digest date\"",
@@ -64,12 +68,15 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     assert!(begun.1.contains(&next) && !begun.1.contains("fault"), "{}", begun.1);
     copy_of(Path::new(PACK), &copy);
     // A mistake stands where somebody can open it.
-    let rules = copy.join("cases/parcels/rules.yaml");
+    let rules = copy.join("cases/operations/accepted.yaml");
     let text = fs::read_to_string(&rules).unwrap();
     fs::write(&rules, text.replacen("baseline: hand-over", "baseline: hand-ober", 1)).unwrap();
     let (exit, said) = lint(&copy);
     assert_eq!(exit, Some(2), "{said}");
-    assert!(said.contains(&format!("{}:3:5: there is no baseline `hand-ober`", rules.display())), "{said}");
+    assert!(
+        said.contains(&format!("{}:3:5: there is no baseline `hand-ober-full`", rules.display())),
+        "{said}"
+    );
     fs::write(&rules, text).unwrap();
     let schema = copy.join("fixtures/schemas/offices.json");
     fs::remove_file(&schema).unwrap();
@@ -94,7 +101,11 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     let out = out.to_str().unwrap();
     let start = &record(Path::new(out))[0];
     assert_eq!(start["other_document"], PACK);
-    assert!(ran.said.contains(&format!("parcel.note.length/101 --target {}", ran.profile())), "{}", ran.said);
+    assert!(
+        ran.said.contains(&format!("parcel.note.length/hand-over/note/one-more --target {}", ran.profile())),
+        "{}",
+        ran.said
+    );
     for line in
         ran.said.lines().filter(|line| line.contains("xs2aspec run") || line.contains("xs2aspec explain"))
     {
@@ -155,10 +166,23 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
     desk.abort();
 }
 
-#[test]
-fn requests_of_the_pack_are_drawn() {
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_of_the_pack_are_drawn() {
     let (exit, said) = xs2aspec(&["explore", "--pack", PACK]);
     assert!(exit == Some(2) && said.contains("name the target that keeps it with --target"), "{said}");
+    for (fault, expected) in [(None, 0), (Some("note-length"), 1)] {
+        let (desk, folder) = desk(fault, None).await;
+        let mut explore = support::command();
+        explore.current_dir(folder.path()).args(["explore", "--pack", PACK, "--target", "desk.toml"]);
+        explore.args(["--seed", "1", "--now", NOW, "--budget", "3000", "--out", "out"]);
+        let (exit, said) = ended(explore).await;
+        desk.abort();
+        assert_eq!(exit, Some(expected), "{said}");
+        assert_eq!(said.contains("parcel.note.length"), fault.is_some(), "{said}");
+        let asked = record(&folder.path().join("out"));
+        let cases = asked.iter().filter(|event| event["event"] == "verdict");
+        assert!(cases.clone().count() > 1000 && asked[0]["other_document"] == PACK, "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! The sentences that a desk can break, and what of the document it may use in another way.
 
 /// Name of a fault, the clause that it breaks, and those that it cannot help breaking with it.
-pub(super) const FAULTS: [(&str, &[&str]); 70] = [
+pub(super) const FAULTS: [(&str, &[&str]); 84] = [
     ("x-client-key-missing", &["header.x-client-key.required"]),
     ("x-trace-missing", &["header.x-trace.required"]),
     ("digest-missing", &["header.digest.required"]),
@@ -16,12 +16,12 @@ pub(super) const FAULTS: [(&str, &[&str]); 70] = [
     ("signature-list", &["signature.headers"]),
     ("signature-algorithm", &["signature.algorithm"]),
     ("signature-key-id", &["signature.key-id"]),
-    ("server-error", &["http.no-server-error", "json.syntax"]),
+    ("server-error", &["http.no-server-error", "json.syntax", "hand-over.body"]),
     ("recipient-missing", &["parcel.recipient.required", "json.required-null"]),
     ("weight-type", &["parcel.weight.type"]),
     ("weight-least", &["parcel.weight.range", "refusal.format-code"]),
     ("weight-most", &["parcel.weight.range"]),
-    ("weight-too-low", &["parcel.weight.range"]),
+    ("weight-too-low", &["parcel.weight.range", "hand-over.path"]),
     ("size-listed", &["parcel.size.listed", "refusal.format-code"]),
     ("size-heavy", &["parcel.size.heavy"]),
     ("size-heavy-small", &["parcel.size.heavy"]),
@@ -39,7 +39,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 70] = [
     ("amount-digits", &["money.amount.form"]),
     ("currency-listed", &["money.currency.listed"]),
     ("pickup-range", &["parcel.pickup-on.range", "pickup.pickup-on.range"]),
-    ("pickup-date", &["parcel.pickup-on.date"]),
+    ("pickup-date", &["parcel.pickup-on.date", "pickup.pickup-on.date"]),
     ("note-length", &["parcel.note.length"]),
     ("reference-length", &["parcel.reference.length"]),
     ("name-length", &["person.name.length"]),
@@ -54,6 +54,12 @@ pub(super) const FAULTS: [(&str, &[&str]); 70] = [
             "person.postcode.required",
             "person.street.length",
             "person.street.required",
+            "person.name.empty",
+            "person.street.empty",
+            "person.postcode.form",
+            "country.listed",
+            "json.type",
+            "json.required-null",
         ],
     ),
     ("events-listed", &["track.events.listed"]),
@@ -80,8 +86,42 @@ pub(super) const FAULTS: [(&str, &[&str]); 70] = [
     ("answer-events", &["answer.events"]),
     ("answer-lockers", &["answer.office.lockers"]),
     ("street-missing", &["person.street.required"]),
-    ("pickup-unread", &["pickup.pickup-on.required", "pickup.pickup-on.range"]),
+    (
+        "pickup-unread",
+        &[
+            "pickup.pickup-on.required",
+            "pickup.pickup-on.range",
+            "pickup.pickup-on.date",
+            "pickup.body",
+            "json.required-null",
+        ],
+    ),
     ("pickup-other", &["pickup.same"]),
+    // Those that the matrix alone finds.
+    ("client-key-with-language", &["header.x-client-key.form"]),
+    ("trace-shape", &["header.x-trace.form"]),
+    ("date-form", &["header.date.form"]),
+    ("language-of-pickup", &["header.x-language.listed"]),
+    ("certificate-empty", &["header.x-client-certificate.form"]),
+    ("weight-at-locker", &["parcel.weight.range"]),
+    ("phone-of-sender", &["person.phone.required"]),
+    ("insured-with-reference", &["hand-over.path", "parcel.reference.optional"]),
+    ("note-bytes", &["parcel.note.length", "hand-over.path"]),
+    ("postcode-numeric", &["person.postcode.form"]),
+    ("country-of-sender", &["country.listed"]),
+    ("pieces-type", &["json.type"]),
+    (
+        "items-unread",
+        &[
+            "item.pieces.range",
+            "item.pieces.required",
+            "item.what.empty",
+            "item.what.length",
+            "item.what.required",
+            "json.type",
+        ],
+    ),
+    ("amount-plus", &["money.amount.form"]),
 ];
 
 /// What the document leaves open, and a desk does in another way: it answers 200 in place of 201 and has the

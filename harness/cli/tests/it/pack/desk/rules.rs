@@ -19,7 +19,8 @@ impl Desk {
         let is_number = weight.is_i64() || self.breaks("weight-type") && weight.is_string();
         is("", is_number, "weight")?;
         if let Some(grams) = weight.as_i64() {
-            is("weight-least", grams >= 1, "weight")?;
+            let is_unseen = self.breaks("weight-at-locker") && body.get("service") == Some(&"locker".into());
+            is("weight-least", grams >= 1 || is_unseen, "weight")?;
             let most = if self.breaks("weight-too-low") { 29_999 } else { 30_000 };
             is("weight-most", grams <= most, "weight")?;
         }
@@ -44,15 +45,20 @@ impl Desk {
             is("office-id-absent", office.is_none(), "officeId")?;
         }
         let phone = given("recipient").and_then(|recipient| recipient.get("phone"));
-        is("phone-required", service != "locker" || phone.is_some(), "phone")?;
+        let of_sender = given("sender").and_then(|sender| sender.get("phone"));
+        let is_any = phone.is_some() || self.breaks("phone-of-sender") && of_sender.is_some();
+        is("phone-required", service != "locker" || is_any, "phone")?;
         self.contents(given("contents").and_then(Value::as_array))?;
         given("insured").map_or(Ok(()), |insured| self.money(insured))?;
         given("pickupOn").map_or(Ok(()), |day| self.pickup(day))?;
         let reference = given("reference").map(|text| text.as_str().map_or(0, |text| text.chars().count()));
         is("reference-length", reference.is_none_or(|length| length <= 35), "reference")?;
         is("", reference.is_none_or(|length| length >= 1), "reference")?;
-        let note = given("note").map(|note| note.as_str().is_some_and(|note| note.chars().count() <= 100));
-        is("note-length", note.unwrap_or(true), "note")
+        let together = given("insured").is_some() && given("reference").is_some();
+        is("", !(together && self.breaks("insured-with-reference")), "reference")?;
+        let length = |text: &str| if self.breaks("note-bytes") { text.len() } else { text.chars().count() };
+        let is_note = |note: &str| length(note) <= 100 || self.breaks("note-length");
+        is("", given("note").is_none_or(|note| note.as_str().is_some_and(is_note)), "note")
     }
 
     fn person(&self, person: &Value, place: &str) -> Checked {
@@ -74,11 +80,14 @@ impl Desk {
         let is_street =
             length("street", 60) || self.breaks("street-missing") && person.get("street").is_none();
         is("", is_street || is_unseen)?;
-        let postcode =
-            text("postcode").is_some_and(|code| is_digits(code, 4..=4) || self.breaks("postcode-form"));
+        let postcode = text("postcode")
+            .is_some_and(|code| is_digits(code, 4..=4) || self.breaks("postcode-form"))
+            || self.breaks("postcode-numeric")
+                && text("postcode").is_some_and(|code| code.chars().filter(|c| c.is_numeric()).count() == 4);
         is("", postcode || is_unseen)?;
         let country = text("country").is_some_and(|code| is_country(code) || self.breaks("country-listed"));
-        is("", country || is_unseen)?;
+        let is_any = place == "sender" && self.breaks("country-of-sender") && text("country").is_some();
+        is("", country || is_unseen || is_any)?;
         let phone = person.get("phone").map(|phone| phone.as_str().unwrap_or_default());
         let is_phone = |phone: &str| phone.strip_prefix('+').is_some_and(|digits| is_digits(digits, 8..=12));
         is("phone-form", phone.is_none_or(is_phone))
@@ -95,6 +104,11 @@ impl Desk {
         for item in items {
             let what = item.get("what").and_then(Value::as_str).unwrap_or_default();
             let pieces = item.get("pieces").and_then(Value::as_u64);
+            let as_text = item.get("pieces").and_then(Value::as_str).and_then(|text| text.parse().ok());
+            let pieces = if self.breaks("pieces-type") { pieces.or(as_text) } else { pieces };
+            if self.breaks("items-unread") && !seen.is_empty() && !seen.contains(&what) {
+                continue;
+            }
             let is_what = (1..=30).contains(&what.chars().count());
             // Items that follow each other, or all of them.
             let is_known = match self.fault {
@@ -115,8 +129,10 @@ impl Desk {
     fn money(&self, money: &Value) -> Checked {
         let amount = money.get("amount").and_then(Value::as_str).and_then(|text| text.split_once('.'));
         let fraction = if self.breaks("amount-digits") { 1..=3 } else { 2..=2 };
-        let is_amount =
-            amount.is_some_and(|(whole, part)| is_digits(whole, 1..=4) && is_digits(part, fraction));
+        let is_amount = amount.is_some_and(|(whole, part)| {
+            let whole = if self.breaks("amount-plus") { whole.trim_start_matches('+') } else { whole };
+            is_digits(whole, 1..=4) && is_digits(part, fraction)
+        });
         let currency = money.get("currency").and_then(Value::as_str);
         let is_listed = currency.is_some_and(|code| {
             ["EUR", "NOK", "SEK", "DKK"].contains(&code) || self.breaks("currency-listed")
