@@ -14,6 +14,7 @@ mod members;
 mod periodic;
 mod query;
 mod signing;
+mod state;
 mod surroundings;
 mod text;
 mod types;
@@ -111,6 +112,7 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         lists::faults(),
         periodic::faults(),
         basket::faults(),
+        state::faults(),
         query::faults(),
         failure::faults(),
         answers::faults(),

@@ -52,6 +52,8 @@ pub(crate) enum TwinBreach {
     Refused,
     /// A payment of the same amount is taken for the same.
     SameAmount,
+    /// A payment between the same accounts is taken for the same.
+    SameAccounts,
     /// The payment of another PSU is taken for the same.
     OfAnyone,
     /// Only the payment made last is compared.
