@@ -443,6 +443,10 @@ pub fn schema(suite: &Suite) -> Value {
     }
     for value in &spec.values {
         let mut steps: Vec<&str> = value.name.split('.').collect();
+        // Further entries of a list have what its first one has.
+        if steps.iter().any(|step| step.bytes().all(|byte| byte.is_ascii_digit())) {
+            continue;
+        }
         let Some(last) = steps.pop() else { continue };
         let mut table = &mut *tables;
         for step in steps {
@@ -451,6 +455,10 @@ pub fn schema(suite: &Suite) -> Value {
             table = &mut table[step]["properties"];
         }
         table[last] = text(&value.add);
+    }
+    for (table, most) in &spec.lists {
+        let entry = tables[table].take();
+        tables[table] = json!({ "anyOf": [entry, { "type": "array", "items": entry, "maxItems": most }] });
     }
     let capabilities = &mut tables["capabilities"];
     capabilities["additionalProperties"] = false.into();
