@@ -17,6 +17,9 @@ use crate::{profile::Profile, request_signer::RequestSigner};
 /// it.
 const MOST_POOLED: usize = 64 * 1024;
 
+/// What stands for the step in values that all requests of a case share.
+const SHARED: &str = "";
+
 /// A request as bytes: what is digested, signed and sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
@@ -194,11 +197,13 @@ impl RequestBuilder<'_> {
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
         let value = match template::head(name) {
             "target" => self.profile.value(rest).ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,
-            "fresh" => Value::String(self.fresh(rest).to_string()),
-            "number" => {
+            "fresh" => Value::String(self.fresh(self.step, rest).to_string()),
+            "shared" => Value::String(self.fresh(SHARED, rest).to_string()),
+            kind @ ("number" | "shared-number") => {
                 let digits = rest.parse().ok().filter(|digits| (1..=18).contains(digits));
-                let digits = digits.ok_or_else(|| defect("expected `number.DIGITS` from 1 to 18"))?;
-                Value::String(self.number(digits).to_string())
+                let digits = digits.ok_or_else(|| defect("expected a number of digits from 1 to 18"))?;
+                let step = if kind == "number" { self.step } else { SHARED };
+                Value::String(self.number(step, digits).to_string())
             }
             "day" => Value::String(
                 self.day(rest)
@@ -249,10 +254,10 @@ impl RequestBuilder<'_> {
     }
 
     /// A UUID that no other case, step or run with another seed has.
-    fn fresh(&self, name: &str) -> uuid::Uuid {
+    fn fresh(&self, step: &str, name: &str) -> uuid::Uuid {
         let mut hash = Sha256::new();
         hash.update(self.seed.to_be_bytes());
-        for part in [self.case, self.step, name] {
+        for part in [self.case, step, name] {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
@@ -263,8 +268,8 @@ impl RequestBuilder<'_> {
 
     /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case,
     /// so that no payment is a logical duplicate of another (the document leaves open what that is).
-    fn number(&self, digits: u32) -> u64 {
-        let (high, low) = self.fresh(&format!("number.{digits}")).as_u64_pair();
+    fn number(&self, step: &str, digits: u32) -> u64 {
+        let (high, low) = self.fresh(step, &format!("number.{digits}")).as_u64_pair();
         let least = 10_u64.pow(digits - 1);
         least + (high ^ low) % (9 * least)
     }

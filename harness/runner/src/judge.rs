@@ -2,13 +2,17 @@
 //! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
 //! about; all findings come together.
 
-use std::{collections::BTreeMap, fmt::Write};
+mod shows;
+
+use std::fmt::Write;
 
 use serde_json::Value;
 use xs2aspec_record::{Finding, Level, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Expectation, Refusal};
 
+pub(crate) use self::shows::is_settled;
+use self::shows::shows;
 use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
 
 /// What an answer says about the request.
@@ -240,16 +244,6 @@ fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectati
     }
 }
 
-/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body,
-/// or never will.
-pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
-    let Expectation::Shows(values) = expect else { return true };
-    let is_there = |(pointer, value): (&String, &Value)| {
-        has(examined.document.as_ref().and_then(|body| body.pointer(pointer)), value)
-    };
-    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) || values.iter().all(is_there)
-}
-
 /// Whether a body says something: words, or a text in its JSON.
 fn has_text(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
@@ -263,54 +257,6 @@ fn has_text(body: &[u8]) -> bool {
     }
     let is_blank = body.trim_ascii().is_empty();
     serde_json::from_slice(body).map_or(!is_blank, |document| says(&document))
-}
-
-/// Whether a place of a body has a value; null is nothing, and `or-nothing` the value where there is one.
-fn has(found: Option<&Value>, expected: &Value) -> bool {
-    let is_nothing = found.is_none_or(Value::is_null);
-    match optional(expected) {
-        Some(value) => is_nothing || found == Some(value),
-        None if expected.is_null() => is_nothing,
-        None => found == Some(expected),
-    }
-}
-
-/// The value that a place has if it has one at all.
-fn optional(expected: &Value) -> Option<&Value> {
-    expected.get("or-nothing")
-}
-
-/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
-fn shows(
-    clause: &str,
-    values: &BTreeMap<String, Value>,
-    outcome: Outcome,
-    document: Option<&Value>,
-    words: &str,
-    findings: &mut Vec<Finding>,
-) -> u32 {
-    let mut find = |expected: String, actual: String, at: String| {
-        findings.push(Finding { clause: clause.to_owned(), expected, actual, at, level: Level::Deny });
-    };
-    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
-        find("an answer that shows it (2xx)".into(), words.to_owned(), "status".into());
-        return 1;
-    }
-    let mut checks = 1;
-    for (pointer, expected) in values {
-        checks += 1;
-        let found = document.and_then(|body| body.pointer(pointer));
-        if !has(found, expected) {
-            let expected = match optional(expected) {
-                Some(value) => format!("{value} or nothing"),
-                None if expected.is_null() => "nothing".to_owned(),
-                None => expected.to_string(),
-            };
-            let found = found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
-            find(expected, found, format!("body{pointer}"));
-        }
-    }
-    checks
 }
 
 fn refused(

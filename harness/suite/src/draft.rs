@@ -224,6 +224,8 @@ impl Draft {
                 baseline: step.baseline,
                 request,
                 times: (step.times > 1).then_some(step.times),
+                at_once: false,
+                distinct: Vec::new(),
                 expect: if step.any { StepExpect::Any } else { StepExpect::Accepted },
             });
         }
