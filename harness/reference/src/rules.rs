@@ -25,7 +25,7 @@ pub(crate) use breach::{
     SignatureBreach, TwinBreach, Variance,
 };
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
-pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach};
+pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach, StateVariance};
 pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
@@ -201,6 +201,11 @@ impl Rules {
             Some(Breach::State(breach)) => Some(breach),
             _ => None,
         }
+    }
+
+    /// Whether this bank remembers what was before in this other lawful way.
+    pub(crate) fn remembers_by(self, variance: StateVariance) -> bool {
+        self.varied_by(Variance::State(variance))
     }
 
     /// Whether a bank looks at the payment at this index of a basket for a rule.

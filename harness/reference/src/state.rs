@@ -342,11 +342,16 @@ impl State {
         self.memory().baskets.iter().any(|(_, payments)| payments.iter().any(|payment| payment == id))
     }
 
-    /// Whether it is the turn of the one that asks: every second time.
-    pub(crate) fn is_turn(&self) -> bool {
+    /// How often this was asked, from 1.
+    pub(crate) fn next_turn(&self) -> u64 {
         let mut memory = self.memory();
         memory.turns = memory.turns.wrapping_add(1);
-        memory.turns % 2 == 0
+        memory.turns
+    }
+
+    /// Whether it is the turn of the one that asks: every second time.
+    pub(crate) fn is_turn(&self) -> bool {
+        self.next_turn().is_multiple_of(2)
     }
 
     /// Remembers whether a signature was right, and says how many before it were wrong, one after the other.

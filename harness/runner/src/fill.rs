@@ -472,6 +472,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
+        let profile = Profile::reference("http://127.0.0.1:1").unwrap();
+        let signer = RequestSigner::new(profile.signer().unwrap(), Forms::default(), &[]).unwrap();
+        let value = |case, step, name| {
+            let builder = RequestBuilder {
+                request_signer: &signer,
+                profile: &profile,
+                seed: 1,
+                now: DateTime::UNIX_EPOCH,
+                case,
+                step,
+                kept: &BTreeMap::new(),
+            };
+            builder.lookup(name, Context::NONE).unwrap()
+        };
+        for (name, is_shared) in
+            [("shared.a", true), ("shared-number.9", true), ("fresh.a", false), ("number.9", false)]
+        {
+            assert_eq!(value("a", "first", name) == value("a", "request", name), is_shared, "{name}");
+            assert_ne!(value("a", "first", name), value("b", "first", name), "{name}");
+        }
+    }
+
+    #[test]
     fn path_values_are_percent_encoded() {
         assert_eq!(encode("a!b=c/æ"), "a%21b%3Dc%2F%C3%A6");
     }

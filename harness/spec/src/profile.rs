@@ -57,13 +57,22 @@ pub struct ValueSpec {
     /// Whether further entries of its table have it too: `transaction.2.account-id`.
     #[serde(default)]
     pub listed: bool,
+    /// The table of which it is in a further entry.
+    #[serde(skip)]
+    pub entry_of: Option<String>,
 }
 
 impl ValueSpec {
     /// The value of the entry of this number, from 2, of its table.
     fn of_entry(&self, number: u32) -> Option<Self> {
         let (table, key) = self.name.split_once('.').filter(|_| self.listed)?;
-        Some(Self { name: format!("{table}.{number}.{key}"), usual: None, ..self.clone() })
+        Some(Self {
+            name: format!("{table}.{number}.{key}"),
+            add: format!("[[{table}]] (a further one)"),
+            usual: None,
+            entry_of: Some(table.to_owned()),
+            ..self.clone()
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::payment::Asking;
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{BasketRule, Breach, MixBreach, Rules, Variance};
+use crate::rules::{BasketRule, Breach, MixBreach, Rules, StateVariance, Variance};
 use crate::state::{Payment, Status};
 
 /// "At most 10 entries."
@@ -61,6 +61,13 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         return Err(
             Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
         );
+    }
+    if rules.remembers_by(StateVariance::OneBasket)
+        && let Some(index) = ids.iter().position(|id| state.is_in_a_basket(id))
+    {
+        let says = "expected payments that are in no basket, found one that is";
+        let rule = "basket.payment-ids.used";
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says).at(items[index].path()));
     }
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
     let status = state.basket_status(&id, *today).filter(|_| !rules.broken_by(Breach::BasketStatus));

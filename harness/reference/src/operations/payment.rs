@@ -11,7 +11,7 @@ use crate::date;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules, StateBreach, TwinBreach, Variance};
+use crate::rules::{Breach, Rules, StateBreach, StateVariance, TwinBreach, Variance};
 use crate::state::{Owner, Payment, State, Status};
 
 /// A payment that the bank began with: what one with a fault shows for any id.
@@ -51,6 +51,9 @@ pub(super) fn create(
     let payment = Payment { product, status, funds_available, members, made, from, takes, owner };
     let id = match rules.state_breach() {
         Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
+        _ if rules.remembers_by(StateVariance::IdsAreNumbers) => {
+            state.keep_payment(format!("{}", 1_000_000_000 + state.next_turn()), payment)
+        }
         _ => state.create_payment(payment, origin),
     };
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
@@ -139,6 +142,8 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
     let (_, payment) = known(asking, product, id)?;
     let status = match (payment.status_on(asking.today), asking.rules.state_breach()) {
         (status, Some(StateBreach::StatusTold(own, told))) if status == own => told,
+        (Status::Canc, _) if asking.rules.remembers_by(StateVariance::DeletedIsRejected) => Status::Rjct,
+        (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
         (status, _) => status,
     };
     Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": payment.funds_available }))
@@ -203,6 +208,9 @@ fn known<'a>(
 ) -> Result<(&'a str, Payment), Refusal> {
     let id = id.ok_or_else(unknown)?;
     let payment = found(asking, id).filter(|payment| payment.product == product);
+    let payment = payment.filter(|payment| {
+        payment.status != Status::Canc || !asking.rules.remembers_by(StateVariance::DeletedIsGone)
+    });
     Ok((id, payment.filter(|payment| asking.sees(payment)).ok_or_else(unknown)?))
 }
 

@@ -10,7 +10,7 @@ use crate::date;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, StateBreach};
+use crate::rules::{Breach, StateBreach, StateVariance};
 use crate::seed::Account;
 use crate::state::Owner;
 
@@ -124,11 +124,13 @@ fn account(
         let rule = if is_attended { "limit.sca-renewal" } else { "limit.consent-without-psu-ip-address" };
         return Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says));
     }
+    let is_one_count = context.rules.remembers_by(StateVariance::CallsOfAllAccounts);
+    let counted = if is_one_count { "" } else { account.resource_id.as_str() };
     if is_attended && breach == Some(StateBreach::AttendedCallsCount) {
-        context.state.count_unattended_call(&account.resource_id, context.clock.today());
+        context.state.count_unattended_call(counted, context.clock.today());
     }
     if !is_attended {
-        let calls = context.state.count_unattended_call(&account.resource_id, context.clock.today());
+        let calls = context.state.count_unattended_call(counted, context.clock.today());
         let allowed = match context.rules.breach() {
             Some(Breach::UnattendedCalls(other)) => other,
             _ => UNATTENDED_CALLS,

@@ -1,5 +1,6 @@
 //! The ways in which the bank breaks a rule that has several, and those in which it uses a freedom.
 
+use super::state_breach::StateVariance;
 use crate::header::table::Header;
 
 /// Another idea of duplicate months.
@@ -323,4 +324,6 @@ pub(crate) enum Variance {
     PaymentsOfOthers,
     /// The letter case of this header's values does not count.
     AnyLetterCase(Header),
+    /// What was before is remembered in another way.
+    State(StateVariance),
 }

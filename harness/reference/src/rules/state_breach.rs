@@ -1,4 +1,5 @@
-//! The ways in which the bank breaks a rule about several requests: what it remembers, and for whom.
+//! The ways in which the bank breaks a rule about several requests, and those in which it uses a freedom: what
+//! it remembers, and for whom.
 
 use crate::state::Status;
 
@@ -47,6 +48,23 @@ pub(crate) enum StateBreach {
     StatusByHeader,
     /// After five wrong signatures in a row the next request is refused, whatever its signature.
     LockedAfterFive,
+}
+
+/// Another lawful idea of what was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateVariance {
+    /// A deleted payment is not to be had any more.
+    DeletedIsGone,
+    /// A deleted payment has the status RJCT.
+    DeletedIsRejected,
+    /// A payment is accepted a moment after it was received.
+    AcceptedAtOnce,
+    /// A payment may be in one basket.
+    OneBasket,
+    /// Ids of payments are ascending numbers.
+    IdsAreNumbers,
+    /// Calls without PSU-IP-Address are counted for all accounts together.
+    CallsOfAllAccounts,
 }
 
 /// What of an id is compared.

@@ -441,12 +441,9 @@ pub fn schema(suite: &Suite) -> Value {
     for (table, says) in &spec.tables {
         tables[table]["description"] = says.as_str().into();
     }
-    for value in &spec.values {
+    // Further entries of a list have what its first one has.
+    for value in spec.values.iter().filter(|value| value.entry_of.is_none()) {
         let mut steps: Vec<&str> = value.name.split('.').collect();
-        // Further entries of a list have what its first one has.
-        if steps.iter().any(|step| step.bytes().all(|byte| byte.is_ascii_digit())) {
-            continue;
-        }
         let Some(last) = steps.pop() else { continue };
         let mut table = &mut *tables;
         for step in steps {
