@@ -4,15 +4,14 @@
 
 mod shows;
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
 use xs2aspec_record::{Finding, Level, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Expectation, Refusal};
 
-pub(crate) use self::shows::is_settled;
-use self::shows::shows;
+use self::shows::shortened;
 use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
 
 /// What an answer says about the request.
@@ -244,6 +243,38 @@ fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectati
     }
 }
 
+/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body,
+/// or never will.
+pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
+    let Expectation::Shows(values) = expect else { return true };
+    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected)
+        || shows::is_final(values, examined.document.as_ref())
+}
+
+/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
+fn shows(
+    clause: &str,
+    values: &BTreeMap<String, Value>,
+    outcome: Outcome,
+    document: Option<&Value>,
+    words: &str,
+    findings: &mut Vec<Finding>,
+) -> u32 {
+    let finding = |(expected, actual, at): (String, String, String)| Finding {
+        clause: clause.to_owned(),
+        expected,
+        actual,
+        at,
+        level: Level::Deny,
+    };
+    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
+        findings.push(finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into())));
+        return 1;
+    }
+    findings.extend(shows::differences(values, document).into_iter().map(finding));
+    values.iter().fold(1, |checks, _| checks + 1)
+}
+
 /// Whether a body says something: words, or a text in its JSON.
 fn has_text(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
@@ -330,17 +361,6 @@ fn success_status(
         });
     }
     1
-}
-
-fn shortened(text: &str) -> String {
-    let mut short = String::new();
-    for character in text.chars().take(60) {
-        match character {
-            ' '..='~' => short.push(character),
-            _ => short.extend(character.escape_default()),
-        }
-    }
-    short
 }
 
 #[cfg(test)]

@@ -3,10 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_record::{Finding, Level};
-use xs2aspec_suite::Expectation;
-
-use super::{Examined, Outcome, shortened};
 
 /// What one place of a body must have.
 enum Demand<'a> {
@@ -93,45 +89,39 @@ fn is_same(one: &Value, other: &Value, but: &[Value]) -> bool {
     }
 }
 
-/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body,
-/// or never will. What must be as it was may not come back later.
-pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
-    let Expectation::Shows(values) = expect else { return true };
-    let is_final = |(pointer, value): (&String, &Value)| {
+/// Whether a body has these values, or will not have them later: what must be as it was may not come back.
+pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
+    values.iter().all(|(pointer, value)| {
         let demand = Demand::new(value);
         matches!(demand, Demand::SameAs(..) | Demand::After(..))
-            || demand.is_met(examined.document.as_ref().and_then(|body| body.pointer(pointer)))
-    };
-    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) || values.iter().all(is_final)
+            || demand.is_met(document.and_then(|body| body.pointer(pointer)))
+    })
 }
 
-/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
-pub(super) fn shows(
-    clause: &str,
+/// What a body has in place of these values: expected, found, and where.
+pub(super) fn differences(
     values: &BTreeMap<String, Value>,
-    outcome: Outcome,
     document: Option<&Value>,
-    words: &str,
-    findings: &mut Vec<Finding>,
-) -> u32 {
-    let mut find = |expected: String, actual: String, at: String| {
-        findings.push(Finding { clause: clause.to_owned(), expected, actual, at, level: Level::Deny });
-    };
-    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
-        find("an answer that shows it (2xx)".into(), words.to_owned(), "status".into());
-        return 1;
-    }
-    let mut checks = 1;
-    for (pointer, expected) in values {
-        checks += 1;
+) -> Vec<(String, String, String)> {
+    let difference = |(pointer, expected): (&String, &Value)| {
         let found = document.and_then(|body| body.pointer(pointer));
         let demand = Demand::new(expected);
-        if !demand.is_met(found) {
-            let found = found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
-            find(demand.says(), found, format!("body{pointer}"));
+        let shown = || found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
+        (!demand.is_met(found)).then(|| (demand.says(), shown(), format!("body{pointer}")))
+    };
+    values.iter().filter_map(difference).collect()
+}
+
+/// The beginning of a text, as it can be shown.
+pub(super) fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    for character in text.chars().take(60) {
+        match character {
+            ' '..='~' => short.push(character),
+            _ => short.extend(character.escape_default()),
         }
     }
-    checks
+    short
 }
 
 #[cfg(test)]

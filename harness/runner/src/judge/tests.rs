@@ -1,7 +1,5 @@
 //! Each answer leads to the verdict of the design.
 
-use std::collections::BTreeMap;
-
 use xs2aspec_suite::{Clause, Spec, Tree};
 
 use super::*;
