@@ -15,6 +15,7 @@ mod operators;
 mod periodic;
 mod query;
 mod signing;
+mod state;
 mod surroundings;
 mod text;
 mod types;
@@ -119,6 +120,7 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         lists::faults(),
         periodic::faults(),
         basket::faults(),
+        state::faults(),
         query::faults(),
         failure::faults(),
         answers::faults(),

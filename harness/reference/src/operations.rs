@@ -24,7 +24,7 @@ use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{self, Breach, Rules, Variance};
+use crate::rules::{self, Breach, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
 
 /// A request as it came in.
@@ -81,8 +81,19 @@ pub(crate) fn perform(
     let unsigned = [Header::Signature, Header::TppSignatureCertificate]
         .into_iter()
         .any(|header| not_required(header) && !fields.has(header));
+    if let (Some(StateBreach::DeletedUnverified), Operation::Deletion(product), Some(id)) =
+        (rules.state_breach(), operation, request.path_parameters.first())
+    {
+        context.state.cancel(id, product, context.clock.today());
+    }
     if !unsigned && !rules.broken_by(Breach::NotVerified(operation)) {
-        authentication::verify(fields, request.method, target, &context.certificates, rules)?;
+        let verified = authentication::verify(fields, request.method, target, &context.certificates, rules);
+        let wrong_before = context.state.count_wrong_signatures(verified.is_ok());
+        verified?;
+        if rules.state_breach() == Some(StateBreach::LockedAfterFive) && wrong_before >= 5 {
+            let says = "expected a key that was not used wrongly five times, found one that was";
+            return Err(Refusal::unauthenticated("signature.locked", says).at(Header::Signature.name()));
+        }
     }
 
     if operation == Operation::Customers {
@@ -121,7 +132,12 @@ pub(crate) fn perform(
             basket::create(&body, &asking, request.origin())?
         }
     };
-    Ok((StatusCode::CREATED, created))
+    let is_other = match rules.state_breach() {
+        Some(StateBreach::StatusByTurns) => context.state.is_turn(),
+        Some(StateBreach::StatusByHeader) => fields.bytes("psu-user-agent").is_some(),
+        _ => false,
+    };
+    Ok((if is_other { StatusCode::OK } else { StatusCode::CREATED }, created))
 }
 
 /// The object of a body.

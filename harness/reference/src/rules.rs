@@ -8,6 +8,7 @@
 mod alteration;
 mod breach;
 mod form;
+mod state_breach;
 mod treatment;
 
 use axum::http::{StatusCode, Uri};
@@ -24,6 +25,7 @@ pub(crate) use breach::{
     SignatureBreach, TwinBreach, Variance,
 };
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
+pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach, StateVariance};
 pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
@@ -125,6 +127,8 @@ pub(crate) enum Breach {
     BodyFails,
     /// A body that is no JSON object is taken for a valid one of this operation.
     BodyNotRead(Operation),
+    /// What was before is remembered in another way.
+    State(StateBreach),
 }
 
 /// Another idea of the names of headers.
@@ -189,6 +193,27 @@ impl Rules {
     /// Whether the rule that asks is the one that this bank breaks.
     pub(crate) fn broken_by(self, breach: Breach) -> bool {
         self.effects.iter().any(|effect| matches!(effect, Effect::Breach(own) if *own == breach))
+    }
+
+    /// What this bank does with what was before, if that is what it breaks.
+    pub(crate) fn state_breach(self) -> Option<StateBreach> {
+        match self.breach() {
+            Some(Breach::State(breach)) => Some(breach),
+            _ => None,
+        }
+    }
+
+    /// Whether this bank remembers what was before in this other lawful way.
+    pub(crate) fn remembers_by(self, variance: StateVariance) -> bool {
+        self.varied_by(Variance::State(variance))
+    }
+
+    /// Whether a bank looks at the payment at this index of a basket for a rule.
+    pub(crate) fn looks_at(self, rule: BasketRule, index: usize, count: usize) -> bool {
+        match self.state_breach() {
+            Some(StateBreach::Looks(broken, looked)) if broken == rule => looked.includes(index, count),
+            _ => true,
+        }
     }
 
     /// Whether this bank uses any freedom with a branch of its own in another way.

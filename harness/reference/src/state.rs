@@ -102,6 +102,10 @@ struct Memory {
     /// The payments of each basket.
     baskets: LruCache<String, Vec<String>>,
     unattended_calls: HashMap<String, (NaiveDate, u32)>,
+    /// Answers of those that only some banks count.
+    turns: u64,
+    /// Wrong signatures since the last right one.
+    wrong_signatures: u32,
     psus: Vec<Psu>,
     customers: Vec<Arc<Customer>>,
     accounts: Vec<Arc<Account>>,
@@ -129,6 +133,8 @@ impl State {
             taken: HashMap::new(),
             baskets: recent(),
             unattended_calls: HashMap::new(),
+            turns: 0,
+            wrong_signatures: 0,
             psus: data.psus.clone(),
             customers: data.customers.iter().cloned().map(Arc::new).collect(),
             accounts: data.accounts.iter().cloned().map(Arc::new).collect(),
@@ -292,8 +298,13 @@ impl State {
 
     /// Remembers a new payment, and returns its id.
     pub(crate) fn create_payment(&self, payment: Payment, origin: u64) -> String {
+        let id = self.memory().next_id(self.seed, origin);
+        self.keep_payment(id, payment)
+    }
+
+    /// Remembers a new payment under this id.
+    pub(crate) fn keep_payment(&self, id: String, payment: Payment) -> String {
         let mut memory = self.memory();
-        let id = memory.next_id(self.seed, origin);
         if let Some((account, units)) =
             payment.takes.as_ref().filter(|_| !matches!(payment.status, Status::Rjct | Status::Canc))
         {
@@ -319,6 +330,35 @@ impl State {
     /// A payment that was created before.
     pub(crate) fn payment(&self, id: &str) -> Option<Payment> {
         self.memory().payment(id).cloned()
+    }
+
+    /// Whether a payment is among so many that were made or asked for last.
+    pub(crate) fn is_recent(&self, id: &str, most: usize) -> bool {
+        self.memory().payments.iter().take(most).any(|(recent, _)| recent == id)
+    }
+
+    /// Whether a payment is in some basket.
+    pub(crate) fn is_in_a_basket(&self, id: &str) -> bool {
+        self.memory().baskets.iter().any(|(_, payments)| payments.iter().any(|payment| payment == id))
+    }
+
+    /// How often this was asked, from 1.
+    pub(crate) fn next_turn(&self) -> u64 {
+        let mut memory = self.memory();
+        memory.turns = memory.turns.wrapping_add(1);
+        memory.turns
+    }
+
+    /// Whether it is the turn of the one that asks: every second time.
+    pub(crate) fn is_turn(&self) -> bool {
+        self.next_turn().is_multiple_of(2)
+    }
+
+    /// Remembers whether a signature was right, and says how many before it were wrong, one after the other.
+    pub(crate) fn count_wrong_signatures(&self, is_right: bool) -> u32 {
+        let mut memory = self.memory();
+        let next = if is_right { 0 } else { memory.wrong_signatures.saturating_add(1) };
+        std::mem::replace(&mut memory.wrong_signatures, next)
     }
 
     /// The payments of a basket.

@@ -5,6 +5,7 @@ mod answers;
 mod expected;
 mod requests;
 mod signing;
+mod state;
 
 use std::fmt;
 use std::str::FromStr;
@@ -69,8 +70,13 @@ impl fmt::Debug for Variation {
 
 /// Every variation. The list is made once.
 static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let subjects =
-        [answers::variations(), requests::variations(), expected::variations(), signing::variations()];
+    let subjects = [
+        answers::variations(),
+        requests::variations(),
+        expected::variations(),
+        signing::variations(),
+        state::variations(),
+    ];
     subjects.into_iter().flatten().collect()
 });
 

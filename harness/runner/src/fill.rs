@@ -19,6 +19,9 @@ use crate::{profile::Profile, request_signer::RequestSigner, signature_cache::Si
 /// it.
 const MOST_POOLED: usize = 64 * 1024;
 
+/// What stands for the step in values that all requests of a case share.
+const SHARED: &str = "";
+
 /// A request as bytes: what is digested, signed and sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
@@ -210,11 +213,13 @@ impl RequestBuilder<'_> {
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
         let value = match template::head(name) {
             "target" => self.profile.value(rest).ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,
-            "fresh" => Value::String(self.fresh(rest).to_string()),
-            "number" => {
+            "fresh" => Value::String(self.fresh(self.step, rest).to_string()),
+            "shared" => Value::String(self.fresh(SHARED, rest).to_string()),
+            kind @ ("number" | "shared-number") => {
                 let digits = rest.parse().ok().filter(|digits| (1..=18).contains(digits));
-                let digits = digits.ok_or_else(|| defect("expected `number.DIGITS` from 1 to 18"))?;
-                Value::String(self.number(digits).to_string())
+                let digits = digits.ok_or_else(|| defect("expected a number of digits from 1 to 18"))?;
+                let step = if kind == "number" { self.step } else { SHARED };
+                Value::String(self.number(step, digits).to_string())
             }
             "day" => Value::String(
                 self.day(rest)
@@ -265,10 +270,10 @@ impl RequestBuilder<'_> {
     }
 
     /// A UUID that no other case, step or run with another seed has.
-    fn fresh(&self, name: &str) -> uuid::Uuid {
+    fn fresh(&self, step: &str, name: &str) -> uuid::Uuid {
         let mut hash = Sha256::new();
         hash.update(self.seed.to_be_bytes());
-        for part in [self.case, self.step, name] {
+        for part in [self.case, step, name] {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
@@ -279,8 +284,8 @@ impl RequestBuilder<'_> {
 
     /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case,
     /// so that no payment is a logical duplicate of another (the document leaves open what that is).
-    fn number(&self, digits: u32) -> u64 {
-        let (high, low) = self.fresh(&format!("number.{digits}")).as_u64_pair();
+    fn number(&self, step: &str, digits: u32) -> u64 {
+        let (high, low) = self.fresh(step, &format!("number.{digits}")).as_u64_pair();
         let least = 10_u64.pow(digits - 1);
         least + (high ^ low) % (9 * least)
     }
@@ -385,123 +390,4 @@ fn target_of(method: &str, url: &str) -> Option<RequestTarget> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::forms::Forms;
-    use serde_json::json;
-
-    #[test]
-    fn a_workday_is_never_a_weekend_a_moving_holiday_or_a_fixed_one() {
-        let start = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
-        for day in start.iter_days().take(4000) {
-            let found = workday(day);
-            assert_eq!(found.weekday(), Weekday::Wed);
-            assert!((found - day).num_days() < 21, "{day} {found}");
-        }
-        // 17 May 2028 and 24 December 2031 are Wednesdays.
-        assert_eq!(
-            workday(NaiveDate::from_ymd_opt(2028, 5, 17).unwrap()),
-            NaiveDate::from_ymd_opt(2028, 5, 24).unwrap()
-        );
-        assert_eq!(
-            workday(NaiveDate::from_ymd_opt(2031, 12, 24).unwrap()),
-            NaiveDate::from_ymd_opt(2032, 1, 7).unwrap()
-        );
-    }
-
-    /// A request of this body, signed so, as it is sent.
-    fn filled(body: BodySpec, signing: &Value) -> WireRequest {
-        filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()
-    }
-
-    fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<WireRequest, FillError> {
-        let headers =
-            ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", "Signature: ${signature}"];
-        let spec = RequestSpec {
-            operation: "ncbct".into(),
-            method: "POST".into(),
-            path: "/v1".into(),
-            query: vec![],
-            headers: headers
-                .iter()
-                .filter_map(|line| line.split_once(": "))
-                .map(|(name, value)| (name.to_owned(), json!(value)))
-                .collect::<Vec<_>>()
-                .into(),
-            body,
-            signing: serde_json::from_value(signing.clone()).unwrap(),
-            exact: false,
-        };
-        let builder = RequestBuilder {
-            request_signer: &RequestSigner::new(
-                profile.signer().unwrap(),
-                Forms::default(),
-                &["date".to_owned()],
-            )
-            .unwrap(),
-            profile,
-            seed: 1,
-            now: DateTime::UNIX_EPOCH,
-            case: "case",
-            step: "request",
-            signatures: None,
-            kept: &BTreeMap::new(),
-        };
-        builder.fill(&spec)
-    }
-
-    #[test]
-    fn a_signature_that_has_to_be_wrapped_is_not_rewritten() {
-        let mut profile = Profile::reference("http://127.0.0.1:1").unwrap();
-        profile.certificate = include_str!("../../../fixtures/vectors/issuers/letters.pem").to_owned();
-        let plain = filled_by(&profile, BodySpec::None, &json!({})).unwrap();
-        assert!(plain.headers[2].1.starts_with("=?utf-8?B?"), "{}", plain.headers[2].1);
-        for signing in
-            [json!({"url-safe": true}), json!({"wrap": "never"}), json!({"wrap": "signature-alone"})]
-        {
-            let stopped = filled_by(&profile, BodySpec::None, &signing).map(|filled| filled.headers);
-            assert!(
-                matches!(&stopped, Err(FillError::NotApplicable(why)) if why.contains("wrapped")),
-                "{stopped:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_raw_body_can_hold_any_bytes_around_the_values_of_the_target() {
-        let raw = json!({"$bytes": [{"$drop-last": {"of": "${target.accounts.debtor.currency}", "characters": 1}}, 255]});
-        assert_eq!(filled(BodySpec::Raw(raw), &json!({})).body, b"NO\xFF");
-    }
-
-    #[test]
-    fn signing_is_filled_and_another_certificate_is_sent_and_named() {
-        let header = |filled: &WireRequest, at: usize| filled.headers[at].1.clone();
-        let own = filled(BodySpec::None, &json!({}));
-        let other = filled(BodySpec::None, &json!({"certificate": "other"}));
-        assert_ne!(header(&own, 1), header(&other, 1));
-        let named = filled(
-            BodySpec::None,
-            &json!({"key-id": "SN=${certificate.other.serial},CA=${certificate.other.issuer}"}),
-        );
-        assert_eq!((header(&named, 1), header(&named, 2)), (header(&own, 1), header(&other, 2)));
-        let lower = filled(BodySpec::None, &json!({"key-id": {"$lower": "SN=${certificate.serial}"}}));
-        assert!(header(&lower, 2).starts_with("keyId=\"sn="), "{}", header(&lower, 2));
-        assert!(!header(&lower, 2).contains("${"));
-    }
-
-    #[test]
-    fn path_values_are_percent_encoded() {
-        assert_eq!(encode("a!b=c/æ"), "a%21b%3Dc%2F%C3%A6");
-    }
-
-    #[test]
-    fn a_member_can_be_written_twice() {
-        let again = BTreeMap::from([
-            ("/a", vec![("b".to_owned(), json!({"c": 1}))]),
-            ("", vec![("d".to_owned(), json!(2))]),
-        ]);
-        let mut out = Vec::new();
-        write_json(&json!({"a": {"b": 3, "x": [1]}, "d": 1}), "", &again, &mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":{"b":3,"x":[1],"b":{"c":1}},"d":1,"d":2}"#);
-    }
-}
+mod tests;

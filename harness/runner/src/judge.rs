@@ -2,6 +2,8 @@
 //! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
 //! about; all findings come together.
 
+mod shows;
+
 use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
@@ -9,6 +11,7 @@ use xs2aspec_record::{Finding, Level, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Expectation, Refusal};
 
+use self::shows::shortened;
 use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
 
 /// What an answer says about the request.
@@ -244,10 +247,32 @@ fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectati
 /// or never will.
 pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
     let Expectation::Shows(values) = expect else { return true };
-    let is_there = |(pointer, value): (&String, &Value)| {
-        has(examined.document.as_ref().and_then(|body| body.pointer(pointer)), value)
+    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected)
+        || shows::is_final(values, examined.document.as_ref())
+}
+
+/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
+fn shows(
+    clause: &str,
+    values: &BTreeMap<String, Value>,
+    outcome: Outcome,
+    document: Option<&Value>,
+    words: &str,
+    findings: &mut Vec<Finding>,
+) -> u32 {
+    let finding = |(expected, actual, at): (String, String, String)| Finding {
+        clause: clause.to_owned(),
+        expected,
+        actual,
+        at,
+        level: Level::Deny,
     };
-    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected) || values.iter().all(is_there)
+    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
+        findings.push(finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into())));
+        return 1;
+    }
+    findings.extend(shows::differences(values, document).into_iter().map(finding));
+    values.iter().fold(1, |checks, _| checks + 1)
 }
 
 /// Whether a body says something: words, or a text in its JSON.
@@ -263,54 +288,6 @@ fn has_text(body: &[u8]) -> bool {
     }
     let is_blank = body.trim_ascii().is_empty();
     serde_json::from_slice(body).map_or(!is_blank, |document| says(&document))
-}
-
-/// Whether a place of a body has a value; null is nothing, and `or-nothing` the value where there is one.
-fn has(found: Option<&Value>, expected: &Value) -> bool {
-    let is_nothing = found.is_none_or(Value::is_null);
-    match optional(expected) {
-        Some(value) => is_nothing || found == Some(value),
-        None if expected.is_null() => is_nothing,
-        None => found == Some(expected),
-    }
-}
-
-/// The value that a place has if it has one at all.
-fn optional(expected: &Value) -> Option<&Value> {
-    expected.get("or-nothing")
-}
-
-/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
-fn shows(
-    clause: &str,
-    values: &BTreeMap<String, Value>,
-    outcome: Outcome,
-    document: Option<&Value>,
-    words: &str,
-    findings: &mut Vec<Finding>,
-) -> u32 {
-    let mut find = |expected: String, actual: String, at: String| {
-        findings.push(Finding { clause: clause.to_owned(), expected, actual, at, level: Level::Deny });
-    };
-    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
-        find("an answer that shows it (2xx)".into(), words.to_owned(), "status".into());
-        return 1;
-    }
-    let mut checks = 1;
-    for (pointer, expected) in values {
-        checks += 1;
-        let found = document.and_then(|body| body.pointer(pointer));
-        if !has(found, expected) {
-            let expected = match optional(expected) {
-                Some(value) => format!("{value} or nothing"),
-                None if expected.is_null() => "nothing".to_owned(),
-                None => expected.to_string(),
-            };
-            let found = found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
-            find(expected, found, format!("body{pointer}"));
-        }
-    }
-    checks
 }
 
 fn refused(
@@ -384,17 +361,6 @@ fn success_status(
         });
     }
     1
-}
-
-fn shortened(text: &str) -> String {
-    let mut short = String::new();
-    for character in text.chars().take(60) {
-        match character {
-            ' '..='~' => short.push(character),
-            _ => short.extend(character.escape_default()),
-        }
-    }
-    short
 }
 
 #[cfg(test)]

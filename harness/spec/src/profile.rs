@@ -23,6 +23,8 @@ pub const TEMPLATE: &str = "fixtures/spec/template.toml";
 pub struct ProfileSpec {
     /// What each table of values holds, by name.
     pub tables: BTreeMap<String, String>,
+    /// How many entries of a table there may be, of those that may be given several times.
+    pub lists: BTreeMap<String, u32>,
     /// Values that requests use.
     pub values: Vec<ValueSpec>,
     /// What a bank may lack.
@@ -52,6 +54,26 @@ pub struct ValueSpec {
     /// Whether it may be seen in reports.
     #[serde(default)]
     pub public: bool,
+    /// Whether further entries of its table have it too: `transaction.2.account-id`.
+    #[serde(default)]
+    pub listed: bool,
+    /// The table of which it is in a further entry.
+    #[serde(skip)]
+    pub entry_of: Option<String>,
+}
+
+impl ValueSpec {
+    /// The value of the entry of this number, from 2, of its table.
+    fn of_entry(&self, number: u32) -> Option<Self> {
+        let (table, key) = self.name.split_once('.').filter(|_| self.listed)?;
+        Some(Self {
+            name: format!("{table}.{number}.{key}"),
+            add: format!("[[{table}]] (a further one)"),
+            usual: None,
+            entry_of: Some(table.to_owned()),
+            ..self.clone()
+        })
+    }
 }
 
 /// Something that a bank may lack.
@@ -103,7 +125,8 @@ impl HintSpec {
 impl ProfileSpec {
     /// Reads them from a tree; nothing where the tree has no such files.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
-        let spec: Self = tree.text(FILE).map(|text| yaml::read(FILE, text)).transpose()?.unwrap_or_default();
+        let read = tree.text(FILE).map(|text| yaml::read(FILE, text)).transpose()?;
+        let mut spec: Self = read.unwrap_or_default();
         for value in &spec.values {
             let message = |what: &str, name: &str| {
                 format!("value `{}` has {what} `{name}`, which does not exist", value.name)
@@ -119,6 +142,12 @@ impl ProfileSpec {
                 return Err(Problem::of_file(FILE, message("table", table)).nearest(table, known));
             }
         }
+        let most = |value: &ValueSpec| spec.lists.get(value.name.split('.').next()?).copied();
+        let further = spec.values.iter().flat_map(|value| {
+            (2..=most(value).unwrap_or_default()).filter_map(|number| value.of_entry(number))
+        });
+        let further: Vec<ValueSpec> = further.collect();
+        spec.values.extend(further);
         let any_bank = tree.text(ANY_BANK).map(|text| (tree.shown(ANY_BANK), text.to_owned()));
         Ok(Self { any_bank, ..spec })
     }

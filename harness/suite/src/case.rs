@@ -111,6 +111,10 @@ pub struct Preparation {
     pub keep: Vec<(String, Location)>,
     /// How often it is sent; `None` for once, with kept values that are no lists.
     pub times: Option<usize>,
+    /// Whether all of them are sent at once.
+    pub at_once: bool,
+    /// Keys of `keep` of which no value may come twice.
+    pub distinct: Vec<String>,
     /// What must come back.
     pub expect: StepExpect,
 }

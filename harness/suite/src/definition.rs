@@ -272,8 +272,17 @@ pub struct Step {
     /// Values to keep from the answer: key and place (`id: body/paymentId`).
     #[serde(default)]
     pub keep: IndexMap<String, String>,
+    /// How it is signed, where not as the document says.
+    #[serde(default)]
+    pub signing: Signing,
     /// How often to send it; with `times` every kept value is a list.
     pub times: Option<Value>,
+    /// Sends all `times` of it at once, and not one after the other.
+    #[serde(default)]
+    pub at_once: bool,
+    /// Keys of `keep` of which no value may come twice; one that does breaks the clause.
+    #[serde(default)]
+    pub distinct: Vec<String>,
     /// What must come back: `accepted`, `any` where a refusal is as good, or `refusal-passes`.
     #[serde(default)]
     pub expect: StepExpect,
@@ -378,8 +387,8 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                     "quota": { "type": "boolean", "description": "A 429 is the refusal here, and not a busy target." }
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {
-                "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^/" },
-                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing. Asked for again, for some seconds, while it has not." } } },
+                "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^(/|$)" },
+                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS] }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`. Asked for again, for some seconds, while it has not." } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
                 "additionalProperties": { "enum": ["accepted", "refused", "answered", "observed"] }

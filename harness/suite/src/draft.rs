@@ -219,6 +219,8 @@ impl Draft {
                 baseline: step.baseline,
                 request: Arc::new(request),
                 times: (step.times > 1).then_some(step.times),
+                at_once: false,
+                distinct: Vec::new(),
                 expect: if step.any { StepExpect::Any } else { StepExpect::Accepted },
             });
         }

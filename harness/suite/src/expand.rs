@@ -44,7 +44,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     for change in &definition.change {
         changes.push(request::describe(&expander.change(change, &mut request)?));
     }
-    request.signing = expander.signing()?;
+    request.signing = expander.signing(&definition.signing)?;
     changes.extend(request.signing.describe());
     let steps = definition.before.as_ref().unwrap_or(&baseline.before);
     let before = expander.preparations(steps)?;
@@ -149,12 +149,12 @@ impl<'a> Expander<'a> {
         Ok(filled)
     }
 
-    fn signing(&self) -> Result<Signing, Problem> {
-        if self.group.value.signing == Signing::default() {
+    fn signing(&self, signing: &Signing) -> Result<Signing, Problem> {
+        if *signing == Signing::default() {
             return Ok(Signing::default());
         }
         let problem = |error: serde_json::Error| self.problem(format!("`signing`: {error}"));
-        let signing = serde_json::to_value(&self.group.value.signing).map_err(problem)?;
+        let signing = serde_json::to_value(signing).map_err(problem)?;
         serde_json::from_value(self.value(&signing)?).map_err(problem)
     }
 
@@ -165,6 +165,16 @@ impl<'a> Expander<'a> {
             let mut request = self.baseline(&name)?.request.clone();
             for change in &step.change {
                 self.change(change, &mut request)?;
+            }
+            request.signing = self.signing(&step.signing)?;
+            if let Some(key) = step.distinct.iter().find(|key| !step.keep.contains_key(*key)) {
+                let problem =
+                    self.problem(format!("`distinct` of step `{}`: it keeps no `{key}`", step.name));
+                return Err(problem.nearest(key, step.keep.keys().map(String::as_str)));
+            }
+            if (step.at_once || !step.distinct.is_empty()) && step.times.is_none() {
+                let message = format!("`at-once` and `distinct` of step `{}` want `times`", step.name);
+                return Err(self.problem(message));
             }
             let keep = step.keep.iter().map(|(key, place)| match place.parse() {
                 Ok(place) => Ok((key.clone(), place)),
@@ -190,6 +200,8 @@ impl<'a> Expander<'a> {
                 request: Arc::new(request),
                 keep: keep.collect::<Result<_, _>>()?,
                 times,
+                at_once: step.at_once,
+                distinct: step.distinct.clone(),
                 expect: step.expect,
             });
         }

@@ -110,7 +110,7 @@ fn shows(values: &serde_json::Map<String, Value>) -> Result<Expectation, String>
     if values.is_empty() {
         return Err("`body` wants at least one JSON pointer with its value".to_owned());
     }
-    match values.keys().find(|pointer| !pointer.starts_with('/')) {
+    match values.keys().find(|pointer| !pointer.is_empty() && !pointer.starts_with('/')) {
         Some(pointer) => Err(format!("`body` wants JSON pointers (`/member`), found `{pointer}`")),
         None => Ok(Expectation::Shows(
             values.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect(),
@@ -153,7 +153,11 @@ impl fmt::Display for Expectation {
         match self {
             Self::Accepted => f.write_str("accepted"),
             Self::Shows(values) => {
-                let values = values.iter().map(|(pointer, value)| format!("body{pointer} = {value}"));
+                let values = values.iter().map(|(pointer, value)| match value.get("same-as") {
+                    // What was kept may be a whole body.
+                    Some(_) => format!("body{pointer} as it was"),
+                    None => format!("body{pointer} = {value}"),
+                });
                 write!(f, "answered with {}", values.collect::<Vec<_>>().join(" and "))
             }
             Self::Answered => f.write_str("answered below 500"),

@@ -11,16 +11,18 @@ use serde_json::{Map, Value};
 
 /// First parts of the names that are filled when a request is built, not when cases are expanded.
 ///
-/// `target`: a value of the target profile. `fresh`: a UUID of this case alone. `number.N`: a number of N
-/// digits, much the same. `day+N`, `workday+N`: a date N days after the run's clock.
+/// `target`: a value of the target profile. `fresh`: a UUID of this request alone. `number.N`: a number of N
+/// digits, much the same. `shared` and `shared-number.N`: the same in all requests of a case. `day+N`, `workday+N`: a date N days after the run's clock.
 /// `leap-day`: the next 29 February that is some months ahead. `now`: the clock as a
 /// Date header has it. `host.capitals` and `host.with-port`: the target's authority, as Host may have it.
 /// `digest`, `certificate`, `signature`: what signing makes; `certificate.other` and the parts `.serial`,
 /// `.serial-decimal`, `.issuer` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
-pub const RUN_TIME: [&str; 11] = [
+pub const RUN_TIME: [&str; 13] = [
     "target",
     "fresh",
     "number",
+    "shared",
+    "shared-number",
     "day",
     "workday",
     "leap-day",
@@ -42,7 +44,7 @@ pub enum ExpandError {
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $upper, $lower, $alternate, $lower-token, $drop-last, $until, $bytes, $gzip"
+        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $until, $bytes, $gzip"
     )]
     NoFunction(String),
     /// An argument that does not fit the function.
@@ -186,6 +188,12 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
             let parts: Option<Vec<&str>> = parts.iter().map(Value::as_str).collect();
             Ok(Value::String(parts.ok_or(ExpandError::Argument("$concat", "a list of texts"))?.concat()))
         }
+        "$join" => {
+            let lists = argument.as_array().ok_or(ExpandError::Argument("$join", "a list of lists"))?;
+            let lists: Option<Vec<&Vec<Value>>> = lists.iter().map(Value::as_array).collect();
+            let lists = lists.ok_or(ExpandError::Argument("$join", "a list of lists"))?;
+            Ok(lists.into_iter().flatten().cloned().collect())
+        }
         "$upper" => text_of("$upper", argument).map(|text| Value::String(text.to_uppercase())),
         "$lower" => text_of("$lower", argument).map(|text| Value::String(text.to_lowercase())),
         "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
@@ -314,6 +322,8 @@ mod tests {
         assert_eq!(compute(value).unwrap().as_str().unwrap().len(), 73);
         let waiting = json!({"$upper": "${target.id}"});
         assert_eq!(compute(waiting.clone()).unwrap(), waiting);
+        assert_eq!(compute(json!({"$join": [["a"], [], ["b", "c"]]})).unwrap(), json!(["a", "b", "c"]));
+        assert!(matches!(compute(json!({"$join": ["a"]})), Err(ExpandError::Argument("$join", _))));
         assert_eq!(compute(json!({"$alternate": "PSU-ID"})).unwrap(), json!("pSu-iD"));
         assert_eq!(compute(json!({"$lower": "PSU-ID"})).unwrap(), json!("psu-id"));
         assert_eq!(compute(json!({"$lower-token": "SHA-256=AbC="})).unwrap(), json!("sha-256=AbC="));

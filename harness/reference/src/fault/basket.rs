@@ -151,6 +151,11 @@ fn of_statuses() -> Vec<Entry> {
             "Calls without PSU-IP-Address are not limited.",
         ),
         Entry::breach(
+            "limit.without-psu-ip.four/three",
+            Breach::UnattendedCalls(3),
+            "Three calls a day without PSU-IP-Address are allowed.",
+        ),
+        Entry::breach(
             "limit.without-psu-ip/five",
             Breach::UnattendedCalls(5),
             "Five calls a day without PSU-IP-Address are allowed.",

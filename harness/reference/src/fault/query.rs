@@ -82,6 +82,11 @@ fn twins() -> Vec<Entry> {
         ("meaning/true-refused", TwinBreach::Refused, "The same payment is refused although it may be made."),
         ("meaning/only-last", TwinBreach::OnlyLast, "Only a payment made just before is taken for the same."),
         ("same-amount", TwinBreach::SameAmount, "A payment of the same amount is taken for the same."),
+        (
+            "meaning/same-accounts",
+            TwinBreach::SameAccounts,
+            "A payment between the same accounts is taken for the same.",
+        ),
         ("of-anyone", TwinBreach::OfAnyone, "The payment of another PSU is taken for the same."),
     ];
     let entry = |(name, breach, says): (&str, TwinBreach, &str)| {

@@ -1,6 +1,7 @@
 //! The signing basket (the document, section Endpoints > Create payments signing basket).
 
 use axum::http::StatusCode;
+use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::link;
@@ -8,7 +9,7 @@ use super::payment::Asking;
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, MixBreach, Rules, Variance};
+use crate::rules::{BasketRule, Breach, MixBreach, Rules, StateVariance, Variance};
 use crate::state::{Payment, Status};
 
 /// "At most 10 entries."
@@ -46,9 +47,13 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         Some(payment) => !is_usable(payment),
         None => !rules.varied_by(Variance::AnyPayments),
     };
+    let is_missed = |index: &usize| {
+        let rule = if payments[*index].is_some() { BasketRule::Own } else { BasketRule::Known };
+        is_unknown(&payments[*index]) && rules.looks_at(rule, *index, items.len())
+    };
     let unknown = match rules.breach() {
         Some(Breach::BasketKnown(end)) => end.get(&payments).filter(|payment| is_unknown(payment)).map(|_| 0),
-        _ => payments.iter().position(is_unknown),
+        _ => (0..items.len()).find(is_missed),
     };
     if let Some(index) = unknown {
         let says = "expected payments created before, found an unknown payment id";
@@ -56,6 +61,13 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         return Err(
             Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
         );
+    }
+    if rules.remembers_by(StateVariance::OneBasket)
+        && let Some(index) = ids.iter().position(|id| state.is_in_a_basket(id))
+    {
+        let says = "expected payments that are in no basket, found one that is";
+        let rule = "basket.payment-ids.used";
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says).at(items[index].path()));
     }
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
     let status = state.basket_status(&id, *today).filter(|_| !rules.broken_by(Breach::BasketStatus));
@@ -65,6 +77,8 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         }
         _ => status,
     };
+    let counts = |index| rules.looks_at(BasketRule::Status, index, items.len());
+    let status = status.filter(|status| *status != Status::Rjct || is_rejected(&payments, *today, counts));
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({
@@ -74,6 +88,15 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
             "status": link(&format!("{href}/status"), &["GET"])
         }
     }))
+}
+
+/// Whether one of the payments that count is rejected.
+fn is_rejected(payments: &[Option<Payment>], today: NaiveDate, counts: impl Fn(usize) -> bool) -> bool {
+    let is_rejected = |payment: &Payment| payment.status_on(today) == Status::Rjct;
+    payments
+        .iter()
+        .enumerate()
+        .any(|(index, payment)| counts(index) && payment.as_ref().is_some_and(is_rejected))
 }
 
 /// The status of a basket.
@@ -114,8 +137,6 @@ fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -
 
 #[cfg(test)]
 mod tests {
-    use chrono::NaiveDate;
-
     use super::*;
     use crate::seed::Seed;
     use crate::state::{Owner, State};

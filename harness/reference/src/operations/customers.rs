@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
-use crate::rules::{Breach, FlagBreach as F, Rules, Variance};
+use crate::rules::{Breach, FlagBreach as F, Rules, StateBreach, Variance};
 use crate::seed::{Account, Agreement, Customer};
 use crate::state::State;
 
@@ -21,17 +21,31 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
     let with_agreements = (agreements.unwrap_or(true) || broken(F::AgreementsAlways))
         && !(broken(F::AgreementsNever) && agreements.is_some())
         && !(broken(F::AgreementsWithAccounts) && accounts == Some(false));
+    let breach = rules.state_breach();
     let customers = state.customers().into_iter().map(|(customer, accounts)| {
         if with_accounts {
-            return show(&customer, &accounts, with_agreements);
+            let mut shown = show(&customer, &accounts, with_agreements);
+            if breach == Some(StateBreach::CardsWithAgreements) && !with_agreements {
+                shown["cardAccounts"] = json!([]);
+            }
+            return shown;
         }
         let mut shown = show(&customer, &[], with_agreements);
+        if breach == Some(StateBreach::EngagementsWithAccounts) {
+            for agreement in shown["agreements"].as_array_mut().into_iter().flatten() {
+                agreement["engagements"] = json!([]);
+            }
+        }
         if rules.varied_by(Variance::CardsWithAccounts) {
             shown["cardAccounts"] = json!([]);
         }
         shown
     });
-    Value::Array(customers.collect())
+    let mut customers: Vec<Value> = customers.collect();
+    if breach == Some(StateBreach::OrderByTurns) && state.is_turn() {
+        customers.reverse();
+    }
+    Value::Array(customers)
 }
 
 /// A customer with these accounts.

@@ -11,8 +11,11 @@ use crate::date;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules, TwinBreach, Variance};
+use crate::rules::{Breach, Rules, StateBreach, StateVariance, TwinBreach, Variance};
 use crate::state::{Owner, Payment, State, Status};
+
+/// A payment that the bank began with: what one with a fault shows for any id.
+const PENDING: &str = "payment-pending-0001";
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
 /// "a proper error response, not a server failure" (section Errors).
@@ -46,7 +49,13 @@ pub(super) fn create(
     let members = Value::Object(members).to_string().into();
     let (made, from) = (Some(today), Some(from));
     let payment = Payment { product, status, funds_available, members, made, from, takes, owner };
-    let id = state.create_payment(payment, origin);
+    let id = match rules.state_breach() {
+        Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
+        _ if rules.remembers_by(StateVariance::IdsAreNumbers) => {
+            state.keep_payment(format!("{}", 1_000_000_000 + state.next_turn()), payment)
+        }
+        _ => state.create_payment(payment, origin),
+    };
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
     let fee = match product {
         Product::Ncbct => 5_000,
@@ -94,6 +103,7 @@ pub(super) fn check_twin(
         let made: Map<String, Value> = serde_json::from_str(earlier).unwrap_or_default();
         let compared: &[&str] = match breach {
             Some(TwinBreach::SameAmount) => &["instructedAmount"],
+            Some(TwinBreach::SameAccounts) => &["debtorAccount", "creditorAccount"],
             Some(TwinBreach::Unsaid) => &["instructedAmount", "debtorAccount", "creditorAccount"],
             _ => return made == *members,
         };
@@ -130,15 +140,26 @@ pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>
 /// rejection for lack of funds" (section Errors).
 pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
     let (_, payment) = known(asking, product, id)?;
-    Ok(
-        json!({ "transactionStatus": payment.status_on(asking.today).text(), "fundsAvailable": payment.funds_available }),
-    )
+    let status = match (payment.status_on(asking.today), asking.rules.state_breach()) {
+        (status, Some(StateBreach::StatusTold(own, told))) if status == own => told,
+        (Status::Canc, _) if asking.rules.remembers_by(StateVariance::DeletedIsRejected) => Status::Rjct,
+        (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
+        (status, _) => status,
+    };
+    Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": payment.funds_available }))
 }
 
 /// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section
 /// Errors).
 pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
-    let (id, _) = known(asking, product, id)?;
+    if asking.rules.state_breach() == Some(StateBreach::DeletedByAnyone) && asking.owner != Owner::default() {
+        let anyone = Asking { owner: Owner::default(), ..*asking };
+        return delete(product, id, &anyone);
+    }
+    let (id, payment) = known(asking, product, id)?;
+    if asking.rules.state_breach() == Some(StateBreach::NotDeleted) && payment.status == Status::Rcvd {
+        return Ok(());
+    }
     let before = asking.state.cancel(id, product, asking.today);
     if asking.rules.broken_by(Breach::PendingCancelled) {
         asking.state.cancel_anyway(id);
@@ -167,7 +188,13 @@ impl Asking<'_> {
     /// Whether a payment shows. To whom it does the document does not say; here that of another PSU or TPP is
     /// none.
     pub(super) fn sees(&self, payment: &Payment) -> bool {
-        payment.owner.shows_to(&self.owner)
+        let mut asking = self.owner.clone();
+        match self.rules.state_breach() {
+            Some(StateBreach::AnyPsu) => asking.psu = None,
+            Some(StateBreach::AnyTpp) => asking.tpp = None,
+            _ => {}
+        }
+        payment.owner.shows_to(&asking)
             || self.rules.varied_by(Variance::ShownToAnyone)
             || self.rules.broken_by(Breach::ShownToAnyone)
     }
@@ -180,8 +207,25 @@ fn known<'a>(
     id: Option<&'a String>,
 ) -> Result<(&'a str, Payment), Refusal> {
     let id = id.ok_or_else(unknown)?;
-    let payment = asking.state.payment(id).filter(|payment| payment.product == product);
+    let payment = found(asking, id).filter(|payment| payment.product == product);
+    let payment = payment.filter(|payment| {
+        payment.status != Status::Canc || !asking.rules.remembers_by(StateVariance::DeletedIsGone)
+    });
     Ok((id, payment.filter(|payment| asking.sees(payment)).ok_or_else(unknown)?))
+}
+
+/// What the bank finds under an id of a payment.
+fn found(asking: &Asking<'_>, id: &str) -> Option<Payment> {
+    let state = asking.state;
+    match asking.rules.state_breach() {
+        Some(StateBreach::Forgets(most)) => state.is_recent(id, most).then(|| state.payment(id)).flatten(),
+        Some(StateBreach::GoneInBasket) => state.payment(id).filter(|_| !state.is_in_a_basket(id)),
+        Some(StateBreach::IdTaken(likeness)) => state.payment(id).or_else(|| match likeness.other(id)? {
+            "" => state.payment(PENDING),
+            other => state.payment(other),
+        }),
+        _ => state.payment(id),
+    }
 }
 
 fn unknown() -> Refusal {

@@ -10,7 +10,7 @@ use crate::date;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::Breach;
+use crate::rules::{Breach, StateBreach, StateVariance};
 use crate::seed::Account;
 use crate::state::Owner;
 
@@ -46,6 +46,12 @@ pub(super) fn details(
         match context.rules.breach() {
             Some(Breach::AnyTransaction) => context.state.transactions(&account.resource_id).first().cloned(),
             Some(Breach::AnyAccount) => context.state.transaction_anywhere(transaction_id),
+            Some(Breach::State(StateBreach::TransactionTaken(likeness))) => {
+                match likeness.other(transaction_id)? {
+                    "" => context.state.transactions(&account.resource_id).first().cloned(),
+                    other => context.state.transaction(&account.resource_id, other),
+                }
+            }
             _ => None,
         }
     });
@@ -53,6 +59,9 @@ pub(super) fn details(
     if psu_context != Some(psu::Context::Corporate) {
         let is_shown = |name| context.rules.broken_by(Breach::ShownInPrivate(name));
         details.retain(|name, _| !CORPORATE_MEMBERS.iter().any(|hidden| hidden == name && !is_shown(hidden)));
+    }
+    if context.rules.state_breach() == Some(StateBreach::ValueDateByTurns) && context.state.is_turn() {
+        details.remove("valueDate");
     }
     Ok(json!({ "transactionsDetails": details }))
 }
@@ -96,7 +105,11 @@ fn account(
     fields: Fields<'_>,
     owner: &Owner,
 ) -> Result<Arc<Account>, Refusal> {
-    let shows = |account: &Arc<Account>| context.state.account_shows_to(account, owner.psu.as_deref());
+    let breach = context.rules.state_breach();
+    let shows = |account: &Arc<Account>| {
+        breach == Some(StateBreach::AnyAccountHolder)
+            || context.state.account_shows_to(account, owner.psu.as_deref())
+    };
     let account = path_parameters
         .first()
         .and_then(|id| context.state.account(id).filter(shows))
@@ -111,8 +124,13 @@ fn account(
         let rule = if is_attended { "limit.sca-renewal" } else { "limit.consent-without-psu-ip-address" };
         return Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says));
     }
+    let is_one_count = context.rules.remembers_by(StateVariance::CallsOfAllAccounts);
+    let counted = if is_one_count { "" } else { account.resource_id.as_str() };
+    if is_attended && breach == Some(StateBreach::AttendedCallsCount) {
+        context.state.count_unattended_call(counted, context.clock.today());
+    }
     if !is_attended {
-        let calls = context.state.count_unattended_call(&account.resource_id, context.clock.today());
+        let calls = context.state.count_unattended_call(counted, context.clock.today());
         let allowed = match context.rules.breach() {
             Some(Breach::UnattendedCalls(other)) => other,
             _ => UNATTENDED_CALLS,

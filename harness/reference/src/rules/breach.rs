@@ -1,5 +1,6 @@
 //! The ways in which the bank breaks a rule that has several, and those in which it uses a freedom.
 
+use super::state_breach::StateVariance;
 use crate::header::table::Header;
 
 /// Another idea of duplicate months.
@@ -52,6 +53,8 @@ pub(crate) enum TwinBreach {
     Refused,
     /// A payment of the same amount is taken for the same.
     SameAmount,
+    /// A payment between the same accounts is taken for the same.
+    SameAccounts,
     /// The payment of another PSU is taken for the same.
     OfAnyone,
     /// Only the payment made last is compared.
@@ -321,4 +324,6 @@ pub(crate) enum Variance {
     PaymentsOfOthers,
     /// The letter case of this header's values does not count.
     AnyLetterCase(Header),
+    /// What was before is remembered in another way.
+    State(StateVariance),
 }

@@ -104,7 +104,7 @@ fn a_body_has_the_values_that_are_demanded_of_it() {
         (200, r#"{"transactionStatus":"RJCT","fundsAvailable":true}"#, Verdict::Fail, false),
         (200, r#"{"transactionStatus":"RJCT"}"#, Verdict::Fail, false),
         (200, r#"{"transactionStatus":"RCVD","fundsAvailable":false}"#, Verdict::Fail, false),
-        (200, "no JSON", Verdict::Fail, false),
+        (200, "no JSON", Verdict::Fail, true),
         (404, "{}", Verdict::Fail, true),
         (500, "{}", Verdict::Fail, true),
     ] {

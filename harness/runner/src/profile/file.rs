@@ -441,7 +441,8 @@ pub fn schema(suite: &Suite) -> Value {
     for (table, says) in &spec.tables {
         tables[table]["description"] = says.as_str().into();
     }
-    for value in &spec.values {
+    // Further entries of a list have what its first one has.
+    for value in spec.values.iter().filter(|value| value.entry_of.is_none()) {
         let mut steps: Vec<&str> = value.name.split('.').collect();
         let Some(last) = steps.pop() else { continue };
         let mut table = &mut *tables;
@@ -451,6 +452,10 @@ pub fn schema(suite: &Suite) -> Value {
             table = &mut table[step]["properties"];
         }
         table[last] = text(&value.add);
+    }
+    for (table, most) in &spec.lists {
+        let entry = tables[table].take();
+        tables[table] = json!({ "anyOf": [entry, { "type": "array", "items": entry, "maxItems": most }] });
     }
     let capabilities = &mut tables["capabilities"];
     capabilities["additionalProperties"] = false.into();

@@ -76,9 +76,26 @@ fn the_template_names_every_value() {
     let tree = Tree::embedded();
     let whole = tree.text(TEMPLATE).unwrap();
     for name in ProfileSpec::embedded().value_names() {
-        let (table, key) = name.rsplit_once('.').unwrap_or(("", name));
+        let (_, key) = name.rsplit_once('.').unwrap_or(("", name));
+        let table =
+            name.trim_end_matches(key).trim_end_matches(|end: char| end == '.' || end.is_ascii_digit());
         assert!(whole.contains(table) && whole.contains(key), "the template lacks {name}");
     }
+}
+
+#[test]
+fn a_table_that_is_a_list_has_an_entry_of_each_number() {
+    let read = |tables: &str| {
+        let text = format!("base-url = \"http://a\"\n{tables}");
+        file::parse("bank.toml", &text, None, ProfileSpec::embedded()).map_err(|error| error.to_string())
+    };
+    let entry = "[[transaction]]\naccount-id = \"a\"\n";
+    let profile = read(&format!("{entry}{}", entry.replace("\"a\"", "\"b\""))).unwrap();
+    assert_eq!(profile.values["transaction.account-id"], "a");
+    assert_eq!(profile.values["transaction.2.account-id"], "b");
+    assert!(read(&entry.repeat(9)).is_ok());
+    assert!(read(&entry.repeat(10)).unwrap_err().contains("transaction.10.account-id"));
+    assert!(read("[[rejected-payment]]\nid = \"a\"").unwrap_err().contains("expected a text"));
 }
 
 #[test]

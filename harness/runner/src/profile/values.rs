@@ -55,6 +55,12 @@ impl Reader<'_> {
             DeValue::Table(members) => members
                 .iter()
                 .try_for_each(|(name, value)| self.add(&format!("{key}.{}", name.get_ref()), value)),
+            DeValue::Array(entries) if self.spec.lists.contains_key(key) => {
+                entries.iter().enumerate().try_for_each(|(index, entry)| match index {
+                    0 => self.add(key, entry),
+                    _ => self.add(&format!("{key}.{}", index + 1), entry),
+                })
+            }
             other => Err(error::at(
                 self.name,
                 self.text,

@@ -5,7 +5,10 @@ use std::sync::{PoisonError, atomic::Ordering};
 use xs2aspec_record::{Exchange, Verdict};
 use xs2aspec_suite::{Case, Expectation, lint};
 
-use super::{Done, Prepared, Session, Trail, outcome::Again};
+use super::{
+    Done, Session, Trail,
+    outcome::{Again, Prepared},
+};
 use crate::judge::Outcome;
 
 /// For so many exchanges nobody doubts what was accepted: a target may refuse everything with 401 or 403, and

@@ -5,7 +5,10 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::{Prepared, Session, Stop, Trail, outcome::NotReady};
+use super::{
+    Session, Stop, Trail,
+    outcome::{NotReady, Prepared},
+};
 use crate::{
     exchange::Answer,
     fill::{FillError, RequestBuilder, WireRequest},

@@ -140,6 +140,7 @@ impl Session {
             verdict: verdict.clone(),
             exchanges: std::sync::Mutex::default(),
             answered,
+            status: judged.and_then(|exchange| Some(exchange.response.as_ref()?.status)),
             failure: None,
             is_held_back: false,
         };

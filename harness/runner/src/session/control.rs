@@ -61,6 +61,20 @@ impl Session {
         }
     }
 
+    /// The finding that an accepted request has another status than the plain one of its operation.
+    pub(super) fn other_status(&self, case: &Case, plain: &str, status: u16) -> Option<Finding> {
+        let clause = self.suite.answers().one_success_status()?;
+        let operation = &self.suite.case(plain)?.request.operation;
+        let usual = self.done(plain)?.status.filter(|_| *operation == case.request.operation)?;
+        (status != usual && (200..300).contains(&usual)).then(|| Finding {
+            clause: clause.to_owned(),
+            expected: format!("status {usual}, as the plain request has it"),
+            actual: status.to_string(),
+            at: "status".to_owned(),
+            level: Level::Deny,
+        })
+    }
+
     /// Judges the plain request's answer for a case that is the same request. Where it was refused, a case
     /// that names a twin is broken if the twin is accepted: what makes the difference is what the target
     /// minds.

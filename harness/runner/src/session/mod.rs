@@ -8,6 +8,7 @@ mod control;
 mod narrow;
 mod offer;
 mod outcome;
+mod set_up;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,9 +24,10 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
-use xs2aspec_suite::{Case, Expectation, Location, StepExpect, Suite};
+use xs2aspec_suite::{Case, Expectation, Suite};
 
 pub use self::outcome::NotReady;
+use self::outcome::Prepared;
 pub(crate) use self::outcome::{Again, Narrowed};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
@@ -71,6 +73,8 @@ pub struct Done {
     exchanges: Mutex<Vec<Exchange>>,
     /// The outcome of the judged request, if there was an answer, and the answer in words.
     answered: Option<(Outcome, String)>,
+    /// The status of that answer.
+    status: Option<u16>,
     /// Why its last request had no answer, if it had none.
     pub failure: Option<ExchangeError>,
     /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
@@ -215,8 +219,9 @@ impl Session {
             }
         };
         self.levels.weigh(&mut verdict);
-        let is_held_back = trail.is_held_back || self.is_held_back(case.control.as_deref());
-        let Trail { exchanges, learned, failure, .. } = trail;
+        let is_held_back = trail.is_held_back
+            || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
+        let Trail { exchanges, learned, failure, status, .. } = trail;
         if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
             for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
@@ -226,14 +231,12 @@ impl Session {
         verdict.observations.sort();
         verdict.observations.dedup();
         verdict.micros = micros(start.elapsed());
-        Done { verdict, exchanges: Mutex::new(exchanges), answered, failure, is_held_back }
+        Done { verdict, exchanges: Mutex::new(exchanges), answered, status, failure, is_held_back }
     }
 
-    /// Whether a case that was run was held back.
-    fn is_held_back(&self, id: Option<&str>) -> bool {
-        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = id.and_then(|id| done.get(id)?.get().map(|done| done.is_held_back));
-        done.unwrap_or_default()
+    /// What became of a case, if it was run.
+    fn done(&self, id: &str) -> Option<Arc<Done>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).get(id)?.get().cloned()
     }
 
     /// The way of a case up to its verdict, or to where it stops.
@@ -268,7 +271,7 @@ impl Session {
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
-        let seen = (examined.outcome, examined.words.clone());
+        let mut seen = (examined.outcome, examined.words.clone());
         if examined.outcome != Outcome::Accepted
             && let Some(reason) = refused_control
         {
@@ -284,8 +287,18 @@ impl Session {
             && case.expect.is_accepted()
             && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))
         {
-            let reason = format!("the quota of the day is used up: it got {}", seen.1);
-            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+            if case.before.is_empty() {
+                let reason = format!("the quota of the day is used up: it got {}", seen.1);
+                return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+            }
+            // It was there a moment ago, for the calls that prepare this one.
+            examined.outcome = Outcome::Refused;
+            seen.0 = Outcome::Refused;
+        }
+        let plain = self.plain(&case.id);
+        if examined.outcome == Outcome::Accepted && case.expect.is_accepted() {
+            examined.checks += 1;
+            examined.findings.extend(self.other_status(case, &plain, answer.status));
         }
         let of = (case.clause.as_str(), case.request.operation.as_str());
         let by = (&self.profile, &self.levels);
@@ -294,7 +307,6 @@ impl Session {
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
         verdict.observations.extend(judged.observations);
-        let plain = self.plain(&case.id);
         if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
             let again = self.ask_again(&plain, &format!("again-after/{}", case.id)).await;
             if let Some(words) = again.refused {
@@ -331,60 +343,9 @@ impl Session {
             self.transport.pause(pause).await;
             asked = self.exchange(case, &step, &case.request, kept, trail).await?;
         }
+        trail.status = Some(asked.0.status);
         Ok(asked)
     }
-
-    /// Sends the requests that prepare a case.
-    async fn set_up(&self, case: &Case, trail: &mut Trail) -> Result<Prepared, Stop> {
-        let mut kept = BTreeMap::new();
-        let (mut checks, mut findings) = (0, Vec::new());
-        for step in &case.before {
-            let mut values = BTreeMap::<String, Vec<Value>>::new();
-            for number in 0..step.times.unwrap_or(1) {
-                let name = if step.times.is_some() {
-                    format!("{}/{}", step.name, number + 1)
-                } else {
-                    step.name.clone()
-                };
-                let (answer, examined) = self.exchange(case, &name, &step.request, &kept, trail).await?;
-                if step.expect == StepExpect::RefusalPasses && examined.outcome == Outcome::Refused {
-                    checks += examined.checks;
-                    findings.extend(examined.findings);
-                    return Ok(Prepared { kept, checks, findings, refused: Some(examined.words) });
-                }
-                if !prepares(step.expect, examined.outcome, answer.status) {
-                    return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
-                }
-                for (key, place) in &step.keep {
-                    let value = found(&answer, examined.document.as_ref(), place);
-                    let value = value.ok_or_else(|| {
-                        Stop::inconclusive(format!("the answer to set-up step `{name}` has no {place}"))
-                    })?;
-                    values.entry(format!("{}.{key}", step.name)).or_default().push(value);
-                }
-                checks += examined.checks;
-                findings.extend(examined.findings);
-            }
-            for (key, mut list) in values {
-                let value =
-                    if step.times.is_some() { Value::Array(list) } else { list.pop().unwrap_or_default() };
-                kept.insert(key, value);
-            }
-        }
-        Ok(Prepared { kept, checks, findings, refused: None })
-    }
-}
-
-/// What the requests that prepare a case leave.
-struct Prepared {
-    /// Values by `STEP.KEY`.
-    kept: BTreeMap<String, Value>,
-    /// How many checks were evaluated on their answers.
-    checks: u32,
-    /// What those break.
-    findings: Vec<Finding>,
-    /// The answer in words of the one whose refusal is all that the case demands.
-    refused: Option<String>,
 }
 
 /// Pauses before a request is asked again whose answer may still become what a case demands: a bank may
@@ -424,18 +385,6 @@ pub(crate) fn left_in_doubt(case: &Case) -> CaseVerdict {
     CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
 }
 
-/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names
-/// a time.
-fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
-    match outcome {
-        Outcome::Accepted => true,
-        Outcome::Refused => expect == StepExpect::Any,
-        Outcome::Rejected => expect != StepExpect::Accepted,
-        Outcome::Busy => expect == StepExpect::Any && status == 429,
-        Outcome::Foreign | Outcome::ServerError | Outcome::Neither => false,
-    }
-}
-
 /// The same mismatch in a set-up and in the judged answer is one.
 fn merged(findings: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
@@ -445,37 +394,4 @@ fn merged(findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     kept
-}
-
-fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<Value> {
-    match place {
-        Location::Header(name) => answer.header(name).map(Value::from),
-        Location::Body(pointer) => document?.pointer(pointer).cloned(),
-        Location::Query(_) | Location::Path => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_set_up_that_may_be_refused_goes_on_after_a_refusal_and_after_no_failure() {
-        let table = [
-            (Outcome::Accepted, 200, true, true),
-            (Outcome::Refused, 403, false, true),
-            (Outcome::Rejected, 201, false, true),
-            (Outcome::Busy, 429, false, true),
-            (Outcome::Busy, 503, false, false),
-            (Outcome::ServerError, 500, false, false),
-            (Outcome::Neither, 302, false, false),
-        ];
-        for (outcome, status, accepted, any) in table {
-            assert_eq!(prepares(StepExpect::Accepted, outcome, status), accepted, "{outcome:?} {status}");
-            assert_eq!(prepares(StepExpect::Any, outcome, status), any, "{outcome:?} {status}");
-            // What is created and rejected can be asked for; a refusal ends the case before this is asked.
-            let goes_on = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
-            assert_eq!(prepares(StepExpect::RefusalPasses, outcome, status), goes_on, "{outcome:?} {status}");
-        }
-    }
 }

@@ -79,8 +79,13 @@ impl Session {
 
     /// A value that the profile lacks, with the line to add.
     pub(super) fn not_offered(&self, name: &str) -> Stop {
-        let line = self.spec().value(name).map_or("", |value| value.add.as_str());
-        Stop::not_said(format!("the target profile has no `{name}`; add {line}"), line)
+        let value = self.spec().value(name);
+        let line = value.map_or("", |value| value.add.as_str());
+        let lacks = match value.and_then(|value| value.entry_of.as_deref()) {
+            Some(table) => format!("further `{table}`"),
+            None => format!("`{name}`"),
+        };
+        Stop::not_said(format!("the target profile has no {lacks}; add {line}"), line)
     }
 
     /// What the spec says of target profiles.

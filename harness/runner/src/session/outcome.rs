@@ -1,8 +1,24 @@
 //! What comes of asking beside a verdict.
 
-use xs2aspec_record::{Culprit, Exchange, Verdict};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use xs2aspec_record::{Culprit, Exchange, Finding, Verdict};
 
 use crate::transport::Stop;
+
+/// What the requests that prepare a case leave.
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// Values by `STEP.KEY`.
+    pub(super) kept: BTreeMap<String, Value>,
+    /// How many checks were evaluated on their answers.
+    pub(super) checks: u32,
+    /// What those break.
+    pub(super) findings: Vec<Finding>,
+    /// The answer in words of the one whose refusal is all that the case demands.
+    pub(super) refused: Option<String>,
+}
 
 /// What came of a valid request that was asked again.
 #[derive(Debug)]

@@ -12,12 +12,25 @@ pub(crate) struct Trail {
     pub(crate) exchanges: Vec<Exchange>,
     /// What their answers told of persons and accounts.
     pub(crate) learned: Pairs,
+    /// The status of the answer that is judged.
+    pub(crate) status: Option<u16>,
     /// Why the last request had no answer.
     pub(crate) failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.
     pub(crate) is_held_back: bool,
     /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
     pub(crate) is_again: bool,
+}
+
+impl Trail {
+    /// Adds what is left of a request that was sent beside others.
+    pub(crate) fn append(&mut self, other: Self) {
+        let Self { exchanges, learned, failure, is_held_back, .. } = other;
+        self.exchanges.extend(exchanges);
+        self.learned.extend(learned);
+        self.failure = failure.or(self.failure.take());
+        self.is_held_back |= is_held_back;
+    }
 }
 
 /// Where the way of a case ends before its request is judged.

@@ -25,6 +25,7 @@ pub(super) struct File {
     pub(super) lawful: Vec<Lawful>,
     pub(super) amount: Option<Amount>,
     pub(super) server_error: String,
+    pub(super) one_success_status: Option<String>,
     pub(super) content_type: String,
     pub(super) null: String,
     pub(super) refusal_body: String,

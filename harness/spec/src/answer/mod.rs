@@ -146,7 +146,12 @@ impl AnswerRules {
 
     /// The clauses that are checked on every answer, whatever a case is about.
     pub fn of_every_answer(&self) -> BTreeSet<&str> {
-        self.clauses().into_iter().chain([self.server_error()]).chain(self.success_statuses()).collect()
+        self.clauses()
+            .into_iter()
+            .chain([self.server_error()])
+            .chain(self.one_success_status())
+            .chain(self.success_statuses())
+            .collect()
     }
 
     /// The clauses that a 2xx answer of this operation is held to, sorted; what is only observed is among
@@ -194,6 +199,11 @@ impl AnswerRules {
     /// Every clause of an exact status.
     pub fn success_statuses(&self) -> impl Iterator<Item = &str> {
         self.file.operations.values().filter_map(|operation| operation.success_status.as_deref())
+    }
+
+    /// The clause by which an operation has one status for all its successes, where there is one.
+    pub fn one_success_status(&self) -> Option<&str> {
+        self.file.one_success_status.as_deref()
     }
 
     /// The clause that a server never fails on a request.

@@ -123,6 +123,16 @@ fn each_mistake_is_placed_and_named() {
             "`times` wants a number up to 100",
             "",
         ),
+        (
+            "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, at-once: true}], expect: accepted}",
+            "`at-once` and `distinct` of step `p` want `times`",
+            "",
+        ),
+        (
+            "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, times: 2, keep: {id: body/id}, distinct: [ix]}], expect: accepted}",
+            "`distinct` of step `p`: it keeps no `ix`",
+            "did you mean `id`?",
+        ),
         ("{clause: a.root, name: x, name: y, baseline: base, expect: accepted}", "duplicate", ""),
         (
             "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: c}], control: none, expect: accepted}",

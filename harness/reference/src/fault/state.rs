@@ -1,0 +1,75 @@
+//! Faults over several requests: what the bank remembers, and for whom.
+
+use crate::operation::{Operation, Product};
+use crate::rules::{
+    Alteration, BasketRule as Rule, Breach, Change, Effect, Entry, IdLikeness as Id, Looked, StateBreach as S,
+};
+use crate::state::Status;
+
+/// Name, what is broken, and a sentence.
+#[rustfmt::skip]
+const FAULTS: &[(&str, S, &str)] = &[
+    ("payment.id.distinct/second", S::IdOfTime, "The id of a payment is the second in which it was made."),
+    ("payment.stays/five", S::Forgets(5), "The bank remembers the five payments that were asked for last."),
+    ("payment.stays/until-a-basket", S::GoneInBasket, "A payment is not to be had any more when it is in a basket."),
+    ("payment.status.follows/rejected-as-received", S::StatusTold(Status::Rjct, Status::Rcvd), "The status of a rejected payment is told as RCVD."),
+    ("payment.status.follows/rejected-as-settled", S::StatusTold(Status::Rjct, Status::Acsc), "The status of a rejected payment is told as ACSC."),
+    ("payment.unknown/any", S::IdTaken(Id::Nothing), "Any id has a payment."),
+    ("payment.unknown/uuid", S::IdTaken(Id::Uuid), "Any UUID has a payment."),
+    ("payment.unknown/number", S::IdTaken(Id::Number), "Any number has a payment."),
+    ("payment.unknown/beginning", S::IdTaken(Id::Beginning), "The last character of the id of a payment does not count."),
+    ("payment.unknown/leading-zeros", S::IdTaken(Id::LeadingZeros), "Leading zeros of the id of a payment do not count."),
+    ("basket.payment-status.shown-to/any-psu", S::AnyPsu, "Payments show to any PSU of the TPP."),
+    ("basket.payment-status.shown-to/any-tpp", S::AnyTpp, "Payments show to any TPP."),
+    ("basket.payment-status.shown-to/deleted-by-anyone", S::DeletedByAnyone, "Payments are deleted by anyone who knows their id."),
+    ("payment.deletion.effect/none", S::NotDeleted, "The deletion of a payment is accepted, and the payment stays as it is."),
+    ("payment.deletion.refused/before-the-signature", S::DeletedUnverified, "A payment is deleted before the signature is looked at."),
+    ("basket.status.worst/ends", S::Looks(Rule::Status, Looked::Ends), "A rejected payment counts at either end of a basket."),
+    ("basket.status.worst/first-five", S::Looks(Rule::Status, Looked::FirstFive), "A rejected payment counts among the first five of a basket."),
+    ("basket.payment-ids.unknown/ends", S::Looks(Rule::Known, Looked::Ends), "The first and the last payment of a basket have to be known."),
+    ("basket.payment-ids.other-psu/ends", S::Looks(Rule::Own, Looked::Ends), "The first and the last payment of a basket have to be the PSU's own."),
+    ("basket.payment-ids.other-psu/beyond-the-first", S::Looks(Rule::Own, Looked::First), "The first payment of a basket has to be the PSU's own."),
+    ("transaction.path.unknown/number", S::TransactionTaken(Id::Number), "Any number has a transaction."),
+    ("transaction.path.unknown/uuid", S::TransactionTaken(Id::Uuid), "Any UUID has a transaction."),
+    ("transaction.path.unknown/beginning", S::TransactionTaken(Id::Beginning), "The last character of the id of a transaction does not count."),
+    ("transaction.path.unknown/leading-zeros", S::TransactionTaken(Id::LeadingZeros), "Leading zeros of the id of a transaction do not count."),
+    ("transaction.shown-to/anyone", S::AnyAccountHolder, "Transactions show to any PSU."),
+    ("transaction.stays/value-date", S::ValueDateByTurns, "Every second answer has no value date."),
+    ("customers.stays/order", S::OrderByTurns, "Customers come in another order every second time."),
+    ("customers.with-accounts.content/engagements-too", S::EngagementsWithAccounts, "Without accounts, agreements have no engagements."),
+    ("customers.with-agreements.content/cards-too", S::CardsWithAgreements, "Without agreements, customers have no cards."),
+    ("limit.without-psu-ip.four/attended-too", S::AttendedCallsCount, "Calls with PSU-IP-Address count as well."),
+    ("http.success-statuses/by-turns", S::StatusByTurns, "Every second creation is answered with 200, and the others with 201."),
+    ("http.success-statuses/by-header", S::StatusByHeader, "Creations with PSU-User-Agent are answered with 200, and the others with 201."),
+    ("signature.after-an-invalid-one/locked", S::LockedAfterFive, "After five wrong signatures in a row the next request is refused."),
+];
+
+/// What the status of a payment says instead: name, change of transactionStatus, and a sentence.
+const STATUSES: [(&str, Change, &str); 3] = [
+    ("payment.status.shape/missing", Change::Remove, "The status of a payment has no transactionStatus."),
+    (
+        "payment.status.shape/number",
+        Change::Set("1"),
+        "The transactionStatus of a payment is a number in its status.",
+    ),
+    (
+        "transaction-status.listed/in-the-status",
+        Change::Set("\"DONE\""),
+        "The status of a payment is no listed word.",
+    ),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let breach = |(name, breach, says): &(&str, S, &str)| Entry::breach(*name, Breach::State(*breach), *says);
+    let alters = |(name, change, says)| {
+        let operation = Operation::Status(Product::Ncbct);
+        let alteration = Alteration { operation, pointer: "/transactionStatus", change };
+        Entry::new(name, vec![Effect::Alters(alteration)], says)
+    };
+    let unsigned = Entry::breach(
+        "payment.deletion.refused/unsigned",
+        Breach::NotVerified(Operation::Deletion(Product::Ncbct)),
+        "Payments are deleted whatever the signature.",
+    );
+    FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain([unsigned]).collect()
+}

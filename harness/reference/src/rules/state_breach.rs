@@ -1,0 +1,130 @@
+//! The ways in which the bank breaks a rule about several requests, and those in which it uses a freedom: what
+//! it remembers, and for whom.
+
+use crate::state::Status;
+
+/// Another idea of what was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateBreach {
+    /// The id of a payment is the second in which it was made.
+    IdOfTime,
+    /// Only so many payments are remembered.
+    Forgets(usize),
+    /// A payment is not to be had any more when it is in a basket.
+    GoneInBasket,
+    /// The status of a payment is told with another word.
+    StatusTold(Status, Status),
+    /// An id that no payment has is taken for one.
+    IdTaken(IdLikeness),
+    /// Payments show to any PSU of their TPP.
+    AnyPsu,
+    /// Payments show to any TPP.
+    AnyTpp,
+    /// Payments are deleted by anyone.
+    DeletedByAnyone,
+    /// A payment is deleted before the signature is looked at.
+    DeletedUnverified,
+    /// A payment is not deleted although its deletion is accepted.
+    NotDeleted,
+    /// Only these payments of a basket are looked at for this rule.
+    Looks(BasketRule, Looked),
+    /// A transaction that has not this id is found by it.
+    TransactionTaken(IdLikeness),
+    /// Accounts show to anyone.
+    AnyAccountHolder,
+    /// Every second answer has no value date.
+    ValueDateByTurns,
+    /// Customers come in another order every second time.
+    OrderByTurns,
+    /// Without accounts, agreements have no engagements.
+    EngagementsWithAccounts,
+    /// Without agreements, customers have no cards.
+    CardsWithAgreements,
+    /// Calls with PSU-IP-Address count as well.
+    AttendedCallsCount,
+    /// Every second creation is answered with 200 where the others have 201.
+    StatusByTurns,
+    /// A creation is answered with 200 where the request has a User-Agent of the PSU.
+    StatusByHeader,
+    /// After five wrong signatures in a row the next request is refused, whatever its signature.
+    LockedAfterFive,
+}
+
+/// Another lawful idea of what was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateVariance {
+    /// A deleted payment is not to be had any more.
+    DeletedIsGone,
+    /// A deleted payment has the status RJCT.
+    DeletedIsRejected,
+    /// A payment is accepted a moment after it was received.
+    AcceptedAtOnce,
+    /// A payment may be in one basket.
+    OneBasket,
+    /// Ids of payments are ascending numbers.
+    IdsAreNumbers,
+    /// Calls without PSU-IP-Address are counted for all accounts together.
+    CallsOfAllAccounts,
+}
+
+/// What of an id is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdLikeness {
+    /// Nothing.
+    Nothing,
+    /// Whether it is a UUID.
+    Uuid,
+    /// Whether it is a number.
+    Number,
+    /// Its beginning.
+    Beginning,
+    /// All of it but leading zeros.
+    LeadingZeros,
+}
+
+impl IdLikeness {
+    /// What an id is looked for by, if it is not known itself: another id, or nothing in particular.
+    pub(crate) fn other(self, id: &str) -> Option<&str> {
+        let found = match self {
+            Self::Nothing => true,
+            Self::Uuid => id.len() == 36 && id.matches('-').count() == 4,
+            Self::Number => id.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Beginning => return id.char_indices().next_back().map(|(end, _)| &id[..end]),
+            Self::LeadingZeros => return Some(id.trim_start_matches('0')),
+        };
+        found.then_some("")
+    }
+}
+
+/// A rule about each payment of a basket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BasketRule {
+    /// It is known.
+    Known,
+    /// It is the PSU's own.
+    Own,
+    /// Its status counts.
+    Status,
+}
+
+/// Which payments of a basket are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    /// The first and the last one.
+    Ends,
+    /// The first one.
+    First,
+    /// The first five.
+    FirstFive,
+}
+
+impl Looked {
+    /// Whether the payment at this index of so many is looked at.
+    pub(crate) fn includes(self, index: usize, count: usize) -> bool {
+        match self {
+            Self::Ends => index == 0 || index + 1 == count,
+            Self::First => index == 0,
+            Self::FirstFive => index < 5,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the body of an answer must have: values at places.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What one place of a body must have.
+enum Demand<'a> {
+    /// This value; null is nothing.
+    Is(&'a Value),
+    /// This value, or nothing.
+    OrNothing(&'a Value),
+    /// One of these values.
+    OneOf(&'a [Value]),
+    /// This value, but for members of these names, wherever they stand.
+    SameAs(&'a Value, &'a [Value]),
+    /// One of the values that may follow another one; any value where nothing is said of that one.
+    After(&'a Value, &'a Value),
+}
+
+impl<'a> Demand<'a> {
+    /// A demand as a case file writes it, its placeholders filled.
+    fn new(value: &'a Value) -> Self {
+        let list = |name| value.get(name).and_then(Value::as_array).map(Vec::as_slice);
+        let member = |name| value.get(name);
+        if let Some(value) = member("or-nothing") {
+            Self::OrNothing(value)
+        } else if let Some(values) = list("one-of") {
+            Self::OneOf(values)
+        } else if let Some(value) = member("same-as") {
+            Self::SameAs(value, list("but").unwrap_or_default())
+        } else if let (Some(value), Some(allowed)) = (member("after"), member("allowed")) {
+            Self::After(value, allowed)
+        } else {
+            Self::Is(value)
+        }
+    }
+
+    fn is_met(&self, found: Option<&Value>) -> bool {
+        let found = found.filter(|found| !found.is_null());
+        match self {
+            Self::Is(value) if value.is_null() => found.is_none(),
+            Self::Is(value) => found == Some(*value),
+            Self::OrNothing(value) => found.is_none_or(|found| found == *value),
+            Self::OneOf(values) => found.is_some_and(|found| values.contains(found)),
+            Self::SameAs(value, but) => found.is_some_and(|found| is_same(found, value, but)),
+            Self::After(..) => {
+                self.followers().is_none_or(|values| found.is_some_and(|found| values.contains(found)))
+            }
+        }
+    }
+
+    /// The values that may follow the earlier one.
+    fn followers(&self) -> Option<&'a [Value]> {
+        let Self::After(earlier, allowed) = self else { return None };
+        allowed.get(earlier.as_str()?)?.as_array().map(Vec::as_slice)
+    }
+
+    fn says(&self) -> String {
+        let listed = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(" or ");
+        match self {
+            Self::Is(value) if value.is_null() => "nothing".to_owned(),
+            Self::Is(value) => value.to_string(),
+            Self::OrNothing(value) => format!("{value} or nothing"),
+            Self::OneOf(values) => listed(values),
+            Self::SameAs(value, _) => format!("the same as before: {}", shortened(&value.to_string())),
+            Self::After(earlier, _) => {
+                format!("{}, after {earlier}", listed(self.followers().unwrap_or_default()))
+            }
+        }
+    }
+}
+
+/// Whether two values are the same, but for members of these names.
+fn is_same(one: &Value, other: &Value, but: &[Value]) -> bool {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            let is_left_out = |name: &str| but.iter().any(|left_out| left_out == name);
+            let is_in = |name: &str, value: &Value, other: &serde_json::Map<String, Value>| {
+                is_left_out(name) || other.get(name).is_some_and(|found| is_same(value, found, but))
+            };
+            a.iter().all(|(name, value)| is_in(name, value, b))
+                && b.iter().all(|(name, value)| is_in(name, value, a))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b, but))
+        }
+        _ => one == other,
+    }
+}
+
+/// Whether a body has these values, or will not have them later: what must be as it was may not come back.
+pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
+    values.iter().all(|(pointer, value)| {
+        let demand = Demand::new(value);
+        matches!(demand, Demand::SameAs(..) | Demand::After(..))
+            || demand.is_met(document.and_then(|body| body.pointer(pointer)))
+    })
+}
+
+/// What a body has in place of these values: expected, found, and where.
+pub(super) fn differences(
+    values: &BTreeMap<String, Value>,
+    document: Option<&Value>,
+) -> Vec<(String, String, String)> {
+    let difference = |(pointer, expected): (&String, &Value)| {
+        let found = document.and_then(|body| body.pointer(pointer));
+        let demand = Demand::new(expected);
+        let shown = || found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
+        (!demand.is_met(found)).then(|| (demand.says(), shown(), format!("body{pointer}")))
+    };
+    values.iter().filter_map(difference).collect()
+}
+
+/// The beginning of a text, as it can be shown.
+pub(super) fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    for character in text.chars().take(60) {
+        match character {
+            ' '..='~' => short.push(character),
+            _ => short.extend(character.escape_default()),
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_demand_is_met_by_what_it_says_and_by_nothing_else() {
+        let customers = |accounts: Value| json!([{ "id": "a", "accounts": accounts }]);
+        let but = json!({ "same-as": customers(json!([])), "but": ["accounts"] });
+        let after = |earlier| json!({ "after": earlier, "allowed": { "RJCT": ["RJCT"] } });
+        let table = [
+            (json!("x"), json!("x"), true),
+            (json!("x"), json!("y"), false),
+            (json!(null), json!("x"), false),
+            (json!({ "or-nothing": "x" }), Value::Null, true),
+            (json!({ "or-nothing": "x" }), json!("y"), false),
+            (json!({ "one-of": ["x", "y"] }), json!("y"), true),
+            (json!({ "one-of": ["x", "y"] }), json!("z"), false),
+            (json!({ "one-of": ["x", "y"] }), Value::Null, false),
+            (but.clone(), customers(json!(["1"])), true),
+            (but.clone(), json!([{ "id": "a" }]), true),
+            (but.clone(), json!([{ "id": "b", "accounts": [] }]), false),
+            (but.clone(), json!([{ "id": "a", "more": 1 }]), false),
+            (but, json!([]), false),
+            (json!({ "same-as": { "a": 1 } }), json!({ "a": 1 }), true),
+            (json!({ "same-as": { "a": 1 } }), json!({}), false),
+            (after("RJCT"), json!("RJCT"), true),
+            (after("RJCT"), json!("RCVD"), false),
+            (after("RJCT"), Value::Null, false),
+            (after("RCVD"), json!("RJCT"), true),
+        ];
+        for (demand, found, is_met) in table {
+            assert_eq!(Demand::new(&demand).is_met(Some(&found)), is_met, "{demand} {found}");
+        }
+    }
+}

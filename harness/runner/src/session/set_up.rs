@@ -1,0 +1,151 @@
+//! The requests that prepare a case: one after the other, or several at once.
+
+use std::collections::BTreeMap;
+
+use futures_util::future;
+use serde_json::Value;
+use xs2aspec_record::{Finding, Level};
+use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
+
+use super::{Session, Stop, Trail, outcome::Prepared};
+use crate::{
+    exchange::Answer,
+    judge::{Examined, Outcome},
+};
+
+impl Session {
+    /// Sends the requests that prepare a case.
+    pub(super) async fn set_up(&self, case: &Case, trail: &mut Trail) -> Result<Prepared, Stop> {
+        let mut prepared = Prepared::default();
+        for step in &case.before {
+            let mut values: BTreeMap<&str, Vec<Value>> =
+                step.keep.iter().map(|(key, _)| (key.as_str(), Vec::new())).collect();
+            let mut together =
+                if step.at_once { self.at_once(case, step, &prepared.kept, trail).await } else { vec![] };
+            together.reverse();
+            for name in names(step) {
+                let (answer, examined) = match together.pop() {
+                    Some(answered) => answered?,
+                    None => self.exchange(case, &name, &step.request, &prepared.kept, trail).await?,
+                };
+                let is_refused = examined.outcome == Outcome::Refused;
+                if !prepares(step.expect, examined.outcome, answer.status)
+                    && !(step.expect == StepExpect::RefusalPasses && is_refused)
+                {
+                    return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
+                }
+                prepared.checks += examined.checks;
+                prepared.findings.extend(examined.findings);
+                if step.expect == StepExpect::RefusalPasses && is_refused {
+                    return Ok(Prepared { refused: Some(examined.words), ..prepared });
+                }
+                for (key, place) in &step.keep {
+                    let value = found(&answer, examined.document.as_ref(), place);
+                    let value = value.ok_or_else(|| {
+                        Stop::inconclusive(format!("the answer to set-up step `{name}` has no {place}"))
+                    })?;
+                    values.entry(key.as_str()).or_default().push(value);
+                }
+            }
+            for key in &step.distinct {
+                prepared.checks += 1;
+                prepared.findings.extend(repeated(case, step, key, values.get(key.as_str())));
+            }
+            for (key, mut list) in values {
+                let value =
+                    if step.times.is_some() { Value::Array(list) } else { list.pop().unwrap_or_default() };
+                prepared.kept.insert(format!("{}.{key}", step.name), value);
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Sends all requests of a step at the same time. Their answers, in the order of their names.
+    async fn at_once(
+        &self,
+        case: &Case,
+        step: &Preparation,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Vec<Result<(Answer, Examined), Stop>> {
+        let names: Vec<String> = names(step).collect();
+        let asked = names.iter().map(|name| async move {
+            let mut own = Trail::default();
+            let answered = self.exchange(case, name, &step.request, kept, &mut own).await;
+            (answered, own)
+        });
+        let mut answers = Vec::new();
+        for (answered, own) in future::join_all(asked).await {
+            trail.append(own);
+            answers.push(answered);
+        }
+        answers
+    }
+}
+
+/// The names of the requests of a step.
+fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
+    (0..step.times.unwrap_or(1)).map(|number| match step.times {
+        Some(_) => format!("{}/{}", step.name, number + 1),
+        None => step.name.clone(),
+    })
+}
+
+/// The finding that a value came twice where each must be another.
+fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Value>>) -> Option<Finding> {
+    let values = values.map(Vec::as_slice).unwrap_or_default();
+    let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))?;
+    let (_, place) = step.keep.iter().find(|(kept, _)| kept == key)?;
+    Some(Finding {
+        clause: case.clause.clone(),
+        expected: format!("another value in each of {} answers", values.len()),
+        actual: format!("{} twice", twice.1),
+        at: place.to_string(),
+        level: Level::Deny,
+    })
+}
+
+/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names
+/// a time.
+fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
+    match outcome {
+        Outcome::Accepted => true,
+        Outcome::Refused => expect == StepExpect::Any,
+        Outcome::Rejected => expect != StepExpect::Accepted,
+        Outcome::Busy => expect == StepExpect::Any && status == 429,
+        Outcome::Foreign | Outcome::ServerError | Outcome::Neither => false,
+    }
+}
+
+fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<Value> {
+    match place {
+        Location::Header(name) => answer.header(name).map(Value::from),
+        Location::Body(pointer) => document?.pointer(pointer).cloned(),
+        Location::Query(_) | Location::Path => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_up_that_may_be_refused_goes_on_after_a_refusal_and_after_no_failure() {
+        let table = [
+            (Outcome::Accepted, 200, true, true),
+            (Outcome::Refused, 403, false, true),
+            (Outcome::Rejected, 201, false, true),
+            (Outcome::Busy, 429, false, true),
+            (Outcome::Busy, 503, false, false),
+            (Outcome::ServerError, 500, false, false),
+            (Outcome::Neither, 302, false, false),
+        ];
+        for (outcome, status, accepted, any) in table {
+            assert_eq!(prepares(StepExpect::Accepted, outcome, status), accepted, "{outcome:?} {status}");
+            assert_eq!(prepares(StepExpect::Any, outcome, status), any, "{outcome:?} {status}");
+            // What is created and rejected can be asked for; a refusal ends the case before this is asked.
+            let goes_on = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
+            assert_eq!(prepares(StepExpect::RefusalPasses, outcome, status), goes_on, "{outcome:?} {status}");
+        }
+    }
+}
