@@ -113,6 +113,7 @@ fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
             case,
             step,
             kept: &BTreeMap::new(),
+            signatures: None,
         };
         builder.lookup(name, Context::NONE).unwrap()
     };

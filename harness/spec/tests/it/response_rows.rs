@@ -13,6 +13,7 @@ const FILES: [(&str, &str); 7] = [
     ("types.json", include_str!("response/types.json")),
     ("basket.json", include_str!("response/basket.json")),
     ("payment.json", include_str!("response/payment.json")),
+    ("payment-status.json", include_str!("response/payment-status.json")),
     ("refusal.json", include_str!("response/refusal.json")),
     ("customers.json", include_str!("response/customers.json")),
     ("transaction.json", include_str!("response/transaction.json")),

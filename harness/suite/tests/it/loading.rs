@@ -129,9 +129,9 @@ fn each_mistake_is_placed_and_named() {
             "",
         ),
         (
-            "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, times: 2, keep: {id: body/id}, distinct: [ix]}], expect: accepted}",
-            "`distinct` of step `p`: it keeps no `ix`",
-            "did you mean `id`?",
+            "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, times: 2, keep: {number: body/id}, distinct: [numbr]}], expect: accepted}",
+            "`distinct` of step `p`: it keeps no `numbr`",
+            "did you mean `number`?",
         ),
         ("{clause: a.root, name: x, name: y, baseline: base, expect: accepted}", "duplicate", ""),
         (

@@ -100,7 +100,10 @@ fn the_readme_of_target_profiles_offers_what_a_profile_knows() {
     let known: BTreeSet<String> = known
         .into_iter()
         .filter(|name| name.contains('.') && !name.starts_with("x-accept-fix."))
+        // Further entries of a list have the keys of its first.
+        .filter(|name| !name.split('.').any(|part| part.parse::<u8>().is_ok()))
         .map(str::to_owned)
         .collect();
-    assert_eq!(offered, known);
+    let differing: Vec<&String> = offered.symmetric_difference(&known).collect();
+    assert!(differing.is_empty(), "{differing:?}");
 }
