@@ -24,7 +24,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use self::header::FREE;
 use crate::member::kebab_case;
 use crate::operation::Operation;
 use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FREE, lists, title};
+use super::{header::FREE, lists, title};
 use crate::header::parts;
 use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Place, Then};

@@ -14,11 +14,13 @@ use xs2aspec_suite::ProfileSpec;
 use crate::support::command;
 
 /// Values of a profile that may be seen, by the end of their names, and why.
-const SEEN_OF_A_PROFILE: [(&str, &str); 4] = [
+const SEEN_OF_A_PROFILE: [(&str, &str); 6] = [
     ("redirect-uri", "the public address of the TPP, but for what was prepared for it"),
     ("currency", "a code of three letters"),
     ("agent", "the BIC of a bank"),
     ("amount-as-string", "the name of a change of the interface"),
+    ("product", "a part of the path that the document gives"),
+    ("status", "a code of the document"),
 ];
 
 /// Texts of an answer that may be seen, by the names of their members, and why.

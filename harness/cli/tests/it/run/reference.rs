@@ -105,7 +105,8 @@ fn every_case_holds_on_the_reference_bank_and_all_outputs_agree() {
     let planned = suite.plan(&[], &[], Depth::Standard).unwrap().selected.len();
     assert!(planned >= 1500);
     assert_eq!(ran.verdicts.len(), planned);
-    assert!(ran.verdicts.iter().all(|verdict| verdict.checks > 0));
+    let is_asked = |verdict: &&CaseVerdict| verdict.verdict != Verdict::NotApplicable;
+    assert!(ran.verdicts.iter().filter(is_asked).all(|verdict| verdict.checks > 0));
     assert_eq!(ran.finished.counts.total(), planned);
     agree(&ran);
 }
@@ -219,6 +220,9 @@ fn the_same_seed_and_clock_send_the_same_bytes() {
                 "--quiet",
                 "--only",
                 "periodic",
+                // In the same order the bank gives the same ids.
+                "--jobs",
+                "1",
                 "--seed",
                 "7",
                 "--now",
