@@ -237,17 +237,19 @@ fn the_same_seed_and_clock_send_the_same_bytes() {
         let mut sent = BTreeMap::new();
         for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
             if let Event::Exchange(exchange) = event {
-                // The bank's port is another one each time.
-                let url = exchange.request.url.split_once("/v1").unwrap().1.to_owned();
-                let headers = format!("{:?}", exchange.request.headers);
+                // The bank's port is another one each time, and some requests name it in Host.
+                let (base, path) = exchange.request.url.split_once("/v1").unwrap();
+                let (url, authority) = (path.to_owned(), base.trim_start_matches("http://"));
+                let headers = format!("{:?}", exchange.request.headers).replace(authority, "AUTHORITY");
                 sent.insert((exchange.case, exchange.step), (url, headers, exchange.request.body));
             }
         }
         sent
     };
-    let first = sent();
-    assert!(first.len() > 20);
-    assert_eq!(first, sent());
+    let (first, second) = (sent(), sent());
+    assert!(first.len() > 20 && first.len() == second.len());
+    let differing: Vec<_> = first.iter().filter(|(step, bytes)| second.get(*step) != Some(*bytes)).collect();
+    assert!(differing.is_empty(), "{differing:#?}");
 }
 
 #[test]
