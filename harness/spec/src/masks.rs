@@ -7,6 +7,13 @@ use crate::{problem::Problem, tree::Tree, yaml};
 /// Where it stands in a tree.
 pub const FILE: &str = "fixtures/spec/masks.yaml";
 
+/// Whether a text stands in a record in place of a masked one: its kind, `~`, and eight hexadecimal digits.
+pub fn is_pseudonym(text: &str) -> bool {
+    text.rsplit_once('~').is_some_and(|(kind, mark)| {
+        !kind.is_empty() && mark.len() == 8 && mark.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
 /// Headers and members that are masked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +77,14 @@ mod tests {
 
     fn load(text: &str) -> Result<MaskSpec, String> {
         MaskSpec::load(&Tree::of(&[(FILE, text)])).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn a_pseudonym_is_told_from_other_texts() {
+        assert!(is_pseudonym("iban~0a1b2c3d"));
+        for text in ["NO9386011117947", "iban~0a1b2c3", "iban~0a1b2c3g", "~0a1b2c3d", "iban~0a1b2c3d "] {
+            assert!(!is_pseudonym(text), "{text}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{
     pointer::{self, At},
     show,
 };
-use crate::iban::is_iban;
+use crate::{iban::is_iban, masks::is_pseudonym};
 
 /// A rule, ready to be applied.
 #[derive(Debug)]
@@ -175,7 +175,8 @@ impl Test {
             Self::Present => !value.is_null(),
             Self::Empty => value.as_array().is_some_and(Vec::is_empty),
             Self::Below(least) => value.as_i64().is_some_and(|number| number < *least),
-            Self::NoIban => value.as_str().is_some_and(|text| !is_iban(text)),
+            // What a record does not show is not judged again.
+            Self::NoIban => value.as_str().is_some_and(|text| !is_iban(text) && !is_pseudonym(text)),
             Self::Matches { pattern, unless } => value.as_str().is_some_and(|text| {
                 pattern.is_match(text) && unless.as_ref().is_none_or(|unless| !unless.is_match(text))
             }),
