@@ -29,8 +29,8 @@ impl Session {
                     None => self.exchange(case, &name, &step.request, &prepared.kept, trail).await?,
                 };
                 let is_refused = examined.outcome == Outcome::Refused;
-                if !prepares(step.expect, examined.outcome, answer.status)
-                    && !(step.expect == StepExpect::RefusalPasses && is_refused)
+                if !(prepares(step.expect, examined.outcome, answer.status)
+                    || step.expect == StepExpect::RefusalPasses && is_refused)
                 {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
                 }

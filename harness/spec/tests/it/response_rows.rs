@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use xs2aspec_spec::{AnswerRules, Tree};
 
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("types.json", include_str!("response/types.json")),
     ("basket.json", include_str!("response/basket.json")),
     ("payment.json", include_str!("response/payment.json")),
