@@ -52,7 +52,7 @@ pub enum Met {
     /// Each alone in a request.
     #[default]
     Alone,
-    /// One mistake of each clause beside the lawful forms of each of the surroundings.
+    /// Mistakes beside the lawful forms of each of the surroundings.
     Surrounded,
     /// Lawful forms of all places at once, so that every two of them are in one request.
     Paired,

@@ -22,14 +22,15 @@ const LEVELS: usize = 5;
 /// Sorts of mistakes of one clause that are made in surroundings at the standard depth.
 const SORTS: usize = 2;
 
-/// Mistakes of each clause beside each of the surroundings, and each of these alone, which is the control.
+/// Mistakes beside each of the surroundings, and each of these alone, which is the control.
 pub(crate) fn surrounded<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
     all: &FormCases,
     parts: &Parts,
 ) -> Vec<Case> {
-    let mistakes = mistakes(forms);
+    let every = mistakes(forms);
+    let first = first_of_each_sort(&every);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let mut cases = Vec::new();
     for surrounding in parts.requests.surroundings() {
@@ -47,7 +48,7 @@ pub(crate) fn surrounded<'a>(
         // What does not go together with a twin is left out.
         let mut beside_twins: BTreeMap<usize, Around<'_>> = BTreeMap::new();
         let mut twins = BTreeSet::new();
-        for (clause, form, depth) in &mistakes {
+        for (clause, form, depth) in if surrounding.every { &every } else { &first } {
             let number = form.twin.as_ref().and_then(|twin| all.number(twin));
             let Some((case, by)) = whole.met(clause, form, number, &control).or_else(|| {
                 let around = beside_twins.entry(number?).or_insert_with(|| whole.beside_twin(number));
@@ -154,20 +155,31 @@ fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
     fits
 }
 
+/// A mistake: the clause that it breaks alone, its form, and from which depth on it is met.
+type Mistake<'a> = (String, &'a Form, Depth);
+
+/// Every mistake of one clause.
+fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> Vec<Mistake<'a>> {
+    let of_one_clause = |(form, (_, due)): (&'a Form, &'a (Case, Due))| match due {
+        Due::Refused { clauses, .. } if form.before.is_empty() => {
+            let [clause] = clauses.as_slice() else { return None };
+            let depth = if form.is_exhaustive { Depth::Exhaustive } else { Depth::Standard };
+            Some((clause.clone(), form, depth))
+        }
+        _ => None,
+    };
+    forms.filter_map(of_one_clause).collect()
+}
+
 /// The first mistake of each sort of each clause: what their labels begin with (`type-`, `near-`) tells sorts apart.
-fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> Vec<(String, &'a Form, Depth)> {
+fn first_of_each_sort<'a>(all: &[Mistake<'a>]) -> Vec<Mistake<'a>> {
     let mut mistakes = Vec::new();
-    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (form, (_, due)) in forms.filter(|(form, _)| form.before.is_empty()) {
-        if let Due::Refused { clauses, .. } = due
-            && let [clause] = clauses.as_slice()
-        {
-            let sort = form.label.split('-').next().unwrap_or_default();
-            let sorts = known.entry(clause.clone()).or_default();
-            if sorts.insert(sort.to_owned()) {
-                let depth = if sorts.len() > SORTS { Depth::Exhaustive } else { Depth::Standard };
-                mistakes.push((clause.clone(), form, depth));
-            }
+    let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (clause, form, _) in all {
+        let sorts = known.entry(clause).or_default();
+        if sorts.insert(form.label.split('-').next().unwrap_or_default()) {
+            let depth = if sorts.len() > SORTS { Depth::Exhaustive } else { Depth::Standard };
+            mistakes.push((clause.clone(), *form, depth));
         }
     }
     mistakes

@@ -39,6 +39,9 @@ pub struct Surrounding {
     pub name: String,
     /// The forms: `header/* present`, or the label alone of a form of the request as a whole.
     pub forms: Vec<String>,
+    /// Whether every mistake is met in it, and not only the first of each sort of each clause.
+    #[serde(default)]
+    pub every: bool,
 }
 
 impl Surrounding {
