@@ -104,7 +104,7 @@ pub(crate) fn verify(
                     string(&fewer).is_ok_and(|signed| holds(&signed))
                 })
             || broken(S::AnyValues) && verification::is_by(key, &parameters.signature)
-            || [Hash::Sha1, Hash::Sha512].into_iter().any(|hash| {
+            || [Hash::Sha1, Hash::Sha384, Hash::Sha512].into_iter().any(|hash| {
                 broken(S::OtherHash(hash))
                     && verification::holds_with(hash, key, &signed, &parameters.signature)
             })

@@ -16,7 +16,7 @@ use tower_service::Service as _;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::connection::{Acceptor, Tls};
+use crate::connection::{Acceptor, Tls, Turns};
 use crate::fault::Fault;
 use crate::operations::Context;
 use crate::patience::Waiter;
@@ -97,6 +97,7 @@ pub async fn start(config: Config) -> io::Result<Bank> {
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let until = async { drop(stopped.await) };
+        let router = router.into_make_service_with_connect_info::<Turns>();
         axum::serve(acceptor, router).with_graceful_shutdown(until).await
     });
     Ok(Bank { address, scheme, stop, task })

@@ -4,10 +4,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::serve::Listener;
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -127,6 +129,23 @@ async fn greet(
                 drop(sender.send((waiter.over(stream), address)).await);
             }
         });
+    }
+}
+
+/// Counts the requests of a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turns(Arc<AtomicUsize>);
+
+impl Turns {
+    /// How many were counted before this one.
+    pub(crate) fn next(&self) -> usize {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl Connected<IncomingStream<'_, Acceptor>> for Turns {
+    fn connect_info(_: IncomingStream<'_, Acceptor>) -> Self {
+        Self::default()
     }
 }
 

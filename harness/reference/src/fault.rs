@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When};
+use crate::rules::{Beside, Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
@@ -67,7 +67,10 @@ impl Fault {
 
     /// Whether it shows only to those who ask over a connection.
     pub fn is_of_http(self) -> bool {
-        matches!(self.0.effects.as_slice(), [Effect::Breach(Breach::FieldNames(_))])
+        let is_of_http = |effect: &Effect| {
+            matches!(effect, Effect::Breach(Breach::FieldNames(_)) | Effect::TreatsBeside(_, Beside::Turn(_)))
+        };
+        self.0.effects.iter().any(is_of_http)
     }
 
     pub(crate) fn entry(self) -> &'static Entry {

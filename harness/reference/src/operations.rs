@@ -24,7 +24,7 @@ use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{self, Breach, Rules, StateBreach, Variance};
+use crate::rules::{self, Breach, Head, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
 
 /// A request as it came in.
@@ -35,6 +35,8 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
     /// The variable parts of the path, percent-decoded, in their order.
     pub(crate) path_parameters: &'a [String],
+    /// How many requests came before it on its connection; 0 without one.
+    pub(crate) turn: usize,
 }
 
 impl Request<'_> {
@@ -112,7 +114,8 @@ pub(crate) fn perform(
         Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => rules::valid(operation),
         Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
     };
-    rules.treat_body(operation, &mut members, (fields, request.uri))?;
+    let head = Head { fields, uri: request.uri, turn: request.turn };
+    rules.treat_body(operation, &mut members, head)?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {
         Operation::Ncbct => {

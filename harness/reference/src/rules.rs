@@ -26,7 +26,7 @@ pub(crate) use breach::{
 };
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
 pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach, StateVariance};
-pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
+pub(crate) use treatment::{Beside, Count, Head, Likeness, Place, Then, Treatment, Turn, When};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +37,8 @@ pub(crate) enum Effect {
     Variance(Variance),
     /// A value of a request that is taken for another, or stumbled over.
     Treats(Treatment),
-    /// The same where there is a value at another place as well.
-    TreatsBeside(Treatment, Place),
+    /// The same where something else is so as well.
+    TreatsBeside(Treatment, Beside),
     /// An answer that is not what the document says.
     Alters(Alteration),
     /// A refusal by this rule that has another status and code.
@@ -241,14 +241,12 @@ impl Rules {
         self,
         operation: Operation,
         members: &mut Map<String, Value>,
-        (fields, uri): (Fields<'_>, &Uri),
+        head: Head<'_>,
     ) -> Result<(), Refusal> {
         let looks_beside = self.effects.iter().any(|effect| matches!(effect, Effect::TreatsBeside(..)));
         let body = if looks_beside { Value::Object(members.clone()) } else { Value::Null };
         let beside = self.effects.iter().filter_map(|effect| match effect {
-            Effect::TreatsBeside(treatment, place) => {
-                place.has_value(fields, uri, &body).then_some(treatment)
-            }
+            Effect::TreatsBeside(treatment, beside) => beside.is_so(head, &body).then_some(treatment),
             _ => None,
         });
         self.treatments().chain(beside).try_for_each(|treatment| treatment.body(operation, members))

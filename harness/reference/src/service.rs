@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::{ConnectInfo, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
@@ -15,6 +15,7 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
+use crate::connection::Turns;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
@@ -84,6 +85,7 @@ async fn serve(
                 headers: &parts.headers,
                 body: &body,
                 path_parameters: &parameters,
+                turn: parts.extensions.get::<ConnectInfo<Turns>>().map_or(0, |turns| turns.0.next()),
             };
             operations::perform(&service.context, operation, &request)
                 .map_err(|refusal| service.context.rules.refuse(refusal))

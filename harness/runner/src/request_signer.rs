@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest as _, Sha256};
 use xs2aspec_signing::{
-    Certificate, KeyIdForm, Options, Parameter, RequestTarget, Signer, Wrap,
+    Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
     certificate::NameForm,
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
@@ -13,7 +13,7 @@ use xs2aspec_signing::{
     signature_header::{self, SignatureHeaderError},
     signer::SignerError,
 };
-use xs2aspec_suite::{Party, SignatureParameter, Signing, Wrap as WrapForm};
+use xs2aspec_suite::{Party, SignatureParameter, Signing, SigningHash, Wrap as WrapForm};
 
 use crate::{
     forms::{CertificateForm, FormError, Forms},
@@ -212,7 +212,11 @@ impl RequestSigner {
             ),
             signature: stated(SignatureParameter::Signature, signing.signature.clone()),
             corrupted: signing.corrupted,
-            sha_512: signing.sha_512,
+            hash: signing.hash.map(|hash| match hash {
+                SigningHash::Sha1 => OtherHash::Sha1,
+                SigningHash::Sha384 => OtherHash::Sha384,
+                SigningHash::Sha512 => OtherHash::Sha512,
+            }),
             wrap: match signing.wrap {
                 // One that has to be wrapped cannot be rewritten.
                 None if signing.url_safe || signing.spaced => Wrap::Never,

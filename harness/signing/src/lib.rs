@@ -45,12 +45,14 @@ pub mod encoded_word;
 pub mod keys;
 pub mod material;
 pub mod name;
+mod other_hash;
 pub mod qualified;
 pub mod signature_header;
 pub mod signer;
 pub mod signing_string;
 
 pub use certificate::{Certificate, KeyIdForm};
+pub use other_hash::OtherHash;
 pub use signature_header::{Options, Parameter, Wrap};
 pub use signer::Signer;
 pub use signing_string::{RequestTarget, listed_headers, signing_string};

@@ -5,6 +5,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use crate::{
     certificate::KeyIdForm,
     encoded_word::{Charset, EncodedWordError, Encoding, wrap},
+    other_hash::OtherHash,
     signer::{Signer, SignerError},
     signing_string::{RequestTarget, SigningStringError, signing_string},
 };
@@ -33,8 +34,8 @@ pub struct Options {
     pub headers: Parameter,
     /// The `signature` parameter.
     pub signature: Parameter,
-    /// Whether the signature is with SHA-512, whatever the label says.
-    pub sha_512: bool,
+    /// The hash of the signature, where it is not the document's, whatever the label says.
+    pub hash: Option<OtherHash>,
     /// Whether a legal signature has one bit turned over: right in form and length, wrong in value.
     pub corrupted: bool,
     /// Whether the value is put into an encoded word.
@@ -102,10 +103,9 @@ pub fn sign<N: AsRef<str>, V: AsRef<str>>(
         Some(text) => text.clone(),
         None => signing_string(&options.listed, fields, options.target.as_ref())?,
     };
-    let mut signature = if options.sha_512 {
-        signer.sign_with_sha_512(text.as_bytes())?
-    } else {
-        signer.sign(text.as_bytes())?
+    let mut signature = match options.hash {
+        Some(hash) => signer.sign_with(hash, text.as_bytes())?,
+        None => signer.sign(text.as_bytes())?,
     };
     if options.corrupted {
         signature = corrupted(&signature);

@@ -10,16 +10,14 @@ use std::{
 use aws_lc_rs::{
     digest,
     rand::{SecureRandom as _, SystemRandom},
-    signature::{
-        KeyPair, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RSA_PKCS1_SHA512, RsaKeyPair,
-        UnparsedPublicKey,
-    },
+    signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use crate::{
     certificate::{Certificate, CertificateError},
     command::{self, CommandError},
+    other_hash::{self, OtherHash},
 };
 
 /// The shortest and the longest modulus that is taken, in bits.
@@ -158,15 +156,13 @@ impl Signer {
         &self.shared.certificate
     }
 
-    /// The base64 of a signature with SHA-512, which no label of the document means. A program that signs has
-    /// no other hash: its signature is then one that is wrong.
-    pub fn sign_with_sha_512(&self, signing_string: &[u8]) -> Result<String, SignerError> {
+    /// The base64 of a signature with another hash, which no label of the document means. A program that
+    /// signs has no other hash: its signature is then one that is wrong.
+    pub fn sign_with(&self, hash: OtherHash, signing_string: &[u8]) -> Result<String, SignerError> {
         let Key::Rsa(key) = &self.shared.key else {
             return self.sign(&[signing_string, b" "].concat());
         };
-        let mut signature = vec![0; key.public_modulus_len()];
-        key.sign(&RSA_PKCS1_SHA512, &SystemRandom::new(), signing_string, &mut signature)
-            .map_err(|_| SignerError::Refused)?;
+        let signature = other_hash::sign(key, hash, signing_string).ok_or(SignerError::Refused)?;
         Ok(BASE64_STANDARD.encode(signature))
     }
 

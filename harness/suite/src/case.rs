@@ -87,6 +87,12 @@ impl Case {
         }
     }
 
+    /// Makes its request the first and only one of a connection.
+    pub(crate) fn on_a_connection_of_its_own(&mut self) {
+        Arc::make_mut(&mut self.request).exact = true;
+        self.changes.push("comes over a connection of its own".to_owned());
+    }
+
     /// A mistake in it, at its place.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         Problem { line: self.line, column: self.column, ..Problem::of_file(&self.file, message) }

@@ -147,7 +147,6 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 }
 
 /// How a request is signed, where not as the document says. Texts may hold placeholders.
-#[expect(clippy::struct_excessive_bools, reason = "each is a word of a case file")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Signing {
@@ -166,9 +165,8 @@ pub struct Signing {
     pub key_id: Option<Value>,
     /// Text to state as signature.
     pub signature: Option<String>,
-    /// Signs with SHA-512, whatever the algorithm says.
-    #[serde(rename = "sha-512")]
-    pub sha_512: bool,
+    /// The hash to sign with, whatever the algorithm says.
+    pub hash: Option<SigningHash>,
     /// Turns over the last bit of the signature.
     pub corrupted: bool,
     /// Writes the signature in the URL-safe alphabet of base64 (RFC 4648, section 5).
@@ -233,6 +231,20 @@ pub enum Party {
     OtherEarly,
     /// That TPP's, with a certificate without a role for payments or accounts.
     OtherRole,
+}
+
+/// A hash that the document does not name for signatures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SigningHash {
+    /// SHA-1.
+    #[serde(rename = "sha-1")]
+    Sha1,
+    /// SHA-384.
+    #[serde(rename = "sha-384")]
+    Sha384,
+    /// SHA-512.
+    #[serde(rename = "sha-512")]
+    Sha512,
 }
 
 /// What is put into an encoded word, and its character set and encoding.

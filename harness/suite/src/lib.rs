@@ -29,7 +29,9 @@ mod together;
 
 pub use case::{Case, Preparation};
 pub use coverage::Coverage;
-pub use definition::{Depth, IfControlRefused, Party, SignatureParameter, Signing, StepExpect, Wrap};
+pub use definition::{
+    Depth, IfControlRefused, Party, SignatureParameter, Signing, SigningHash, StepExpect, Wrap,
+};
 pub use draft::{Draft, Move};
 pub use expectation::{Expectation, Refusal};
 pub use location::Location;

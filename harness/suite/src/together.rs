@@ -38,9 +38,10 @@ pub(crate) fn surrounded<'a>(
         let mut control = Draft::plain(operation);
         let lawful = lawful.into_iter().filter(|one| added(&mut control, one, parts)).collect::<Vec<_>>();
         let Some((case, Due::Accepted { .. })) = control.case(parts) else { continue };
-        if lawful.is_empty() {
+        if lawful.is_empty() && !surrounding.own_connection {
             continue;
         }
+        let first_case = cases.len();
         let own = format!("{}/{}", of_operation(plain, operation), surrounding.name);
         let control = Case { id: own.clone(), ..case };
         cases.push(control.clone());
@@ -71,6 +72,9 @@ pub(crate) fn surrounded<'a>(
             }
             let id = format!("{}/{}", id(clause, operation, form), surrounding.name);
             cases.push(Case { id, line: form.line, depth: *depth, control: Some(control), ..case });
+        }
+        if surrounding.own_connection {
+            cases[first_case..].iter_mut().for_each(Case::on_a_connection_of_its_own);
         }
     }
     cases

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{header::FREE, lists, title};
 use crate::header::parts;
 use crate::operation::Operation;
-use crate::rules::{Effect, Entry, Place, Then};
+use crate::rules::{Beside, Effect, Entry, Place, Then};
 
 /// Members that a payment may have, with the operations that have them.
 const MEMBERS: [(&str, &[Operation]); 13] = [
@@ -54,7 +54,7 @@ fn not_asked_beside(entry: &Entry) -> Vec<Entry> {
             let says =
                 format!("{} breaks it only of requests with {}.", title(treatment.operation), words(place));
             let name = format!("{}-beside-{}", entry.name, kebab(place));
-            Entry::new(name, vec![Effect::TreatsBeside(*treatment, place)], says)
+            Entry::new(name, vec![Effect::TreatsBeside(*treatment, Beside::Value(place))], says)
         })
         .collect()
 }

@@ -94,7 +94,7 @@ const DIGEST: [(&str, D, &str); 17] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 42] = [
+const SIGNATURE: [(&str, S, &str); 43] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -206,6 +206,11 @@ const SIGNATURE: [(&str, S, &str); 42] = [
         "signature.value.hash/sha-1",
         S::OtherHash(Hash::Sha1),
         "A signature with SHA-1 is accepted, whatever its label says.",
+    ),
+    (
+        "signature.value.hash/sha-384",
+        S::OtherHash(Hash::Sha384),
+        "A signature with SHA-384 is accepted, whatever its label says.",
     ),
     (
         "signature.value.hash/sha-512",

@@ -1,12 +1,12 @@
 //! Faults that show only beside something else that is lawful: a rule that is not asked where a request has a
-//! certain header, parameter or member.
+//! certain header, parameter or member, or a certain turn on its connection.
 
 use serde_json::Value;
 
 use super::title;
 use crate::date;
 use crate::operation::Operation;
-use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
+use crate::rules::{Beside, Effect, Entry, Place, Then, Treatment, Turn, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
@@ -68,11 +68,33 @@ pub(super) fn faults() -> Vec<Entry> {
             Treatment { operation: *operation, place: Place::Body(pointer), when: *when, then: *then };
         Entry::new(
             format!("{clause}/not-asked-beside-{name}"),
-            vec![Effect::TreatsBeside(treatment, *place)],
+            vec![Effect::TreatsBeside(treatment, Beside::Value(*place))],
             format!("{} does not ask this of requests with {}.", title(*operation), words(*place)),
         )
     };
-    each.map(entry).collect()
+    each.map(entry).chain(by_turn()).collect()
+}
+
+/// The same rules, which are asked of some requests of a connection and not of others.
+fn by_turn() -> Vec<Entry> {
+    const TURNS: [(&str, Turn, &str); 3] = [
+        ("of-the-first-on-a-connection", Turn::First, "the first request of a connection"),
+        ("of-the-second-on-a-connection", Turn::After(1), "further requests of a connection"),
+        ("after-fifty-on-a-connection", Turn::After(50), "requests of a connection after fifty others"),
+    ];
+    let mut faults = Vec::new();
+    for ((clause, operation, pointer, when, then), _) in SKIPPED {
+        let place = Place::Body(pointer);
+        let treatment = Treatment { operation, place, when, then };
+        faults.extend(TURNS.map(|(name, turn, words)| {
+            Entry::new(
+                format!("{clause}/not-asked-{name}"),
+                vec![Effect::TreatsBeside(treatment, Beside::Turn(turn))],
+                format!("{} does not ask this of {words}.", title(operation)),
+            )
+        }));
+    }
+    faults
 }
 
 fn words(place: Place) -> String {

@@ -234,6 +234,7 @@ pub(crate) enum SignatureBreach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hash {
     Sha1,
+    Sha384,
     Sha512,
 }
 

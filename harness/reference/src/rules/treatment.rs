@@ -35,11 +35,49 @@ pub(crate) enum Place {
 
 impl Place {
     /// Whether a request has a value there.
-    pub(crate) fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
+    fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
         match self {
             Self::Header(name) => fields.bytes(name).is_some(),
             Self::Query(name) => parameter(uri, name).is_some(),
             Self::Body(pointer) => body.pointer(pointer).is_some(),
+        }
+    }
+}
+
+/// What a request has besides its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    pub(crate) fields: Fields<'a>,
+    pub(crate) uri: &'a Uri,
+    /// How many requests came before it on its connection; 0 without one.
+    pub(crate) turn: usize,
+}
+
+/// What else is so where a value is treated in a way of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Beside {
+    /// There is a value at another place.
+    Value(Place),
+    /// The request has this turn on its connection.
+    Turn(Turn),
+}
+
+/// Which requests of a connection are meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    /// The first one.
+    First,
+    /// Those after so many.
+    After(usize),
+}
+
+impl Beside {
+    /// Whether it is so of a request.
+    pub(crate) fn is_so(self, head: Head<'_>, body: &Value) -> bool {
+        match self {
+            Self::Value(place) => place.has_value(head.fields, head.uri, body),
+            Self::Turn(Turn::First) => head.turn == 0,
+            Self::Turn(Turn::After(count)) => head.turn >= count,
         }
     }
 }

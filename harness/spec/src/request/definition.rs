@@ -33,12 +33,16 @@ pub(super) struct File {
 /// What else may be there when a mistake is made: lawful forms by place and label, of which the place may end
 /// with `*`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Surrounding {
     /// Name, a part of case ids.
     pub name: String,
     /// The forms: `header/* present`, or the label alone of a form of the request as a whole.
+    #[serde(default)]
     pub forms: Vec<String>,
+    /// Whether the mistake is the first and only request of a connection.
+    #[serde(default)]
+    pub own_connection: bool,
     /// Whether every mistake is met in it, and not only the first of each sort of each clause.
     #[serde(default)]
     pub every: bool,

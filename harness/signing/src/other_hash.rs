@@ -1,0 +1,85 @@
+//! Signatures with another hash than the document's RSA-SHA256: a bank that verifies must refuse them.
+
+use aws_lc_rs::{
+    digest::{self, SHA1_FOR_LEGACY_USE_ONLY},
+    encoding::{AsDer as _, Pkcs8V1Der},
+    rand::SystemRandom,
+    signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RsaKeyPair},
+};
+use num_bigint::BigUint;
+use pkcs8::PrivateKeyInfoRef;
+
+/// A hash that the document does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherHash {
+    /// SHA-1.
+    Sha1,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+}
+
+/// What stands before a SHA-1 hash in what is signed: its `DigestInfo` (RFC 8017, section 9.2, note 1).
+const SHA_1_INFO: [u8; 15] =
+    [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
+
+/// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash. `None` if the
+/// library refuses.
+pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Vec<u8>> {
+    let padding = match hash {
+        // The library verifies such signatures, and makes none.
+        OtherHash::Sha1 => return sign_with_sha_1(key, bytes),
+        OtherHash::Sha384 => &RSA_PKCS1_SHA384,
+        OtherHash::Sha512 => &RSA_PKCS1_SHA512,
+    };
+    let mut signature = vec![0; key.public_modulus_len()];
+    key.sign(padding, &SystemRandom::new(), bytes, &mut signature).ok()?;
+    Some(signature)
+}
+
+/// Section 9.2 (EMSA-PKCS1-v1_5) and 5.2.1 (RSASP1) of RFC 8017.
+fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
+    let der: Pkcs8V1Der<'_> = key.as_der().ok()?;
+    let info = PrivateKeyInfoRef::try_from(der.as_ref()).ok()?;
+    let private = pkcs1::RsaPrivateKey::try_from(info.private_key.as_bytes()).ok()?;
+    let hash = digest::digest(&SHA1_FOR_LEGACY_USE_ONLY, bytes);
+    let length = key.public_modulus_len();
+    let padding = length.checked_sub(SHA_1_INFO.len() + hash.as_ref().len() + 3)?;
+    let message = [&[0, 1][..], &vec![0xff; padding], &[0], &SHA_1_INFO, hash.as_ref()].concat();
+    let number = |bytes: &[u8]| BigUint::from_bytes_be(bytes);
+    let (exponent, modulus) =
+        (number(private.private_exponent.as_bytes()), number(private.modulus.as_bytes()));
+    let signature = number(&message).modpow(&exponent, &modulus).to_bytes_be();
+    Some([vec![0; length.checked_sub(signature.len())?], signature].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::signature::{
+        KeyPair as _, RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY, RSA_PKCS1_2048_8192_SHA256,
+        RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, UnparsedPublicKey,
+    };
+
+    use super::*;
+
+    #[test]
+    fn each_is_verified_with_its_own_hash_and_with_no_other() {
+        let pem = pem::parse(include_str!("../../../fixtures/keys/tpp.key.pem")).unwrap();
+        let key = RsaKeyPair::from_pkcs8(pem.contents()).unwrap();
+        let verifiers = [
+            (Some(OtherHash::Sha1), &RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY),
+            (Some(OtherHash::Sha384), &RSA_PKCS1_2048_8192_SHA384),
+            (Some(OtherHash::Sha512), &RSA_PKCS1_2048_8192_SHA512),
+            (None, &RSA_PKCS1_2048_8192_SHA256),
+        ];
+        for made in [OtherHash::Sha1, OtherHash::Sha384, OtherHash::Sha512] {
+            let signature = sign(&key, made, b"date: today").unwrap();
+            for (hash, verifier) in verifiers {
+                let public = UnparsedPublicKey::new(verifier, key.public_key());
+                let holds = public.verify(b"date: today", &signature).is_ok();
+                assert_eq!(holds, hash == Some(made), "{made:?} by {hash:?}");
+            }
+        }
+    }
+}
