@@ -4,7 +4,7 @@ use std::{fs, time::SystemTime};
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::Exit;
-use xs2aspec_runner::forms::Forms;
+use xs2aspec_runner::certificate_encoding::CertificateEncoding;
 use xs2aspec_signing::{
     Certificate, KeyIdForm,
     certificate::{NameForm, SerialForm},
@@ -58,9 +58,9 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     }
     let declared = args.target.as_deref().map(|target| target::profile(target, &profiles)).transpose()?;
     if let Some(profile) = declared {
-        let forms = Forms::of(&profile.choices, &spec.choices).map_err(Failure::input)?;
-        forms.fit(&certificate).map_err(Failure::input)?;
-        say!("keyId            {}   [as {} declares it]", certificate.key_id(&forms.key_id), profile.name);
+        let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).map_err(Failure::input)?;
+        encoding.fit(&certificate).map_err(Failure::input)?;
+        say!("keyId            {}   [as {} declares it]", certificate.key_id(&encoding.key_id), profile.name);
         return Ok(Exit::Conforms);
     }
     for serial in SerialForm::ALL {

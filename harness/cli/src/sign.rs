@@ -9,7 +9,7 @@ use std::{
 use chrono::Utc;
 use reqwest::Url;
 use xs2aspec_record::Exit;
-use xs2aspec_runner::{Profile, forms::Forms, profile};
+use xs2aspec_runner::{Profile, certificate_encoding::CertificateEncoding, profile};
 use xs2aspec_signing::{
     Options, RequestTarget, Signer,
     diagnosis::{self, Received},
@@ -36,8 +36,8 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     let profile = args.target.as_deref().map(|target| target::profile(target, &profiles)).transpose()?;
     let signer = signer(args, profile.as_ref())?;
     let choices = profile.as_ref().map(|profile| profile.choices.clone()).unwrap_or_default();
-    let forms = Forms::of(&choices, &spec.choices).map_err(Failure::input)?;
-    forms.fit(signer.certificate()).map_err(Failure::input)?;
+    let encoding = CertificateEncoding::of(&choices, &spec.choices).map_err(Failure::input)?;
+    encoding.fit(signer.certificate()).map_err(Failure::input)?;
     let added = complete(&mut request, args, &spec);
     let has_target = args.list.iter().any(|name| name == "(request-target)");
     let listed = if args.list.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     let options = Options {
         listed,
         target: request.target.clone().filter(|_| has_target),
-        key_id_form: forms.key_id.clone(),
+        key_id_form: encoding.key_id.clone(),
         ..Options::default()
     };
     let made = signature_header::sign(&signer, &request.fields, &options).map_err(Failure::input)?;
@@ -56,7 +56,7 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     if !added.is_empty() {
         eprintln!("added    {}", added.join(", "));
     }
-    eprintln!("keyId    {}", certificate.key_id(&forms.key_id));
+    eprintln!("keyId    {}", certificate.key_id(&encoding.key_id));
     eprintln!("signed   with the ends of lines as \\n; there is none behind the last");
     eprintln!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
     request.fields.extend(spec.certificate_header.map(|name| (name, certificate.header_value())));

@@ -1,7 +1,6 @@
 //! Asks a target and judges its answers.
 //!
-//! - [`profile`]: what must be known of a target.
-//! - [`fit`]: whether that fits the suite.
+//! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it names.
 //! - [`fill`] and [`request_signer`]: the request as bytes, digested and signed.
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`judge`]: what a case comes to.
@@ -12,14 +11,13 @@
 //! - [`resume`]: the rest of a run that was killed; [`rejudge`](mod@rejudge): recorded answers judged again.
 
 mod answer_checks;
+pub mod certificate_encoding;
 mod codes;
 mod culprits;
 pub mod doctor;
 pub mod drawn;
 pub mod exchange;
 pub mod fill;
-pub mod fit;
-pub mod forms;
 pub mod judge;
 pub mod levels;
 pub mod mask;

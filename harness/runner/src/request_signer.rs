@@ -16,7 +16,7 @@ use xs2aspec_signing::{
 use xs2aspec_suite::{Party, SignatureParameter, Signing, SigningHash, Wrap as WrapForm};
 
 use crate::{
-    forms::{CertificateForm, FormError, Forms},
+    certificate_encoding::{CertificateEncoding, CertificateEncodingError, CertificateForm},
     profile::hex,
 };
 
@@ -37,7 +37,7 @@ pub struct RequestSigner {
     own: Arc<Signer>,
     other: Arc<Signer>,
     wrong: Arc<[Signer; 3]>,
-    forms: Forms,
+    encoding: CertificateEncoding,
     /// Headers that are signed where a request has them.
     signed_headers: Arc<[String]>,
 }
@@ -50,7 +50,7 @@ pub enum RequestSignerError {
     Signer(#[from] SignerError),
     /// The forms that a profile declares are none, or do not fit the certificate.
     #[error(transparent)]
-    Forms(#[from] FormError),
+    CertificateEncoding(#[from] CertificateEncodingError),
 }
 
 /// Why there is no signature.
@@ -78,32 +78,36 @@ impl SignError {
 
 impl RequestSigner {
     /// One with this key, which signs these headers where a request has them.
-    pub fn new(signer: Signer, forms: Forms, signed_headers: &[String]) -> Result<Self, RequestSignerError> {
-        forms.fit(signer.certificate())?;
+    pub fn new(
+        signer: Signer,
+        encoding: CertificateEncoding,
+        signed_headers: &[String],
+    ) -> Result<Self, RequestSignerError> {
+        encoding.fit(signer.certificate())?;
         Ok(Self {
             own: Arc::new(signer),
             other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?),
             wrong: Arc::new([wrong(0)?, wrong(1)?, wrong(2)?]),
-            forms,
+            encoding,
             signed_headers: signed_headers.into(),
         })
     }
 
-    /// The same keys and certificates in other forms; what was signed is known to both.
-    pub fn in_forms(&self, forms: Forms) -> Result<Self, RequestSignerError> {
-        forms.fit(self.own.certificate())?;
+    /// The same keys and certificates in another encoding; what was signed is known to both.
+    pub fn with_encoding(&self, encoding: CertificateEncoding) -> Result<Self, RequestSignerError> {
+        encoding.fit(self.own.certificate())?;
         Ok(Self {
             own: Arc::clone(&self.own),
             other: Arc::clone(&self.other),
             wrong: Arc::clone(&self.wrong),
-            forms,
+            encoding,
             signed_headers: Arc::clone(&self.signed_headers),
         })
     }
 
     /// How it names and sends certificates.
-    pub fn forms(&self) -> &Forms {
-        &self.forms
+    pub fn encoding(&self) -> &CertificateEncoding {
+        &self.encoding
     }
 
     /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM,
@@ -111,9 +115,9 @@ impl RequestSigner {
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
-            "" if self.forms.certificate == CertificateForm::Der => Some(certificate.header_value()),
+            "" if self.encoding.certificate == CertificateForm::Der => Some(certificate.header_value()),
             "" | "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
-            "serial" => Some(certificate.serial(self.forms.key_id.serial)),
+            "serial" => Some(certificate.serial(self.encoding.key_id.serial)),
             "serial-decimal" => Some(certificate.serial_decimal()),
             "issuer" => Some(certificate.issuer().write(&self.key_id_form(party).issuer)),
             _ => None,
@@ -178,7 +182,7 @@ impl RequestSigner {
     /// How keyId names a party's certificate. A text of one's own is for the issuer of the own certificate:
     /// that of another one is written by RFC 4514.
     fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
-        let form = self.forms.key_id.clone();
+        let form = self.encoding.key_id.clone();
         let is_own = || self.signer(party).certificate().issuer() == self.own.certificate().issuer();
         match form.issuer {
             NameForm::Template(_) if !is_own() => KeyIdForm { issuer: NameForm::Rfc4514, ..form },
@@ -291,13 +295,13 @@ mod tests {
         SigningSpec::load(&Tree::embedded()).unwrap()
     }
 
-    fn signer_with(forms: Forms) -> Result<RequestSigner, RequestSignerError> {
+    fn signer_with(encoding: CertificateEncoding) -> Result<RequestSigner, RequestSignerError> {
         let signer = Signer::from_pem(TEST_KEY, TEST_CERTIFICATE).unwrap();
-        RequestSigner::new(signer, forms, &spec().signed_headers)
+        RequestSigner::new(signer, encoding, &spec().signed_headers)
     }
 
     fn request_signer() -> RequestSigner {
-        signer_with(Forms::default()).unwrap()
+        signer_with(CertificateEncoding::default()).unwrap()
     }
 
     fn signed(signing: Value) -> String {
@@ -396,7 +400,7 @@ mod tests {
     fn a_profile_declares_the_forms_and_an_unknown_one_names_those_that_are_known() {
         let forms = |choices: &[(&str, &str)]| {
             let choices = choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            Forms::of(&choices.collect(), &spec().choices).map_err(RequestSignerError::from)
+            CertificateEncoding::of(&choices.collect(), &spec().choices).map_err(RequestSignerError::from)
         };
         let usual = forms(&[("payment.success-status", "201"), ("key-id.serial", "any")]).unwrap();
         assert_eq!(usual, forms(&[]).unwrap());

@@ -1,7 +1,7 @@
 //! What requests are filled with.
 
 use super::*;
-use crate::forms::Forms;
+use crate::certificate_encoding::CertificateEncoding;
 use serde_json::json;
 
 #[test]
@@ -48,7 +48,7 @@ fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<WireR
     let builder = RequestBuilder {
         request_signer: &RequestSigner::new(
             profile.signer().unwrap(),
-            Forms::default(),
+            CertificateEncoding::default(),
             &["date".to_owned()],
         )
         .unwrap(),
@@ -103,7 +103,7 @@ fn signing_is_filled_and_another_certificate_is_sent_and_named() {
 #[test]
 fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
     let profile = Profile::reference("http://127.0.0.1:1").unwrap();
-    let signer = RequestSigner::new(profile.signer().unwrap(), Forms::default(), &[]).unwrap();
+    let signer = RequestSigner::new(profile.signer().unwrap(), CertificateEncoding::default(), &[]).unwrap();
     let value = |case, step, name| {
         let builder = RequestBuilder {
             request_signer: &signer,

@@ -5,6 +5,7 @@ mod error;
 mod file;
 mod levels;
 mod prepare;
+pub mod validate;
 mod values;
 
 use std::{

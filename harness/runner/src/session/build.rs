@@ -14,13 +14,12 @@ use xs2aspec_suite::{Case, Suite};
 
 use super::{Done, Session, SessionError};
 use crate::{
+    certificate_encoding::CertificateEncoding,
     exchange::{Exchanger, InProcess},
-    fit,
-    forms::Forms,
     judge::{self, Outcome},
     levels::Levels,
     mask::Masker,
-    profile::{AuthorizedProfile, Profile},
+    profile::{AuthorizedProfile, Profile, validate},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{self, Gate, Live, Pace, Replay, RequestCache, Transport},
 };
@@ -35,11 +34,12 @@ impl Session {
         now: DateTime<Utc>,
     ) -> Result<Self, SessionError> {
         let (profile, permission) = profile.into_parts();
-        fit::check(&suite, &profile)?;
+        validate::check(&suite, &profile)?;
         let signing = &suite.spec().signing;
-        let forms = Forms::of(&profile.choices, &signing.choices).map_err(RequestSignerError::from)?;
+        let encoding =
+            CertificateEncoding::of(&profile.choices, &signing.choices).map_err(RequestSignerError::from)?;
         let signer = profile.signer().map_err(RequestSignerError::from)?;
-        let request_signer = RequestSigner::new(signer, forms, &signing.signed_headers)?;
+        let request_signer = RequestSigner::new(signer, encoding, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
         let live = Live::new(gate, Pace::new(profile.limits.clone()), None);
         Self::of(suite, profile, (seed, now), Arc::new(request_signer), live)
@@ -56,12 +56,12 @@ impl Session {
         inside: Option<InProcess>,
     ) -> Result<Self, SessionError> {
         let (mut profile, permission) = profile.into_parts();
-        let forms = Forms::of(&profile.choices, &self.suite.spec().signing.choices)
+        let encoding = CertificateEncoding::of(&profile.choices, &self.suite.spec().signing.choices)
             .map_err(RequestSignerError::from)?;
-        let (request_signer, requests) = if forms == *self.request_signer.forms() {
+        let (request_signer, requests) = if encoding == *self.request_signer.encoding() {
             (Arc::clone(&self.request_signer), Arc::clone(requests))
         } else {
-            (Arc::new(self.request_signer.in_forms(forms)?), Arc::default())
+            (Arc::new(self.request_signer.with_encoding(encoding)?), Arc::default())
         };
         let exchanger = match inside {
             Some(inside) => Exchanger::inside(&profile, inside)?,

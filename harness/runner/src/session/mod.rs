@@ -34,11 +34,11 @@ pub(crate) use crate::transport::micros;
 use crate::{
     exchange::{Answer, ExchangeError},
     fill::WireRequest,
-    fit::Misfit,
     judge::{self, Examined, Outcome},
     levels::{LevelError, Levels},
     mask::Masker,
     profile::Profile,
+    profile::validate::ProfileMismatch,
     request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport},
     unconfirmed::unconfirm,
@@ -58,7 +58,7 @@ pub enum SessionError {
     Exchange(#[from] ExchangeError),
     /// The profile names what the suite does not know.
     #[error(transparent)]
-    Misfit(#[from] Misfit),
+    ProfileMismatch(#[from] ProfileMismatch),
     /// A level of a clause that the suite does not know.
     #[error(transparent)]
     Level(#[from] LevelError),

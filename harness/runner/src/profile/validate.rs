@@ -9,7 +9,7 @@ use crate::profile::Profile;
 
 /// What a profile says of the suite and is not so. Exit code 2.
 #[derive(Debug, thiserror::Error)]
-pub enum Misfit {
+pub enum ProfileMismatch {
     /// A choice that no clause leaves.
     #[error("`[choices]` of the target profile: no clause leaves a choice `{key}`{near}")]
     Choice {
@@ -52,18 +52,18 @@ pub enum Misfit {
 }
 
 /// Looks at all that a profile says of the suite.
-pub(crate) fn check(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
+pub(crate) fn check(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
     choices(suite, profile)?;
     operations(suite, profile)
 }
 
-fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
+fn choices(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
     // Values by key: the usual one, and those that cases tell apart.
     let mut known = BTreeMap::<&str, (BTreeSet<&str>, bool)>::new();
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
             if profile.choices.get(&choice.key).is_some_and(|value| value == "fail") {
-                return Err(Misfit::Fail { key: choice.key.clone(), clause: clause.id.clone() });
+                return Err(ProfileMismatch::Fail { key: choice.key.clone(), clause: clause.id.clone() });
             }
             known.entry(&choice.key).or_default().0.insert(&choice.default);
         }
@@ -81,12 +81,12 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
     }
     for (key, value) in &profile.choices {
         let Some((names, told_apart)) = known.get(key.as_str()) else {
-            return Err(Misfit::Choice { key: key.clone(), near: near(key, known.into_keys()) });
+            return Err(ProfileMismatch::Choice { key: key.clone(), near: near(key, known.into_keys()) });
         };
         let is_status = suite.answers().success_statuses().any(|status| status == key);
         let fits = match () {
             () if is_status => value.parse().is_ok_and(|status: u16| (200..300).contains(&status)),
-            // Who writes the certificate knows the forms ([`crate::forms::Forms`]).
+            // Who writes the certificate knows the forms ([`crate::certificate_encoding::CertificateEncoding`]).
             () if suite.spec().signing.choices.find(key).is_some() => true,
             () if *told_apart => names.contains(value.as_str()),
             () => true,
@@ -94,13 +94,13 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
         if !fits {
             let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let known = if is_status { "a status of 200 to 299".to_owned() } else { names };
-            return Err(Misfit::Value { key: key.clone(), found: value.clone(), known });
+            return Err(ProfileMismatch::Value { key: key.clone(), found: value.clone(), known });
         }
     }
     Ok(())
 }
 
-fn operations(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
+fn operations(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
     let requests = |case: &'_ Case| -> Vec<String> {
         let steps = case.before.iter().map(|step| &step.request);
         steps.chain([&case.request]).map(|request| request.operation.clone()).collect()
@@ -112,7 +112,7 @@ fn operations(suite: &Suite, profile: &Profile) -> Result<(), Misfit> {
         None => Ok(()),
         Some((table, name)) => {
             let near = near(name, known.iter().map(String::as_str));
-            Err(Misfit::Operation { table, name: name.clone(), near })
+            Err(ProfileMismatch::Operation { table, name: name.clone(), near })
         }
     }
 }

@@ -12,7 +12,7 @@ use xs2aspec_suite::{CertificateChoices, FormChoice};
 /// How certificates are named and sent where the document leaves that to the bank, and its profile declares
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Forms {
+pub struct CertificateEncoding {
     /// How keyId names a certificate.
     pub key_id: KeyIdForm,
     /// How its header has it.
@@ -45,14 +45,17 @@ impl fmt::Display for CertificateForm {
     }
 }
 
-impl Forms {
+impl CertificateEncoding {
     /// The forms that the choices of a profile declare.
-    pub fn of(said: &BTreeMap<String, String>, spec: &CertificateChoices) -> Result<Self, FormError> {
+    pub fn of(
+        said: &BTreeMap<String, String>,
+        spec: &CertificateChoices,
+    ) -> Result<Self, CertificateEncodingError> {
         let issuer_key = spec.issuer.as_ref().map(|choice| choice.key.clone()).unwrap_or_default();
         let issuer = match said.get(&issuer_key).filter(|text| Template::is_meant(text)) {
             Some(text) => Template::read(text)
                 .map(NameForm::Template)
-                .map_err(|error| FormError::Issuer { key: issuer_key.clone(), error })?,
+                .map_err(|error| CertificateEncodingError::Issuer { key: issuer_key.clone(), error })?,
             None => declared(said, spec.issuer.as_ref(), &NameForm::ALL)?,
         };
         Ok(Self {
@@ -63,12 +66,12 @@ impl Forms {
     }
 
     /// Whether the issuer of this certificate has all that a template wants of it.
-    pub fn fit(&self, certificate: &Certificate) -> Result<(), FormError> {
+    pub fn fit(&self, certificate: &Certificate) -> Result<(), CertificateEncodingError> {
         match &self.key_id.issuer {
             NameForm::Template(template) => template
                 .write(&certificate.issuer())
                 .map(drop)
-                .map_err(|error| FormError::Issuer { key: self.issuer_key.clone(), error }),
+                .map_err(|error| CertificateEncodingError::Issuer { key: self.issuer_key.clone(), error }),
             _ => Ok(()),
         }
     }
@@ -79,11 +82,11 @@ fn declared<T: Default + Clone + ToString>(
     said: &BTreeMap<String, String>,
     choice: Option<&FormChoice>,
     forms: &[T],
-) -> Result<T, FormError> {
+) -> Result<T, CertificateEncodingError> {
     match choice.and_then(|choice| Some((choice, said.get(&choice.key)?))) {
         Some((choice, said)) if !choice.usual.contains(said) => {
             let form = forms.iter().find(|form| form.to_string() == *said);
-            form.cloned().ok_or_else(|| FormError::Form {
+            form.cloned().ok_or_else(|| CertificateEncodingError::Form {
                 key: choice.key.clone(),
                 found: said.clone(),
                 known: choice.knows.clone(),
@@ -95,7 +98,7 @@ fn declared<T: Default + Clone + ToString>(
 
 /// What is wrong with the forms that a profile declares.
 #[derive(Debug, thiserror::Error)]
-pub enum FormError {
+pub enum CertificateEncodingError {
     /// A template that cannot be read, or does not fit the certificate.
     #[error("`[choices]` of the target profile: \"{key}\": {error}")]
     Issuer {
