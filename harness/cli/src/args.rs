@@ -265,6 +265,8 @@ pub(crate) enum Format {
     Ctrf,
     /// The exchanges as HTTP Archive 1.2
     Har,
+    /// Findings as SARIF 2.1.0, for code scanning
+    Sarif,
     /// Annotations of GitHub Actions
     Github,
     /// What a run prints at its end

@@ -61,6 +61,7 @@ fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsE
         Format::Html => of_file(FileFormat::Html),
         Format::Ctrf => of_file(FileFormat::Ctrf),
         Format::Har => of_file(FileFormat::Har),
+        Format::Sarif => of_file(FileFormat::Sarif),
         Format::Github => Box::new(Github::default()),
         Format::Terminal => Box::new(Terminal::default()),
     };

@@ -2,7 +2,8 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use xs2aspec_record::{CaseVerdict, Finding, Level};
+use sha2::{Digest as _, Sha256};
+use xs2aspec_record::{CaseVerdict, Finding, Level, Place};
 
 use crate::{
     format::block,
@@ -30,19 +31,47 @@ pub(crate) struct Findings {
     beyond: HashMap<Level, usize>,
 }
 
+/// Witnesses of a finding that are named besides the smallest.
+const NAMED: usize = 20;
+
 /// One thing that is wrong.
 #[derive(Debug)]
-struct Found {
-    level: Level,
+pub(crate) struct Found {
+    pub(crate) level: Level,
+    pub(crate) clause: String,
+    /// Where in the answer, and at which places of the request, if some were found guilty.
+    pub(crate) place: String,
+    /// What was expected and what came, as the smallest witness shows it.
+    pub(crate) mismatch: String,
+    /// The smallest witness.
+    pub(crate) witness: Witness,
+    /// The first of the others.
+    pub(crate) others: Vec<Witness>,
+    /// How many cases show it.
+    pub(crate) witnesses: usize,
     /// Level, clause and what the clause says.
     heading: String,
-    /// What is wrong, in one line.
-    line: String,
     /// What the smallest witness shows.
-    block: String,
+    pub(crate) block: String,
     /// Whether its smallest witness is a case of another clause, and how much that changes.
     rank: (bool, usize, usize),
-    witnesses: usize,
+}
+
+impl Found {
+    /// What tells it from other findings, the same in every run that finds it: clause and place.
+    pub(crate) fn fingerprint(&self) -> String {
+        let hash = Sha256::digest(format!("{}\n{}", self.clause, self.place));
+        let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        format!("{number:016x}")
+    }
+}
+
+/// A case that shows a finding.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Witness {
+    pub(crate) case: String,
+    /// The file of the case, and the line in it.
+    pub(crate) place: Option<Place>,
 }
 
 impl Findings {
@@ -62,14 +91,19 @@ impl Findings {
             found.witnesses += 1;
             let changes = report.verdict.telling_changes();
             let rank = (finding.clause != report.verdict.clause, changes.len(), changes.concat().len());
+            let mut other =
+                Witness { case: report.verdict.case.clone(), place: Some(report.verdict.place.clone()) };
             if found.witnesses == 1 || rank < found.rank {
                 found.rank = rank;
-                found.line =
-                    format!("{}: {}", block::spaced(&report.verdict.case), short(&finding.mismatch()));
+                found.mismatch = finding.mismatch();
+                std::mem::swap(&mut found.witness, &mut other);
                 found.block = block::finding_block(summary, report, finding);
                 if is_control {
                     found.block.push_str("   = nobody selected it: other cases rest on it\n");
                 }
+            }
+            if found.witnesses > 1 && found.others.len() < NAMED {
+                found.others.push(other);
             }
         }
     }
@@ -86,7 +120,7 @@ impl Findings {
         for refused in culprit.iter().flat_map(|culprit| culprit.forms()) {
             place = format!("{place} {}", refused.place);
         }
-        let key = (finding.level, finding.clause.clone(), place);
+        let key = (finding.level, finding.clause.clone(), place.clone());
         if let Some(at) = self.index.get(&key) {
             return Some(*at);
         }
@@ -97,14 +131,23 @@ impl Findings {
         let says = summary.clause(&finding.clause).map_or("", |clause| clause.says.as_str());
         self.found.push(Found {
             level: finding.level,
+            clause: finding.clause.clone(),
+            place,
+            mismatch: String::new(),
+            witness: Witness::default(),
+            others: Vec::new(),
             heading: format!("{}  {}    {}", finding.level.word(), harmless(&finding.clause), short(says)),
-            line: String::new(),
             block: String::new(),
             rank: (true, usize::MAX, usize::MAX),
             witnesses: 0,
         });
         self.index.insert(key, self.found.len() - 1);
         Some(self.found.len() - 1)
+    }
+
+    /// Those that are kept apart, in the order in which they were seen first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Found> {
+        self.found.iter()
     }
 
     /// How many findings there are of a level.
@@ -126,7 +169,8 @@ impl Findings {
             _ = writeln!(shown, "{}{witnesses}\n{}", found.heading, found.block);
         }
         for found in of_level().skip(WHOLE).take(LINES - WHOLE) {
-            _ = writeln!(shown, "{}  {}", level.word(), found.line);
+            let case = block::spaced(&found.witness.case);
+            _ = writeln!(shown, "{}  {case}: {}", level.word(), short(&found.mismatch));
         }
         let left = self.count(level) - of_level().take(LINES).count();
         if left > 0 {

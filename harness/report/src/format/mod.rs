@@ -10,11 +10,12 @@ pub mod html;
 pub mod junit;
 pub mod markdown;
 mod parts;
+pub mod sarif;
 pub mod terminal;
 
 use std::path::Path;
 
-use self::{ctrf::Ctrf, har::Archive, html::Page, junit::Junit, markdown::Summary};
+use self::{ctrf::Ctrf, har::Archive, html::Page, junit::Junit, markdown::Summary, sarif::Sarif};
 use crate::reporter::Reporter;
 
 /// A report by what it is for.
@@ -30,11 +31,13 @@ pub enum Report {
     Ctrf,
     /// `exchanges.har`
     Har,
+    /// `results.sarif`
+    Sarif,
 }
 
 impl Report {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har];
+    pub const ALL: [Self; 6] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif];
 
     /// Name of its file.
     pub const fn file(self) -> &'static str {
@@ -44,6 +47,7 @@ impl Report {
             Self::Html => "report.html",
             Self::Ctrf => "ctrf.json",
             Self::Har => "exchanges.har",
+            Self::Sarif => "results.sarif",
         }
     }
 
@@ -55,6 +59,7 @@ impl Report {
             Self::Html => Box::new(Page::default()),
             Self::Ctrf => Box::new(Ctrf::default()),
             Self::Har => Box::new(Archive::new(folder)),
+            Self::Sarif => Box::new(Sarif::default()),
         }
     }
 }

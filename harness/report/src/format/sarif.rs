@@ -1,0 +1,269 @@
+//! `results.sarif`: the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). A clause is a rule, a
+//! finding a result, and the cases that show it are its locations. Code scanning of GitHub and GitLab reads it.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use serde_json::{Value, json};
+use xs2aspec_record::{ClauseText, Level, Verdict};
+
+use crate::{
+    demanded,
+    format::{
+        block,
+        findings::{Findings, Found, Witness},
+        groups::Groups,
+    },
+    reporter::{CaseReport, Reporter},
+    summary::RunSummary,
+    text::{harmless, short},
+    words,
+};
+
+/// Where the schema of the format is.
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Name and version of what tells findings apart (section 3.27.17).
+const FINGERPRINT: &str = "clauseAndPlace/1";
+
+/// Reasons for which cases could not be judged, each a notification.
+const REASONS: usize = 50;
+
+/// The findings of a run. Nothing is written before its end.
+#[derive(Debug, Default)]
+pub struct Sarif {
+    findings: Findings,
+    /// By the reason of their waiver.
+    waived: BTreeMap<String, Findings>,
+    unjudged: Groups,
+}
+
+impl Reporter for Sarif {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+        match report.verdict.verdict {
+            Verdict::Fail | Verdict::Warn => self.findings.add(summary, report, false),
+            Verdict::Waived => {
+                let reason = words::reason(report.verdict).to_owned();
+                self.waived.entry(reason).or_default().add(summary, report, false);
+            }
+            Verdict::Inconclusive | Verdict::Error => self.unjudged.add_reason(report.verdict),
+            Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
+        }
+        Ok(())
+    }
+
+    fn control(
+        &mut self,
+        summary: &RunSummary,
+        report: &CaseReport<'_>,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.findings.add(summary, report, true);
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        let start = summary.start();
+        let mut rules = Rules::default();
+        let mut results: Vec<Value> =
+            self.findings.all().map(|found| result(summary, found, &mut rules)).collect();
+        for (reason, waived) in &self.waived {
+            for found in waived.all() {
+                let mut result = result(summary, found, &mut rules);
+                result["suppressions"] = json!([{"kind": "external", "justification": short(reason)}]);
+                results.push(result);
+            }
+        }
+        let (name, version) = start.tool.split_once(' ').unwrap_or((&start.tool, ""));
+        let mut about = json!({
+            "target": short(&start.target), "depth": start.depth, "seed": start.seed,
+            "suiteSha256": start.suite_sha256, "documentSha256": start.document_sha256,
+        });
+        for (name, number) in demanded::named(summary) {
+            about[name] = number.into();
+        }
+        let exit = summary.exit().code();
+        let run = json!({
+            "tool": {"driver": {"name": name, "version": version, "rules": rules.all}},
+            "automationDetails": {"id": format!("{name}/{}/", short(&start.target))},
+            "invocations": [{
+                "executionSuccessful": matches!(exit, 0 | 1),
+                "exitCode": exit,
+                "exitCodeDescription": format!("{}{}", summary.of_other_cases(short), summary.conclusion()),
+                "startTimeUtc": start.now,
+                "toolExecutionNotifications": self.notifications(),
+            }],
+            "results": results,
+            "columnKind": "utf16CodeUnits",
+            "properties": about,
+        });
+        let log = json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]});
+        serde_json::to_writer_pretty(&mut *out, &log)?;
+        out.write_all(b"\n")
+    }
+}
+
+impl Sarif {
+    fn notifications(&self) -> Vec<Value> {
+        let groups = self.unjudged.by_times();
+        let notification = |(reason, group): (&str, &crate::format::groups::Group)| {
+            let says = format!("{} cases could not be judged: {}", group.times, short(reason));
+            json!({"level": "warning", "message": message(&says)})
+        };
+        groups.into_iter().take(REASONS).map(notification).collect()
+    }
+}
+
+/// The clauses that are broken, in the order in which they came.
+#[derive(Default)]
+struct Rules {
+    all: Vec<Value>,
+    index: BTreeMap<String, usize>,
+}
+
+impl Rules {
+    fn position(&mut self, summary: &RunSummary, clause: &str) -> usize {
+        if let Some(known) = self.index.get(clause) {
+            return *known;
+        }
+        self.all.push(rule(clause, summary.clause(clause)));
+        self.index.insert(clause.to_owned(), self.all.len() - 1);
+        self.all.len() - 1
+    }
+}
+
+fn rule(id: &str, known: Option<&ClauseText>) -> Value {
+    let Some(clause) = known else { return json!({"id": harmless(id)}) };
+    let place = format!("{}, line {} of the document", short(&clause.section), clause.line);
+    let standard = clause.standard.as_ref().map(|standard| format!(" ({})", short(standard)));
+    let from = format!("{}{}: {place}", clause.strength.word(), standard.unwrap_or_default());
+    json!({
+        "id": harmless(id),
+        "shortDescription": message(&short(&clause.says)),
+        "fullDescription": message(&format!("{}. {from}.", short(&clause.says))),
+        "help": message(&format!("{from}. `xs2aspec explain {}` shows how it is read and its cases.", harmless(id))),
+        "defaultConfiguration": {"level": level(clause.strength.usual_level().level)},
+        "properties": {"strength": clause.strength.word(), "section": short(&clause.section), "line": clause.line},
+    })
+}
+
+fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
+    let is_denied = found.level == Level::Warn && summary.totals().denies_warnings();
+    let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
+    let again = block::again(summary, &found.witness.case);
+    let text = format!("{}: {}\nAgain: {again}", short(says), short(&found.mismatch));
+    json!({
+        "ruleId": harmless(&found.clause),
+        "ruleIndex": rules.position(summary, &found.clause),
+        "level": level(if is_denied { Level::Deny } else { found.level }),
+        "message": message(&text),
+        "locations": [location(&found.witness, None)],
+        "relatedLocations": found.others.iter().enumerate().map(|(id, other)| location(other, Some(id))).collect::<Vec<_>>(),
+        "occurrenceCount": found.witnesses,
+        "partialFingerprints": {FINGERPRINT: found.fingerprint()},
+        "properties": {"place": short(&found.place)},
+    })
+}
+
+/// Where a case stands, and its id.
+fn location(witness: &Witness, id: Option<usize>) -> Value {
+    let case = json!([{"fullyQualifiedName": harmless(&witness.case), "kind": "member"}]);
+    let mut location = json!({"logicalLocations": case});
+    if let Some(place) = &witness.place {
+        location["physicalLocation"] = json!({
+            "artifactLocation": {"uri": uri(&place.file)},
+            "region": {"startLine": place.line.max(1)},
+        });
+    }
+    if let Some(id) = id {
+        location["id"] = id.into();
+        location["message"] = message(&format!("witness {}", harmless(&witness.case)));
+    }
+    location
+}
+
+/// A path as a relative reference (RFC 3986, section 4.2).
+fn uri(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let encoded = path
+        .bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+    encoded.collect()
+}
+
+const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Deny => "error",
+        Level::Warn => "warning",
+        Level::Note => "note",
+    }
+}
+
+/// A message in plain text. Braces are placeholders (section 3.11.5), and brackets before a parenthesis a
+/// link (3.11.6): what a target wrote is neither.
+fn message(text: &str) -> Value {
+    json!({"text": text.replace('{', "{{").replace('}', "}}").replace("](", "] (")})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Run, sample::Sample};
+
+    fn drawn(sample: &Sample) -> Value {
+        let run = Run::of(&sample.finished()).unwrap();
+        serde_json::from_slice(&run.draw(&mut Sarif::default())).unwrap()
+    }
+
+    #[test]
+    fn two_cases_that_show_the_same_are_one_result_with_a_rule() {
+        let mut sample = Sample::new(4);
+        sample.verdict("periodic.months/one", Verdict::Fail);
+        sample.verdict("periodic.months/two", Verdict::Fail);
+        sample.verdict("ncbct.name/a", Verdict::Warn);
+        sample.verdict("ncbct.name/b", Verdict::Pass);
+        let log = drawn(&sample);
+        let run = &log["runs"][0];
+        let told: Vec<_> = run["results"].as_array().unwrap().iter().collect();
+        assert_eq!(told.len(), 2, "{run}");
+        let of = |clause: &str| *told.iter().find(|result| result["ruleId"] == clause).unwrap();
+        let (months, name) = (of("periodic.months"), of("ncbct.name"));
+        assert_eq!((&months["level"], &months["occurrenceCount"]), (&json!("error"), &json!(2)));
+        assert_eq!(months["relatedLocations"].as_array().unwrap().len(), 1);
+        assert_eq!(name["level"], "warning");
+        for result in [months, name] {
+            let rule = &run["tool"]["driver"]["rules"]
+                [usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+            assert_eq!(rule["id"], result["ruleId"]);
+        }
+        assert_ne!(months["partialFingerprints"], name["partialFingerprints"]);
+        assert_eq!(run["invocations"][0]["exitCode"], 1);
+    }
+
+    #[test]
+    fn what_is_waived_is_suppressed_and_what_could_not_be_judged_is_no_result() {
+        let mut sample = Sample::new(2);
+        let waived = sample.verdict("periodic.months/one", Verdict::Fail);
+        (waived.verdict, waived.reason) = (Verdict::Waived, Some("BANK-1: mended in May".to_owned()));
+        sample.verdict("ncbct.name/a", Verdict::Error).reason = Some("no answer".to_owned());
+        let log = drawn(&sample);
+        let run = &log["runs"][0];
+        let results = run["results"].as_array().unwrap();
+        assert_eq!(results.len(), 1, "{run}");
+        assert_eq!(results[0]["suppressions"][0]["justification"], "BANK-1: mended in May");
+        let notification = &run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
+        assert_eq!(notification, "1 cases could not be judged: no answer");
+    }
+
+    #[test]
+    fn what_a_target_wrote_is_no_link_and_no_placeholder() {
+        let mut sample = Sample::new(1);
+        let verdict = sample.verdict("periodic.months/one", Verdict::Fail);
+        verdict.findings[0].actual = "[here](https://evil.invalid) {0}".to_owned();
+        let text = drawn(&sample)["runs"][0]["results"][0]["message"]["text"].to_string();
+        assert!(text.contains("[here] (https") && text.contains("{{0}}"), "{text}");
+    }
+}
