@@ -71,6 +71,7 @@ fn the_examples_are_current() {
         ("report.html", "html"),
         ("ctrf.json", "ctrf"),
         ("exchanges.har", "har"),
+        ("results.sarif", "sarif"),
         ("annotations.txt", "github"),
         ("terminal.txt", "terminal"),
     ] {

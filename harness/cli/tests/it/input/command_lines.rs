@@ -50,7 +50,7 @@ const FILES: [Line; 11] = [
     (
         "run --only periodic.months.duplicate --seed 1 --fault periodic.months.duplicate/only-adjacent --base base --out base",
         1,
-        "20 newly broken",
+        " newly broken, 0 fixed",
     ),
     ("explore --budget 10 --save key.pem", 2, "key.pem"),
     ("init bare.toml", 2, "bare.toml"),

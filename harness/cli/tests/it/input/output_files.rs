@@ -23,7 +23,15 @@ fn run(out: &Path, more: &[&str]) -> (Option<i32>, String) {
 /// `/dev/full` is a disk without a free byte.
 #[test]
 fn a_disk_that_is_full_loses_no_result() {
-    let files = ["junit.xml", "summary.md", "report.html", "ctrf.json", "exchanges.har", "record.jsonl"];
+    let files = [
+        "junit.xml",
+        "summary.md",
+        "report.html",
+        "ctrf.json",
+        "exchanges.har",
+        "results.sarif",
+        "record.jsonl",
+    ];
     for file in ["record.jsonl", "exchanges.har", "junit.xml", "report.html"] {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("out");

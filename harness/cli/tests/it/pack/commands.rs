@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 use super::{KEYS, NOW, PACK, command, desk, ended, record, run};
-use crate::support::{self, KEY, xs2aspec};
+use crate::support::{self, KEY, copy_folder, xs2aspec};
 
 #[test]
 fn what_looks_at_cases_looks_at_those_of_the_pack() {
@@ -46,7 +46,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     assert!(said.contains("name the target that keeps it with --target"), "{said}");
     let folder = TempDir::new().unwrap();
     let copy = folder.path().join("pack");
-    copy_of(Path::new(PACK), &copy);
+    copy_folder(Path::new(PACK), &copy);
     let lint = |copy: &Path| xs2aspec(&["lint", "--pack", copy.to_str().unwrap()]);
     assert_eq!(lint(&copy).0, Some(0));
     // A clause begins in the files of the pack.
@@ -66,7 +66,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         begun.1
     );
     assert!(begun.1.contains(&next) && !begun.1.contains("fault"), "{}", begun.1);
-    copy_of(Path::new(PACK), &copy);
+    copy_folder(Path::new(PACK), &copy);
     // A mistake stands where somebody can open it.
     let rules = copy.join("cases/operations/accepted.yaml");
     let text = fs::read_to_string(&rules).unwrap();
@@ -201,16 +201,4 @@ async fn a_run_that_goes_on_goes_on_with_its_pack() {
     assert_eq!(exit, Some(0), "{said}");
     let verdicts = |text: &str| text.matches("{\"event\":\"verdict\"").count();
     assert_eq!(verdicts(&fs::read_to_string(&path).unwrap()), verdicts(&whole));
-}
-
-fn copy_of(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_of(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }

@@ -137,7 +137,7 @@ fn the_clean_bank_of_a_proof_leaves_a_record_like_that_of_a_run() {
     let selected = all(&events, "verdict").iter().filter(|one| one["role"] == "selected").count();
     assert_eq!(events[0]["cases"], selected);
     assert!(!all(&events, "exchange").is_empty());
-    for file in ["junit.xml", "report.html", "summary.md", "ctrf.json", "exchanges.har"] {
+    for file in ["junit.xml", "report.html", "summary.md", "ctrf.json", "exchanges.har", "results.sarif"] {
         assert!(clean.join(file).is_file(), "{file}");
     }
     let (exit, said) = xs2aspec(&["rejudge", clean.to_str().unwrap()]);

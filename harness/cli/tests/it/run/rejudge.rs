@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::support::xs2aspec;
+use crate::support::{copy_folder, xs2aspec};
 
 /// Runs, with this exit code.
 fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {
@@ -17,19 +17,6 @@ fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {
     let (exit, said) = xs2aspec(&[&fixed, more].concat());
     assert_eq!(exit, Some(expected), "{said}");
     out
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 #[test]
@@ -52,7 +39,7 @@ fn the_same_cases_come_to_the_same_verdicts() {
 fn other_cases_come_to_other_verdicts_and_say_why() {
     let folder = TempDir::new().unwrap();
     let cases = folder.path().join("cases");
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases"), &cases);
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases"), &cases);
     let out = run(folder.path(), &["--only", "periodic.months.duplicate", "--only", "periodic.months"], 0);
     let file = cases.join("periodic/months-of-execution.yaml");
     let text = fs::read_to_string(&file).unwrap();

@@ -35,6 +35,7 @@ fn every_format_counts_alike_and_is_drawn_again() {
         ("report.html", "html"),
         ("ctrf.json", "ctrf"),
         ("exchanges.har", "har"),
+        ("results.sarif", "sarif"),
     ] {
         let (exit, drawn) = xs2aspec(&["report", folder.path().to_str().unwrap(), "--format", format]);
         assert_eq!(exit, Some(0));
@@ -59,6 +60,13 @@ fn every_format_counts_alike_and_is_drawn_again() {
     }
     let took = summary["stop"].as_i64().unwrap() - summary["start"].as_i64().unwrap();
     assert!((0..600_000).contains(&took));
+
+    let sarif: Value = serde_json::from_str(&text("results.sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let denied: Vec<_> = results.iter().filter(|result| result["level"] == "error").collect();
+    let rules: Vec<_> = denied.iter().map(|result| result["ruleId"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["periodic.months.duplicate"], "a finding, however many cases show it");
+    assert_eq!(denied[0]["occurrenceCount"], with("fail"));
 
     let har: Value = serde_json::from_str(&text("exchanges.har")).unwrap();
     let entries = har["log"]["entries"].as_array().unwrap();
@@ -106,14 +114,14 @@ fn what_is_newly_broken_is_told_and_is_red() {
     let (exit, said) = diff(&clean, &faulty);
     assert_eq!(exit, Some(1), "{said}");
     assert!(
-        said.contains("20 newly broken, 0 fixed")
+        said.contains("26 newly broken, 0 fixed")
             && said.contains("- `periodic.months.duplicate/2-apart`: `expected a refusal"),
         "{said}"
     );
     let ungated = xs2aspec(&["diff", &clean, &faulty, "--gate", "none"]);
     assert_eq!((ungated.0, String::from_utf8(ungated.1).unwrap()), (Some(0), said));
     let (exit, said) = diff(&faulty, &clean);
-    assert_eq!((exit, said.contains("0 newly broken, 20 fixed")), (Some(0), true), "{said}");
+    assert_eq!((exit, said.contains("0 newly broken, 26 fixed")), (Some(0), true), "{said}");
     assert_eq!(diff(&clean, &clean).0, Some(0));
     assert!(diff(&clean, &clean).1.contains("Nothing differs."));
     assert_eq!(diff(&clean, "none").0, Some(2));

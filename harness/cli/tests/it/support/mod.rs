@@ -4,7 +4,7 @@ pub(crate) mod counting;
 pub(crate) mod network;
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::BufReader,
     path::Path,
     process::{Command, Output},
@@ -56,4 +56,18 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
         }
     }
     (verdicts, exchanges)
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
