@@ -26,6 +26,7 @@ use crate::psu;
 use crate::refusal::{Code, Refusal};
 use crate::rules::{self, Breach, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
+use crate::strictness;
 
 /// A request as it came in.
 pub(crate) struct Request<'a> {
@@ -67,9 +68,9 @@ pub(crate) fn perform(
     let fields = Fields(request.headers);
     let rules = context.rules;
     rules.treat_head(operation, fields, request.uri)?;
+    strictness::check_head(operation, fields, request.uri, rules)?;
     header::check(fields, operation, rules)?;
     let query = query::check(request.uri, operation, rules)?;
-    check_freshness(context, fields)?;
     // The basket has a body but no Digest in the document's table; one that is sent is checked all the same.
     if operation.has_body()
         && let Some(value) = fields.text(Header::Digest)
@@ -95,6 +96,7 @@ pub(crate) fn perform(
             return Err(Refusal::unauthenticated("signature.locked", says).at(Header::Signature.name()));
         }
     }
+    check_freshness(context, fields)?;
 
     if operation == Operation::Customers {
         return Ok((StatusCode::OK, customers::list(&context.state, &query, rules)));
@@ -113,6 +115,7 @@ pub(crate) fn perform(
         Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
     };
     rules.treat_body(operation, &mut members, (fields, request.uri))?;
+    strictness::check_debtor(&context.state, &members, rules)?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {
         Operation::Ncbct => {
@@ -174,12 +177,15 @@ fn test_data(
 
 /// What some banks want of a request besides: that it was not sent before, and not long ago.
 fn check_freshness(context: &Context, fields: Fields<'_>) -> Result<(), Refusal> {
-    let once = [(Variance::RequestIdOnce, Header::XRequestId), (Variance::NoReplay, Header::Signature)];
-    for (variance, header) in once {
+    let once = [
+        (Variance::RequestIdOnce, Header::XRequestId, "header.x-request-id.reuse"),
+        (Variance::NoReplay, Header::Signature, "signature.replay"),
+    ];
+    for (variance, header, rule) in once {
         let value = fields.text(header).unwrap_or_default();
         if context.rules.varied_by(variance) && !context.state.is_new(header.name(), &value) {
             let says = "expected a value that was never used, found one that was";
-            return Err(Refusal::format(format!("header.{}.reuse", header.name()), says).at(header.name()));
+            return Err(Refusal::format(rule, says).at(header.name()));
         }
     }
     if context.rules.varied_by(Variance::DateFresh) {

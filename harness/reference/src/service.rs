@@ -18,7 +18,7 @@ use tokio::time::timeout_at;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Form, Plain, Rules};
+use crate::rules::{Form, Plain, REASON, Rules};
 use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes
@@ -218,7 +218,7 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
 /// A JSON response that repeats the X-Request-ID of its request.
 fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
     let rules = service.context.rules;
-    let Plain { status, mut body, text, content_type } = answer;
+    let Plain { status, mut body, text, content_type, reason } = answer;
     let mut written = text.map(str::to_owned);
     if written.is_none() {
         rules.forms().for_each(|form| form.write(&mut body, &mut written));
@@ -237,6 +237,9 @@ fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
     let headers = response.headers_mut();
     if let Some(id) = request.get("x-request-id") {
         headers.insert("x-request-id", id.clone());
+    }
+    if let Some(reason) = reason.and_then(|reason| HeaderValue::from_str(&reason).ok()) {
+        headers.insert(REASON, reason);
     }
     // Where there is none, hyper writes the time of the machine.
     if let Some(date) = service.context.clock.date().and_then(|date| HeaderValue::from_str(&date).ok()) {

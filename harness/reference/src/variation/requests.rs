@@ -320,7 +320,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// The eleventh digit of a Norwegian account number, modulo 11 with the weights 5 4 3 2 7 6 5 4 3 2.
-fn has_check_digit(bban: &str) -> bool {
+pub(super) fn has_check_digit(bban: &str) -> bool {
     let digits: Vec<u32> = bban.chars().filter_map(|digit| digit.to_digit(10)).collect();
     let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
     digits.len() == 11
