@@ -25,10 +25,16 @@ impl Reasons {
 
     /// Cases that must be refused and were refused for another reason, by id, each with what is wrong. Where the
     /// run is whole, lines of the table that no case needs are wrong as well.
-    pub fn masked(&self, suite: &Suite, verdicts: &[CaseVerdict], is_whole: bool) -> BTreeMap<String, String> {
+    pub fn masked(
+        &self,
+        suite: &Suite,
+        verdicts: &[CaseVerdict],
+        is_whole: bool,
+    ) -> BTreeMap<String, String> {
         let names = Names::read(NAMES);
         let is_refused = |case: &&xs2aspec_suite::Case| matches!(case.expect, Expectation::Refused(_));
-        let refused: BTreeSet<&str> = suite.cases().iter().filter(is_refused).map(|case| case.id.as_str()).collect();
+        let refused: BTreeSet<&str> =
+            suite.cases().iter().filter(is_refused).map(|case| case.id.as_str()).collect();
         let (mut masked, mut used) = (BTreeMap::new(), BTreeSet::new());
         for verdict in verdicts.iter().filter(|verdict| verdict.role == Role::Selected) {
             let reason = verdict.exchange.and_then(|number| self.0.get(&number));
@@ -75,16 +81,19 @@ struct Name<'a> {
 impl<'a> Names<'a> {
     fn read(table: &'a str) -> Self {
         let lines = table.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
-        Self(lines
-            .filter_map(|(number, line)| {
-                let mut cells = line.split('\t');
-                Some(Name { line: number + 1, clause: cells.next()?, reason: cells.next()? })
-            })
-            .collect())
+        Self(
+            lines
+                .filter_map(|(number, line)| {
+                    let mut cells = line.split('\t');
+                    Some(Name { line: number + 1, clause: cells.next()?, reason: cells.next()? })
+                })
+                .collect(),
+        )
     }
 
     fn same(&self, clause: &str, reason: &str) -> Same {
-        let is_below = |name: &str, other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
+        let is_below =
+            |name: &str, other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
         if clause == reason || is_below(clause, reason) || is_below(reason, clause) {
             return Same::Name;
         }
@@ -95,7 +104,7 @@ impl<'a> Names<'a> {
 impl Name<'_> {
     fn fits(&self, clause: &str, reason: &str) -> bool {
         let part = |pattern: &str, name: &str| match pattern.split_once('*') {
-            None => (pattern == name).then(|| None),
+            None => (pattern == name).then_some(None),
             Some((front, back)) => {
                 let rest = name.strip_prefix(front)?.strip_suffix(back)?;
                 (!rest.is_empty()).then(|| Some(rest.to_owned()))

@@ -159,8 +159,7 @@ impl Shared {
         let gives_reasons = matches!(bank, BankVariant::Style(style) if style.gives_reasons());
         if gives_reasons {
             // They stand in the answers, which a shared session does not keep.
-            let session =
-                |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
+            let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
             over_tcp(suite, bank, (options, only), session, sink).await?;
         } else if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;

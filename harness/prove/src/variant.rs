@@ -243,6 +243,9 @@ mod tests {
         assert_eq!(bank.arguments(), ["--style", "strict", "--fault", "basket.mix/first-payment-only"]);
         assert_eq!((bank.kind(), bank.clause()), (Kind::Fault, "basket.mix"));
         assert_eq!(bank.variations().len(), style.variations().len());
-        assert_eq!(BankVariant::drawn(3, 5).map(BankVariant::name).collect::<Vec<_>>(), ["clean", "drawn-5", "drawn-6", "drawn-7"]);
+        assert_eq!(
+            BankVariant::drawn(3, 5).map(BankVariant::name).collect::<Vec<_>>(),
+            ["clean", "drawn-5", "drawn-6", "drawn-7"]
+        );
     }
 }

@@ -24,7 +24,7 @@ use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{self, Breach, Rules, StateBreach, Variance};
+use crate::rules::{self, Breach, Form, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
 use crate::strictness;
 
@@ -77,7 +77,10 @@ pub(crate) fn perform(
     {
         digest::check(&value, request.body, operation, rules)?;
     }
+    // The router takes the prefix away, which was signed with the rest.
+    let prefix = rules.forms().find_map(Form::prefix).unwrap_or_default();
     let target = request.uri.path_and_query().map_or_else(|| request.uri.path(), |target| target.as_str());
+    let target = format!("{prefix}{target}");
     let not_required = |header| rules.broken_by(Breach::HeaderNotRequired(header, operation));
     let unsigned = [Header::Signature, Header::TppSignatureCertificate]
         .into_iter()
@@ -88,7 +91,7 @@ pub(crate) fn perform(
         context.state.cancel(id, product, context.clock.today());
     }
     if !unsigned && !rules.broken_by(Breach::NotVerified(operation)) {
-        let verified = authentication::verify(fields, request.method, target, &context.certificates, rules);
+        let verified = authentication::verify(fields, request.method, &target, &context.certificates, rules);
         let wrong_before = context.state.count_wrong_signatures(verified.is_ok());
         verified?;
         if rules.state_breach() == Some(StateBreach::LockedAfterFive) && wrong_before >= 5 {

@@ -123,6 +123,11 @@ async fn serve(
 fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Plain {
     let mut answer = Plain::new(refusal.status, refusal.body());
     rules.forms().for_each(|form| form.refuse(operation, refusal, &mut answer));
+    // What is created and rejected has the status of what is created.
+    rules
+        .forms()
+        .filter(|form| matches!(form, Form::Creates(_)))
+        .for_each(|form| form.accept("", &mut answer));
     answer
 }
 

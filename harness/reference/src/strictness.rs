@@ -29,13 +29,8 @@ const FORWARDED: &[Operation] =
 const GEO_LOCATION: &str = "psu-geo-location";
 
 /// The operations whose headers and parameters the document shows.
-const SHOWN: [Operation; 5] = [
-    Operation::Basket,
-    Operation::Ncbct,
-    Operation::Periodic,
-    Operation::Customers,
-    Operation::Transaction,
-];
+const SHOWN: [Operation; 5] =
+    [Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Customers, Operation::Transaction];
 
 /// Looks at header names and query parameters.
 pub(crate) fn check_head(
@@ -83,25 +78,19 @@ fn refuse(says: impl Into<String>) -> Refusal {
 }
 
 /// Looks for the account of the debtor. A number that is none is left to the rules of numbers.
-pub(crate) fn check_debtor(
-    state: &State,
-    members: &Map<String, Value>,
-    rules: Rules,
-) -> Result<(), Refusal> {
+pub(crate) fn check_debtor(state: &State, members: &Map<String, Value>, rules: Rules) -> Result<(), Refusal> {
     if !rules.varied_by(Variance::Narrow(Narrowness::KnownDebtors)) {
         return Ok(());
     }
     let number = |name| members.get("debtorAccount")?.get(name)?.as_str();
     let iban = number("iban").filter(|iban| iban.len() <= 34 && has_check_digits(iban));
     let bban = number("bban").filter(|bban| (1..=30).contains(&bban.len()));
-    match iban.or(bban).filter(|number| state.account_by_number(number).is_none()) {
-        None => Ok(()),
-        Some(_) => {
-            let says = "expected an account of this bank, found an unknown one";
-            let refusal = Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "error.funds", says);
-            Err(refusal.at("/debtorAccount"))
-        }
+    if iban.or(bban).is_none_or(|number| state.account_by_number(number).is_some()) {
+        return Ok(());
     }
+    let says = "expected an account of this bank, found an unknown one";
+    let refusal = Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "error.funds", says);
+    Err(refusal.at("/debtorAccount"))
 }
 
 /// Whether the name says that it is one of this kind of interfaces: others are for what carries the request.

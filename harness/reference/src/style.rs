@@ -50,9 +50,9 @@ impl Style {
         let (mut drawn, mut decided) = (Vec::new(), BTreeSet::new());
         while !rest.is_empty() {
             let variation = rest.swap_remove(random.below(rest.len()));
-            let decides = variation.decides();
-            if random.below(4) < quarters && decided.is_disjoint(&decides) {
-                decided.extend(decides);
+            let own = variation.decides();
+            if random.below(4) < quarters && decided.is_disjoint(&own) {
+                decided.extend(own);
                 drawn.push(variation);
             }
         }
@@ -154,7 +154,8 @@ mod tests {
             assert!(!decided.is_empty());
         }
         let drawn: BTreeSet<&str> = (0..200).flat_map(names).collect();
-        let never: Vec<&str> = Variation::all().map(Variation::name).filter(|name| !drawn.contains(name)).collect();
+        let never: Vec<&str> =
+            Variation::all().map(Variation::name).filter(|name| !drawn.contains(name)).collect();
         assert!(never.is_empty(), "never drawn: {never:?}");
     }
 

@@ -26,6 +26,9 @@ const WITH_A_TEXT: &str = "payment.deletion.pending";
 /// The header in which a bank with [`Form::Reason`] names the rule that a refused request breaks.
 pub const REASON: &str = "x-refused-by";
 
+/// The rule by which an operation is not there.
+const ABSENT: &str = "service.sandbox";
+
 /// Another form of answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
@@ -149,6 +152,8 @@ impl Form {
             Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
             _ if is_given => {}
             // What a signature is refused with is expected to be one of these.
+            // An operation that is not there refuses nothing.
+            Self::Refuses(_) if refusal.rule == ABSENT => {}
             Self::Refuses(status) if proves_nobody(refusal) && !matches!(status, 400 | 401 | 403) => {}
             Self::Refuses(status) => answer.status = code(status),
             Self::Rejects
@@ -238,7 +243,7 @@ impl Form {
     pub(crate) fn absent(self, operation: Operation) -> Option<Refusal> {
         let is_of_sandbox = operation.route().starts_with("/v1/sandbox/");
         let (Self::NoSandbox(status), true) = (self, is_of_sandbox) else { return None };
-        Some(Refusal::new(code(status), Code::NotFound, "service.sandbox", "expected a production operation"))
+        Some(Refusal::new(code(status), Code::NotFound, ABSENT, "expected a production operation"))
     }
 
     /// What it decides: two forms with one word contradict each other.

@@ -189,7 +189,7 @@ impl Treatment {
         }
         let mut body = Value::Object(std::mem::take(members));
         let other = match self.when {
-            When::AbsentWith(other) => body.pointer(other).is_some(),
+            When::AbsentWith(other) => body.pointer(other).is_some_and(|value| !value.is_null()),
             When::Together(says) => body.as_object().is_some_and(says),
             _ => false,
         };

@@ -53,7 +53,6 @@ pub(super) const STRICT: &[&str] = &[
     "ncbct.allow-logical-duplicate.meaning/unsaid",
     "ncbct.creditor-agent.both/demanded",
     "ncbct.creditor-agent.both/of-the-country",
-    "ncbct.purpose/demanded-below",
     "ncbct.regulatory-reporting-information.length.non-ascii/bytes",
     "ncbct.regulatory-reporting.below/demanded",
     "ncbct.regulatory-reporting.other-currency/demanded",

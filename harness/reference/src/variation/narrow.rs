@@ -65,14 +65,14 @@ const VALUES: &[Values] = &[
     ("json.unknown-members/refused-inside", PAYMENTS, Place::Body(""), When::Value(has_unknown_members_inside), "Members of amounts, accounts and addresses that the document does not list are refused."),
     ("account.bban.check-digit/of-debtors", PAYMENTS, Place::Body("/debtorAccount/bban"), When::Text(|bban| !super::requests::has_check_digit(bban)), "The check digit of the debtor's domestic account number is looked at."),
     ("text.characters/ascii", PAYMENTS, Place::Body("/creditorName"), When::Text(|name| !name.is_ascii()), "Names of creditors are in ASCII."),
-    ("amount.precision.near/eleven", PAYMENTS, Place::Body("/instructedAmount/amount"), When::Text(|text| text.split('.').next().unwrap_or_default().len() > 11), "An amount has at most 11 digits before the point."),
+    ("amount.precision.near/eleven", PAYMENTS, Place::Body("/instructedAmount/amount"), When::Text(|text| text.split('.').next().unwrap_or_default().chars().count() > 11), "An amount has at most 11 digits before the point."),
     ("ncbct.requested-execution-date.past/no-weekend", &[N], Place::Body("/requestedExecutionDate"), When::Text(is_weekend), "A payment is executed from Monday to Friday."),
     ("periodic.day.end-of-month/months-alone", &[P], Place::Body("/dayOfExecution"), When::Together(has_day_of_a_week), "A day of a month goes with frequencies of months and years alone."),
     ("ncbct.creditor-agent.both/of-the-country", &[N], Place::Body("/creditorAgent"), When::Together(is_agent_of_another_country), "The agent of an iban is of the country of the iban."),
     ("header.psu-ip-port.ncbct/number", &[B, N, P, T], Place::Header("psu-ip-port"), When::Text(|port| !port.parse::<u16>().is_ok_and(|port| port > 0)), "PSU-IP-Port has to be a number from 1 to 65535."),
 ];
 
-/// Members of Amount, AccountReference and Address (the document, section Resources > Shared types).
+/// Members of Amount, `AccountReference` and Address (the document, section Resources > Shared types).
 const INSIDE: [(&str, &[&str]); 4] = [
     ("instructedAmount", &["amount", "currency"]),
     ("creditorAccount", &["bban", "iban", "currency"]),
@@ -123,6 +123,9 @@ mod tests {
             body(json!({ "creditorAccount": { "iban": "NO6100004200594" }, "creditorAgent": agent }))
         };
         assert!(is_agent_of_another_country(&creditor("TESTDEFF")));
-        assert!(!is_agent_of_another_country(&creditor("TESTNO22")) && !is_agent_of_another_country(&creditor("x")));
+        assert!(
+            !is_agent_of_another_country(&creditor("TESTNO22"))
+                && !is_agent_of_another_country(&creditor("x"))
+        );
     }
 }
