@@ -35,8 +35,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
-    /// Runs every case against the built-in bank with each of its faults and variations: what is caught, and
-    /// what is accused wrongly
+    /// Runs every case against the built-in bank with each of its faults and variations, and in its styles: what is
+    /// caught, and what is accused wrongly
     Prove(Prove),
     /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
     /// makes it small and keeps it
@@ -157,6 +157,9 @@ pub(crate) struct Run {
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
+    /// Let the built-in bank be a whole lawful one: plain, strict, lenient, other, or drawn-N
+    #[arg(long, value_name = "STYLE", conflicts_with = "target")]
+    pub(crate) style: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -218,7 +221,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// What the record of a run that goes on says itself.
-const RESUMED: [&str; 15] = [
+const RESUMED: [&str; 16] = [
     "target",
     "only",
     "skip",
@@ -229,6 +232,7 @@ const RESUMED: [&str; 15] = [
     "now",
     "fault",
     "variation",
+    "style",
     "deny",
     "warn",
     "allow",

@@ -32,6 +32,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         now: args.now,
         fault: args.fault.as_deref(),
         variation: &args.variation,
+        style: None,
         levels: &args.levels,
     };
     let target = target::open(&asked).await?;

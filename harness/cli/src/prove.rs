@@ -1,4 +1,4 @@
-//! `xs2aspec prove`: the suite against banks of which it is known what is wrong with them.
+//! `xs2aspec prove`: the suite against banks of which it is known what is wrong with them, if anything.
 
 use std::{
     fs,
@@ -51,18 +51,31 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         return explain(args, &suite, BankVariant::Variation(name.parse().map_err(Failure::input)?)).await;
     }
     let all: Vec<BankVariant> = match args.derived {
+        _ if !args.style.is_empty() => in_styles(&args.style)?,
+        _ if args.drawn.is_some() => BankVariant::drawn(args.drawn.unwrap_or_default(), args.seed).collect(),
         Some(count) => BankVariant::derived(count, args.seed),
         None if args.explore.is_some() => BankVariant::all().chain(BankVariant::interactions()).collect(),
         None => BankVariant::all().collect(),
     };
     let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&args.only)).collect();
     if banks.len() == 1 && !args.only.is_empty() {
-        return Err(Failure::input(format!("no fault or variation matches `{}`", args.only.join("`, `"))));
+        let only = args.only.join("`, `");
+        return Err(Failure::input(format!("no fault, variation or style matches `{only}`")));
     }
     match args.explore {
         Some(budget) => search(args, &suite, banks, budget).await,
         None => mutate(args, &suite, banks).await,
     }
+}
+
+/// The clean bank, and these styles: each as it is, and with each of the faults.
+fn in_styles(names: &[String]) -> Result<Vec<BankVariant>, Failure> {
+    let mut banks = vec![BankVariant::Clean];
+    for name in names {
+        let style = name.parse().map_err(Failure::input)?;
+        banks.extend(BankVariant::in_style(style).skip(1));
+    }
+    Ok(banks)
 }
 
 async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Result<Exit, Failure> {
@@ -81,7 +94,8 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let mut recording = Recording::create(&clean, &reads)?;
     let rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
     recording.finish()?;
-    let whole = args.only.is_empty() && args.skip.is_empty() && args.derived.is_none();
+    let is_plain = args.derived.is_none() && args.style.is_empty() && args.drawn.is_none();
+    let whole = args.only.is_empty() && args.skip.is_empty() && is_plain;
     let matrix = KillMatrix::new(rows, mutation::testable(suite));
     let mut flaws = matrix.flaws(whole, &snapshot::survivors());
     match (&args.matrix, kept) {
@@ -105,8 +119,8 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let seconds = start.elapsed().as_secs_f64();
     say!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
     let is_enough = match args.derived {
-        Some(_) => matrix.percent_caught() >= usize::from(args.at_least) && matrix.is_silent(),
-        None => flaws.is_empty(),
+        None if args.style.is_empty() => flaws.is_empty(),
+        _ => matrix.percent_caught() >= usize::from(args.at_least) && matrix.is_silent(),
     };
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }

@@ -84,6 +84,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         now: args.now,
         fault: args.fault.as_deref(),
         variation: &args.variation,
+        style: args.style.as_deref(),
         levels: &args.levels,
     };
     let target = target::open(&asked).await?;
@@ -99,7 +100,8 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         session = earlier.resume(session);
     }
     let arguments = arguments(args, target.arguments, seed);
-    let options = options(args, arguments, in_flight, shard, waivers, earlier);
+    let mut options = options(args, arguments, in_flight, shard, waivers, earlier);
+    options.variations = target.variations;
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let record = args.out.join(outputs::RECORD);
@@ -268,7 +270,7 @@ fn options(
             .filter(|_| args.source.arguments().next().is_none())
             .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
         fault: args.fault.clone(),
-        variations: args.variation.clone(),
+        variations: vec![],
         waivers,
         earlier: earlier.cloned(),
         leave_in_doubt: args.in_doubt == InDoubt::Leave,

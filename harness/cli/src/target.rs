@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use tokio::{net::TcpStream, time::timeout};
 use xs2aspec_prove::declare;
 use xs2aspec_record::Exit;
-use xs2aspec_reference::{Bank, Clock, Config, Fault, Variation};
+use xs2aspec_reference::{Bank, Clock, Config, Fault, Style, Variation};
 use xs2aspec_runner::{
     Profile,
     profile::{self, AuthorizedProfile},
@@ -25,6 +25,8 @@ pub(crate) struct Target {
     pub(crate) bank: Option<Bank>,
     /// Arguments that name the target again.
     pub(crate) arguments: Vec<String>,
+    /// The names of all variations of the built-in bank.
+    pub(crate) variations: Vec<String>,
 }
 
 /// Which target is asked for.
@@ -41,6 +43,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) fault: Option<&'a str>,
     /// Its variations.
     pub(crate) variation: &'a [String],
+    /// Its style.
+    pub(crate) style: Option<&'a str>,
     /// The levels that the command line gives.
     pub(crate) levels: &'a Levels,
 }
@@ -55,7 +59,7 @@ pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
     let wrong = |error| Failure::input(format!("`[signing]` of {target}: {error}"));
     profile.signer().map_err(wrong)?;
     reach(&profile).await?;
-    Ok(Target { profile, bank: None, arguments })
+    Ok(Target { profile, bank: None, arguments, variations: vec![] })
 }
 
 /// Whether there is a target that keeps the document of the suite: the built-in bank keeps that of the
@@ -99,7 +103,7 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
 
 async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
     let fault = args.fault.map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
-    let variations = variations(args.variation)?;
+    let variations = variations(args.style, args.variation)?;
     let config =
         Config { fault, variations: variations.clone(), now: Clock::at(args.now), ..Config::default() };
     let bank = xs2aspec_reference::start(config).await;
@@ -110,14 +114,18 @@ async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
     profile.levels.extend(args.levels.0.iter().cloned());
     let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), (*name).to_owned()]);
     let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
-    let arguments = fault.chain(variation).collect();
+    let style = args.style.iter().flat_map(|name| ["--style".to_owned(), (*name).to_owned()]);
+    let arguments = style.chain(fault).chain(variation).collect();
     let profile = profile.authorize(false).map_err(Failure::input)?;
-    Ok(Target { profile, bank: Some(bank), arguments })
+    let variations = variations.into_iter().map(|variation| variation.name().to_owned()).collect();
+    Ok(Target { profile, bank: Some(bank), arguments, variations })
 }
 
-/// Variations of the built-in bank by their names.
-pub(crate) fn variations(names: &[String]) -> Result<Vec<Variation>, Failure> {
-    names.iter().map(|name| name.parse().map_err(Failure::input)).collect()
+/// Variations of the built-in bank by their names: those of a style, and others besides.
+pub(crate) fn variations(style: Option<&str>, names: &[String]) -> Result<Vec<Variation>, Failure> {
+    let style = style.map(str::parse::<Style>).transpose().map_err(Failure::input)?;
+    let of_style = style.map_or(&[][..], Style::variations).iter().copied().map(Ok);
+    of_style.chain(names.iter().map(|name| name.parse().map_err(Failure::input))).collect()
 }
 
 /// One line about a target that is not there, in place of one for every case.

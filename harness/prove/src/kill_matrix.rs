@@ -1,6 +1,6 @@
 //! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a
-//! variation) against every case. A fault must be caught by its own clause; on the clean bank and on a
-//! variation nothing may fire, but for a warning about the freedom that the variation uses.
+//! variation, in a style) against every case. A fault must be caught by its own clause; on the clean bank, on a
+//! variation and on a style nothing may fire, but for a warning about the freedoms that they use.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,15 +18,18 @@ pub enum Kind {
     Fault,
     /// It uses one freedom that the document leaves.
     Variation,
+    /// It uses many of them: a whole lawful bank.
+    Style,
 }
 
 impl Kind {
-    /// The word for it: `clean`, `fault` or `variation`.
+    /// The word for it: `clean`, `fault`, `variation` or `style`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Clean => "clean",
             Self::Fault => "fault",
             Self::Variation => "variation",
+            Self::Style => "style",
         }
     }
 }
@@ -54,6 +57,9 @@ pub struct Row {
     pub may_warn: BTreeSet<String>,
     /// Cases that could not be judged, by id, with the reason.
     pub unjudged: BTreeMap<String, String>,
+    /// Cases that a bank which names its reasons refused for another one than their clause, by id, each with
+    /// what it says.
+    pub masked: BTreeMap<String, String>,
 }
 
 impl Row {
@@ -72,6 +78,7 @@ impl Row {
             warned: BTreeMap::new(),
             may_warn: Some(clause.to_owned()).filter(|_| kind == Kind::Variation).into_iter().collect(),
             unjudged: BTreeMap::new(),
+            masked: BTreeMap::new(),
         };
         let verdicts: Vec<&CaseVerdict> = verdicts.into_iter().collect();
         for verdict in &verdicts {
@@ -202,7 +209,8 @@ impl KillMatrix {
                 let unjudged = row.unjudged.iter();
                 let unjudged =
                     unjudged.map(|(case, why)| format!("{case} cannot be judged on {what}: {why}"));
-                flaws.extend(accused.chain(unjudged).map(Flaw));
+                let masked = row.masked.iter().map(|(case, says)| format!("masked: {case}: {says}"));
+                flaws.extend(accused.chain(unjudged).chain(masked).map(Flaw));
             }
         }
         if whole {
@@ -240,7 +248,7 @@ impl KillMatrix {
     /// Whether no bank that keeps the document is accused of anything, and every case can be judged there.
     pub fn is_silent(&self) -> bool {
         let mut lawful = self.rows.iter().filter(|row| row.kind != Kind::Fault);
-        lawful.all(|row| row.alarms().is_empty() && row.unjudged.is_empty())
+        lawful.all(|row| row.alarms().is_empty() && row.unjudged.is_empty() && row.masked.is_empty())
     }
 
     /// One line of totals.
@@ -253,13 +261,16 @@ impl KillMatrix {
             warned => format!(" ({denied} denied, {warned} warned of)"),
         };
         let clauses: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
-        let variations = self.of(Kind::Variation).count();
+        let lawful = match (self.of(Kind::Variation).count(), self.of(Kind::Style).count()) {
+            (variations, 0) => format!("the clean bank and {variations} variations"),
+            (variations, styles) => format!("the clean bank, {variations} variations and {styles} styles"),
+        };
         let alarms: usize =
             self.rows.iter().filter(|row| row.kind != Kind::Fault).map(|row| row.alarms().len()).sum();
         let cases = self.rows.iter().map(|row| row.cases).max().unwrap_or_default();
         format!(
-            "{killed} of {faults} faults in {} clauses caught by their own clause{how}; {alarms} false alarms on the clean bank and \
-             {variations} variations; {cases} cases",
+            "{killed} of {faults} faults in {} clauses caught by their own clause{how}; {alarms} false alarms on {lawful}; {cases} \
+             cases",
             clauses.len()
         )
     }
@@ -278,7 +289,7 @@ impl KillMatrix {
                 Kind::Fault if row.denied().next().is_some() => "denied".to_owned(),
                 Kind::Fault if row.own().next().is_some() => "warned of".to_owned(),
                 Kind::Fault => "survives".to_owned(),
-                Kind::Clean | Kind::Variation => {
+                Kind::Clean | Kind::Variation | Kind::Style => {
                     let said =
                         row.accusations().into_iter().map(|(clause, count)| format!("{clause} {count}"));
                     said.collect::<Vec<_>>().join(", ")

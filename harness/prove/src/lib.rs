@@ -1,9 +1,10 @@
 //! How much the suite notices, measured on banks of which it is known what is wrong with them.
 //!
-//! - [`variant`]: the reference bank as it is, with one fault, or with one variation;
+//! - [`variant`]: the reference bank as it is, with one fault, with one variation, or in a style;
 //!   [`declare`](mod@declare): what its profile then says.
 //! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
 //!   showed before.
+//! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
 //!   that shows it.
 //! - [`fault_search`]: how many drawn requests it takes to find each fault.
@@ -15,6 +16,7 @@ mod error;
 pub mod exploration;
 pub mod fault_search;
 pub mod kill_matrix;
+pub mod masking;
 pub mod mutation;
 mod shrink;
 pub mod snapshot;

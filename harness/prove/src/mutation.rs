@@ -1,4 +1,4 @@
-//! Every case against the reference bank as it is, with each fault, and with each variation.
+//! Every case against the reference bank as it is, with each fault, with each variation, and in styles.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -12,6 +12,7 @@ use xs2aspec_suite::{Coverage, Depth, Suite};
 
 use crate::{
     ProveError, Row,
+    masking::Reasons,
     variant::{BankVariant, NOWHERE},
 };
 
@@ -95,7 +96,7 @@ pub async fn run(
 /// The row of a bank: what its selected cases came to.
 pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let selected = verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
-    let mut row = Row::new((bank.kind(), bank.name(), bank.clause()), selected);
+    let mut row = Row::new((bank.kind(), &bank.label(), bank.clause()), selected);
     row.may_warn.extend(bank.may_warn(suite));
     row
 }
@@ -122,7 +123,7 @@ impl Shared {
     async fn row(
         &self,
         options: &MutationOptions,
-        suite: &Suite,
+        suite: &Arc<Suite>,
         bank: BankVariant,
     ) -> Result<Row, ProveError> {
         let own = bank
@@ -142,26 +143,36 @@ impl Shared {
     async fn asked(
         &self,
         options: &MutationOptions,
-        suite: &Suite,
+        suite: &Arc<Suite>,
         bank: BankVariant,
         only: &[String],
     ) -> Result<Row, ProveError> {
-        let mut verdicts = Vec::new();
-        let sink = |event: &Event| {
-            if let Event::Verdict(verdict) = event {
-                verdicts.push(verdict.clone());
-            }
+        let (mut verdicts, mut reasons) = (Vec::new(), Reasons::default());
+        let sink = |event: &Event| match event {
+            Event::Verdict(verdict) => verdicts.push(verdict.clone()),
+            Event::Exchange(exchange) => reasons.see(exchange),
+            _ => {}
         };
         let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
             Ok::<_, ProveError>(self.session.for_target(profile, &self.requests, inside)?)
         };
-        if bank.is_above_http() && !options.tcp {
+        let gives_reasons = matches!(bank, BankVariant::Style(style) if style.gives_reasons());
+        if gives_reasons {
+            // They stand in the answers, which a shared session does not keep.
+            let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
+            over_tcp(suite, bank, (options, only), session, sink).await?;
+        } else if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;
             plan_and_run(suite, bank, (options, only), session, sink).await?;
         } else {
             over_tcp(suite, bank, (options, only), |profile| session(profile, None), sink).await?;
         }
-        Ok(row(suite, bank, &verdicts))
+        let mut row = row(suite, bank, &verdicts);
+        if gives_reasons {
+            let is_whole = options.skip.is_empty() && options.depth == Depth::Standard;
+            row.masked = reasons.masked(suite, &verdicts, is_whole);
+        }
+        Ok(row)
     }
 }
 

@@ -1,10 +1,11 @@
-//! Variants of the reference bank: the bank as it is, with one fault, or with one variation.
+//! Variants of the reference bank: the bank as it is, with one fault, with one variation, or in a style, which
+//! has many variations, and a fault besides or none.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use http::{HeaderValue, Request};
-use xs2aspec_reference::{Clock, Config, Declaration, Fault, InProcessBank, Variation};
+use xs2aspec_reference::{Clock, Config, Declaration, Fault, InProcessBank, Style, Variation};
 use xs2aspec_runner::{
     Profile,
     exchange::{Answer, InProcess},
@@ -24,17 +25,35 @@ pub enum BankVariant {
     Fault(Fault),
     /// It uses one freedom that the document leaves.
     Variation(Variation),
+    /// It decides many freedoms, each in a way of its own.
+    Style(Style),
+    /// It does, and breaks one clause in one way.
+    FaultIn(Style, Fault),
 }
 
-/// Variations, by the beginning of their names, that use other freedoms as well, with the clauses that leave
+/// Variations and styles, by the beginning of their names, that use other freedoms as well, with the clauses that leave
 /// them.
 const FREEDOMS: &str = include_str!("../../../fixtures/kill-matrix/freedoms.tsv");
 
 impl BankVariant {
-    /// The clean bank, one for each fault, and one for each variation.
+    /// The clean bank, one for each fault, one for each variation, and one for each named style.
     pub fn all() -> impl Iterator<Item = Self> {
         let faults = Fault::all().map(Self::Fault);
-        [Self::Clean].into_iter().chain(faults).chain(Variation::all().map(Self::Variation))
+        let styles = Style::named().filter(|style| !style.variations().is_empty()).map(Self::Style);
+        let variations = Variation::all().map(Self::Variation);
+        [Self::Clean].into_iter().chain(faults).chain(variations).chain(styles)
+    }
+
+    /// The clean bank, and this style: as it is, and with each of the faults.
+    pub fn in_style(style: Style) -> impl Iterator<Item = Self> {
+        let faults = Fault::all().map(move |fault| Self::FaultIn(style, fault));
+        [Self::Clean, Self::Style(style)].into_iter().chain(faults)
+    }
+
+    /// The clean bank, and so many drawn styles, the first of them with this seed.
+    pub fn drawn(count: u64, seed: u64) -> impl Iterator<Item = Self> {
+        let drawn = (0..count).map(move |number| Self::Style(Style::drawn(seed.wrapping_add(number))));
+        [Self::Clean].into_iter().chain(drawn)
     }
 
     /// Banks with a fault that takes two things of a request, which no written case has together.
@@ -55,25 +74,40 @@ impl BankVariant {
     pub fn kind(self) -> Kind {
         match self {
             Self::Clean => Kind::Clean,
-            Self::Fault(_) => Kind::Fault,
+            Self::Fault(_) | Self::FaultIn(..) => Kind::Fault,
             Self::Variation(_) => Kind::Variation,
+            Self::Style(_) => Kind::Style,
         }
     }
 
-    /// The name of its fault or variation, or `clean`.
+    /// The name of its fault, variation or style, or `clean`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clean => "clean",
-            Self::Fault(fault) => fault.name(),
+            Self::Fault(fault) | Self::FaultIn(_, fault) => fault.name(),
             Self::Variation(variation) => variation.name(),
+            Self::Style(style) => style.name(),
         }
     }
 
-    /// The clause that it breaks, or that leaves it the freedom; empty for the clean bank.
+    /// The name, and the style in which a fault is another one.
+    pub fn label(self) -> String {
+        match self {
+            Self::FaultIn(style, fault) => format!("{} on {}", fault.name(), style.name()),
+            other => other.name().to_owned(),
+        }
+    }
+
+    /// Its style, if it has one.
+    pub fn style(self) -> Option<Style> {
+        if let Self::Style(style) | Self::FaultIn(style, _) = self { Some(style) } else { None }
+    }
+
+    /// The clause that it breaks, or that leaves it the freedom; empty for the clean bank and for styles.
     pub fn clause(self) -> &'static str {
         match self {
-            Self::Clean => "",
-            Self::Fault(fault) => fault.clause(),
+            Self::Clean | Self::Style(_) => "",
+            Self::Fault(fault) | Self::FaultIn(_, fault) => fault.clause(),
             Self::Variation(variation) => variation.clause(),
         }
     }
@@ -81,10 +115,13 @@ impl BankVariant {
     /// Clauses of which this bank may be warned though it keeps the document: the one that leaves it the
     /// freedom, and those of the choices that its profile declares in another way than that of the clean bank.
     pub fn may_warn(self, suite: &Suite) -> BTreeSet<String> {
-        let Self::Variation(variation) = self else { return BTreeSet::new() };
-        let keys: Vec<&str> = variation
-            .declares()
+        let variations = match self {
+            Self::Variation(_) | Self::Style(_) => self.variations(),
+            Self::Clean | Self::Fault(_) | Self::FaultIn(..) => return BTreeSet::new(),
+        };
+        let keys: Vec<&str> = variations
             .iter()
+            .flat_map(|variation| variation.declares())
             .filter_map(|declaration| match declaration {
                 Declaration::Choice(key, _) | Declaration::NoChoice(key) => Some(*key),
                 _ => None,
@@ -96,9 +133,14 @@ impl BankVariant {
         };
         let declared = suite.clauses().values().filter(is_declared).map(|clause| clause.id.clone());
         let lines = FREEDOMS.lines().filter_map(|line| line.split_once('\t'));
-        let too = lines.filter(|(beginning, _)| variation.name().starts_with(beginning));
+        let is_meant = |beginning: &str| {
+            self.name() == beginning
+                || variations.iter().any(|variation| variation.name().starts_with(beginning))
+        };
+        let too = lines.filter(|(beginning, _)| is_meant(beginning));
         let too = too.flat_map(|(_, clauses)| clauses.split(", ").map(str::to_owned));
-        declared.chain([variation.clause().to_owned()]).chain(too).collect()
+        let own = variations.iter().map(|variation| variation.clause().to_owned());
+        declared.chain(own).chain(too).collect()
     }
 
     /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what
@@ -110,31 +152,37 @@ impl BankVariant {
 
     /// Its fault, if it has one.
     pub fn fault(self) -> Option<Fault> {
-        if let Self::Fault(fault) = self { Some(fault) } else { None }
+        if let Self::Fault(fault) | Self::FaultIn(_, fault) = self { Some(fault) } else { None }
     }
 
-    /// Its variations: one at most.
+    /// Its variations.
     pub fn variations(self) -> Vec<Variation> {
-        if let Self::Variation(variation) = self { vec![variation] } else { vec![] }
+        match self {
+            Self::Clean | Self::Fault(_) => vec![],
+            Self::Variation(variation) => vec![variation],
+            Self::Style(style) | Self::FaultIn(style, _) => style.variations().to_vec(),
+        }
     }
 
     /// Arguments of `xs2aspec run` that start the same bank.
     pub fn arguments(self) -> Vec<String> {
-        match self {
-            Self::Clean => vec![],
-            Self::Fault(fault) => vec!["--fault".to_owned(), fault.name().to_owned()],
-            Self::Variation(variation) => vec!["--variation".to_owned(), variation.name().to_owned()],
-        }
+        let variation = if let Self::Variation(variation) = self { Some(variation.name()) } else { None };
+        let given = [
+            ("--style", self.style().map(Style::name)),
+            ("--fault", self.fault().map(Fault::name)),
+            ("--variation", variation),
+        ];
+        let given = given.into_iter().filter_map(|(option, name)| Some((option, name?)));
+        given.flat_map(|(option, name)| [option.to_owned(), name.to_owned()]).collect()
     }
 
     /// Whether what makes it another bank happens above HTTP/1.1, so that no socket is needed to see it. The
     /// clean bank is asked over one all the same.
     pub fn is_above_http(self) -> bool {
-        match self {
-            Self::Clean => false,
-            Self::Fault(fault) => !fault.is_of_http(),
-            Self::Variation(variation) => !variation.is_of_http(),
-        }
+        let is_clean = matches!(self, Self::Clean);
+        let of_http = self.fault().is_some_and(Fault::is_of_http)
+            || self.variations().into_iter().any(Variation::is_of_http);
+        !is_clean && !of_http
     }
 
     /// The profile of this bank at this address.
@@ -180,4 +228,24 @@ fn bare(request: &WireRequest) -> Request<Vec<u8>> {
         bare = bare.header(name.as_str(), value.as_bytes());
     }
     bare.body(request.body.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_in_a_style_is_named_and_started_with_both() {
+        let (style, fault): (Style, Fault) =
+            ("strict".parse().unwrap(), "basket.mix/first-payment-only".parse().unwrap());
+        let bank = BankVariant::FaultIn(style, fault);
+        assert_eq!(bank.label(), "basket.mix/first-payment-only on strict");
+        assert_eq!(bank.arguments(), ["--style", "strict", "--fault", "basket.mix/first-payment-only"]);
+        assert_eq!((bank.kind(), bank.clause()), (Kind::Fault, "basket.mix"));
+        assert_eq!(bank.variations().len(), style.variations().len());
+        assert_eq!(
+            BankVariant::drawn(3, 5).map(BankVariant::name).collect::<Vec<_>>(),
+            ["clean", "drawn-5", "drawn-6", "drawn-7"]
+        );
+    }
 }

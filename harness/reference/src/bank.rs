@@ -39,7 +39,7 @@ pub struct Config {
     pub address: SocketAddr,
     /// The one clause that the bank breaks, if any.
     pub fault: Option<Fault>,
-    /// The freedoms that it uses in another way, if any, unless there is a fault.
+    /// The freedoms that it uses in another way, if any; those of a [`Style`](crate::Style) make a whole bank.
     pub variations: Vec<Variation>,
     /// Where it takes the time from.
     pub now: Clock,
@@ -104,8 +104,8 @@ pub async fn start(config: Config) -> io::Result<Bank> {
 }
 
 fn rules(config: &Config) -> Rules {
-    let variations = || config.variations.iter().copied().map(Variation::entry).collect();
-    Rules::of_all(&config.fault.map_or_else(variations, |fault| vec![fault.entry()]))
+    let variations = config.variations.iter().copied().map(Variation::entry);
+    Rules::of(config.fault.map(Fault::entry).into_iter().chain(variations).collect())
 }
 
 fn open(config: &Config, rules: Rules) -> Router {

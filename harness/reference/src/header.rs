@@ -49,6 +49,17 @@ pub(crate) fn parts(operation: Operation) -> impl Iterator<Item = (Header, bool)
     parts.map(|(header, presence)| (header, presence == Presence::Required))
 }
 
+/// Whether the header of this name, in lower case, has a rule somewhere.
+pub(crate) fn is_known(name: &str) -> bool {
+    TABLE.iter().any(|row| row.header.name() == name)
+}
+
+/// Whether it has one, and is not part of this operation.
+pub(crate) fn is_of_others(name: &str, operation: Operation) -> bool {
+    let mut column = column(operation);
+    column.any(|(header, presence)| header.name() == name && presence == Presence::NotPartOf)
+}
+
 fn column(operation: Operation) -> impl Iterator<Item = (Header, Presence)> {
     TABLE.iter().map(move |row| (row.header, row.presence(operation)))
 }

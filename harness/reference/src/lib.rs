@@ -52,6 +52,8 @@ mod shared_types;
 mod signature;
 mod state;
 mod stream;
+mod strictness;
+mod style;
 #[cfg(test)]
 #[path = "../tests/it/support/certificate.rs"]
 mod test_certificate;
@@ -63,6 +65,7 @@ pub use clock::Clock;
 pub use connection::{Tls, TlsError};
 pub use declaration::Declaration;
 pub use fault::Fault;
-pub use rules::UnknownName;
+pub use rules::{REASON, UnknownName};
 pub use seed::{Seed, SeedError};
+pub use style::Style;
 pub use variation::Variation;

@@ -115,10 +115,11 @@ impl<'a> Member<'a> {
     pub(crate) fn date_ahead(&self, today: NaiveDate, rules: Rules) -> Result<NaiveDate, Refusal> {
         let day = self.date()?;
         let past = (today - day).num_days();
-        let forgiven = match rules.breach() {
-            Some(Breach::PastDays(path, days)) if path == self.path => days,
-            _ => 0,
-        };
+        let forgiven = rules.breaches().find_map(|breach| match breach {
+            Breach::PastDays(path, days) if path == self.path => Some(days),
+            _ => None,
+        });
+        let forgiven = forgiven.unwrap_or(0);
         if past > forgiven {
             return Err(self.refuse("past", format!("expected a day from {today} on, found {day}")));
         }

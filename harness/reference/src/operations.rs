@@ -24,8 +24,9 @@ use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{self, Breach, Head, Rules, StateBreach, Variance};
+use crate::rules::{self, Breach, Form, Head, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
+use crate::strictness;
 
 /// A request as it came in.
 pub(crate) struct Request<'a> {
@@ -69,16 +70,19 @@ pub(crate) fn perform(
     let fields = Fields(request.headers);
     let rules = context.rules;
     rules.treat_head(operation, fields, request.uri)?;
+    strictness::check_head(operation, fields, request.uri, rules)?;
     header::check(fields, operation, rules)?;
     let query = query::check(request.uri, operation, rules)?;
-    check_freshness(context, fields)?;
     // The basket has a body but no Digest in the document's table; one that is sent is checked all the same.
     if operation.has_body()
         && let Some(value) = fields.text(Header::Digest)
     {
         digest::check(&value, request.body, operation, rules)?;
     }
+    // The router takes the prefix away, which was signed with the rest.
+    let prefix = rules.forms().find_map(Form::prefix).unwrap_or_default();
     let target = request.uri.path_and_query().map_or_else(|| request.uri.path(), |target| target.as_str());
+    let target = format!("{prefix}{target}");
     let not_required = |header| rules.broken_by(Breach::HeaderNotRequired(header, operation));
     let unsigned = [Header::Signature, Header::TppSignatureCertificate]
         .into_iter()
@@ -89,7 +93,7 @@ pub(crate) fn perform(
         context.state.cancel(id, product, context.clock.today());
     }
     if !unsigned && !rules.broken_by(Breach::NotVerified(operation)) {
-        let verified = authentication::verify(fields, request.method, target, &context.certificates, rules);
+        let verified = authentication::verify(fields, request.method, &target, &context.certificates, rules);
         let wrong_before = context.state.count_wrong_signatures(verified.is_ok());
         verified?;
         if rules.state_breach() == Some(StateBreach::LockedAfterFive) && wrong_before >= 5 {
@@ -97,6 +101,7 @@ pub(crate) fn perform(
             return Err(Refusal::unauthenticated("signature.locked", says).at(Header::Signature.name()));
         }
     }
+    check_freshness(context, fields)?;
 
     if operation == Operation::Customers {
         return Ok((StatusCode::OK, customers::list(&context.state, &query, rules)));
@@ -116,6 +121,7 @@ pub(crate) fn perform(
     };
     let head = Head { fields, uri: request.uri, turn: request.turn };
     rules.treat_body(operation, &mut members, head)?;
+    strictness::check_debtor(&context.state, &members, rules)?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {
         Operation::Ncbct => {
@@ -177,12 +183,15 @@ fn test_data(
 
 /// What some banks want of a request besides: that it was not sent before, and not long ago.
 fn check_freshness(context: &Context, fields: Fields<'_>) -> Result<(), Refusal> {
-    let once = [(Variance::RequestIdOnce, Header::XRequestId), (Variance::NoReplay, Header::Signature)];
-    for (variance, header) in once {
+    let once = [
+        (Variance::RequestIdOnce, Header::XRequestId, "header.x-request-id.reuse"),
+        (Variance::NoReplay, Header::Signature, "signature.replay"),
+    ];
+    for (variance, header, rule) in once {
         let value = fields.text(header).unwrap_or_default();
         if context.rules.varied_by(variance) && !context.state.is_new(header.name(), &value) {
             let says = "expected a value that was never used, found one that was";
-            return Err(Refusal::format(format!("header.{}.reuse", header.name()), says).at(header.name()));
+            return Err(Refusal::format(rule, says).at(header.name()));
         }
     }
     if context.rules.varied_by(Variance::DateFresh) {

@@ -75,6 +75,12 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, Code::Forbidden, rule, says)
     }
 
+    /// Names this rule in place of the one that it has.
+    pub(crate) fn by(mut self, rule: &str) -> Self {
+        rule.clone_into(&mut self.rule);
+        self
+    }
+
     /// Points at the part of the request that is meant.
     pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());

@@ -21,9 +21,10 @@ use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
 pub(crate) use breach::{
-    Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach,
+    Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach, Narrowness,
     SignatureBreach, TwinBreach, Variance,
 };
+pub use form::REASON;
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
 pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach, StateVariance};
 pub(crate) use treatment::{Beside, Count, Head, Likeness, Place, Then, Treatment, Turn, When};
@@ -157,42 +158,41 @@ impl FieldNames {
 /// What a bank keeps to: the whole document, in its own way or another, or all but one clause.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    effects: &'static [Effect],
+    entries: &'static [&'static Entry],
 }
 
 impl Rules {
-    pub(crate) fn of(entry: Option<&'static Entry>) -> Self {
-        Self { effects: entry.map_or(&[], |entry| &entry.effects) }
-    }
-
-    /// The rules of a bank that differs in several ways. They are kept as long as the process lives: rules
-    /// are handed around by the thousand, and banks are few.
-    pub(crate) fn of_all(entries: &[&'static Entry]) -> Self {
-        if let [] | [_] = entries {
-            return Self::of(entries.first().copied());
-        }
-        let mut effects: Vec<Effect> =
-            entries.iter().flat_map(|entry| entry.effects.iter().copied()).collect();
-        effects.sort_by_key(|effect| !matches!(effect, Effect::Breach(_)));
-        Self { effects: effects.leak() }
+    /// The rules of a bank that differs in these ways, the fault first if there is one. They are kept as long
+    /// as the process lives: rules are handed around by the thousand, and banks are few.
+    pub(crate) fn of(entries: Vec<&'static Entry>) -> Self {
+        Self { entries: entries.leak() }
     }
 
     /// The whole document, in this bank's usual way.
     pub(crate) fn plain() -> Self {
-        Self { effects: &[] }
+        Self { entries: &[] }
     }
 
-    /// The rule that this bank breaks, if it is one with a branch of its own.
-    pub(crate) fn breach(self) -> Option<Breach> {
-        match self.effects {
-            [Effect::Breach(breach), ..] => Some(*breach),
+    fn effects(self) -> impl Iterator<Item = &'static Effect> {
+        self.entries.iter().flat_map(|entry| &entry.effects)
+    }
+
+    /// The rules with a branch of their own that this bank breaks, or does not have.
+    pub(crate) fn breaches(self) -> impl Iterator<Item = Breach> {
+        self.effects().filter_map(|effect| match effect {
+            Effect::Breach(breach) => Some(*breach),
             _ => None,
-        }
+        })
     }
 
-    /// Whether the rule that asks is the one that this bank breaks.
+    /// The first of them.
+    pub(crate) fn breach(self) -> Option<Breach> {
+        self.breaches().next()
+    }
+
+    /// Whether the rule that asks is one that this bank breaks.
     pub(crate) fn broken_by(self, breach: Breach) -> bool {
-        self.effects.iter().any(|effect| matches!(effect, Effect::Breach(own) if *own == breach))
+        self.breaches().any(|own| own == breach)
     }
 
     /// What this bank does with what was before, if that is what it breaks.
@@ -218,12 +218,12 @@ impl Rules {
 
     /// Whether this bank uses any freedom with a branch of its own in another way.
     pub(crate) fn is_varied(self) -> bool {
-        self.effects.iter().any(|effect| matches!(effect, Effect::Variance(_)))
+        self.effects().any(|effect| matches!(effect, Effect::Variance(_)))
     }
 
     /// Whether the freedom that asks is one that this bank uses in another way.
     pub(crate) fn varied_by(self, variance: Variance) -> bool {
-        self.effects.iter().any(|effect| matches!(effect, Effect::Variance(own) if *own == variance))
+        self.effects().any(|effect| matches!(effect, Effect::Variance(own) if *own == variance))
     }
 
     /// Treats what is meant in the head of a request.
@@ -233,7 +233,9 @@ impl Rules {
         fields: Fields<'_>,
         uri: &Uri,
     ) -> Result<(), Refusal> {
-        self.treatments().try_for_each(|treatment| treatment.head(operation, fields, uri))
+        self.treatments().try_for_each(|(clause, treatment)| {
+            treatment.head(operation, fields, uri).map_err(|refusal| refusal.by(clause))
+        })
     }
 
     /// Treats what is meant in the body of a request.
@@ -243,25 +245,35 @@ impl Rules {
         members: &mut Map<String, Value>,
         head: Head<'_>,
     ) -> Result<(), Refusal> {
-        let looks_beside = self.effects.iter().any(|effect| matches!(effect, Effect::TreatsBeside(..)));
+        let looks_beside = self.effects().any(|effect| matches!(effect, Effect::TreatsBeside(..)));
         let body = if looks_beside { Value::Object(members.clone()) } else { Value::Null };
-        let beside = self.effects.iter().filter_map(|effect| match effect {
-            Effect::TreatsBeside(treatment, beside) => beside.is_so(head, &body).then_some(treatment),
+        let beside = self.named().filter_map(|(clause, effect)| match effect {
+            Effect::TreatsBeside(treatment, beside) => {
+                beside.is_so(head, &body).then_some((clause, treatment))
+            }
             _ => None,
         });
-        self.treatments().chain(beside).try_for_each(|treatment| treatment.body(operation, members))
+        self.treatments().chain(beside).try_for_each(|(clause, treatment)| {
+            treatment.body(operation, members).map_err(|refusal| refusal.by(clause))
+        })
     }
 
-    fn treatments(self) -> impl Iterator<Item = &'static Treatment> {
-        self.effects.iter().filter_map(|effect| match effect {
-            Effect::Treats(treatment) => Some(treatment),
+    /// The treatments, each with the clause that it breaks or uses.
+    fn treatments(self) -> impl Iterator<Item = (&'static str, &'static Treatment)> {
+        self.named().filter_map(|(clause, effect)| match effect {
+            Effect::Treats(treatment) => Some((clause, treatment)),
             _ => None,
         })
     }
 
+    fn named(self) -> impl Iterator<Item = (&'static str, &'static Effect)> {
+        let entries = self.entries.iter();
+        entries.flat_map(|entry| entry.effects.iter().map(|effect| (entry.clause(), effect)))
+    }
+
     /// Alters an answer.
     pub(crate) fn alter(self, operation: Operation, answer: &mut Value) {
-        for effect in self.effects {
+        for effect in self.effects() {
             if let Effect::Alters(alteration) = effect {
                 alteration.apply(operation, answer);
             }
@@ -270,7 +282,7 @@ impl Rules {
 
     /// The refusal with the status and code that it then has.
     pub(crate) fn refuse(self, mut refusal: Refusal) -> Refusal {
-        for effect in self.effects {
+        for effect in self.effects() {
             if let Effect::Refuses(rule, status, code) = effect
                 && refusal.rule.starts_with(rule)
             {
@@ -282,7 +294,7 @@ impl Rules {
 
     /// What other forms answers have.
     pub(crate) fn forms(self) -> impl Iterator<Item = Form> {
-        self.effects.iter().filter_map(|effect| match effect {
+        self.effects().filter_map(|effect| match effect {
             Effect::Forms(form) => Some(*form),
             _ => None,
         })
@@ -296,11 +308,15 @@ impl Rules {
     }
 
     pub(crate) fn broken(breach: Breach) -> Self {
-        Self { effects: vec![Effect::Breach(breach)].leak() }
+        Self::with(Effect::Breach(breach))
     }
 
     pub(crate) fn varied(variance: Variance) -> Self {
-        Self { effects: vec![Effect::Variance(variance)].leak() }
+        Self::with(Effect::Variance(variance))
+    }
+
+    fn with(effect: Effect) -> Self {
+        Self::of(vec![Box::leak(Box::new(Entry::new("a.test/of-rules", vec![effect], "It is a test.")))])
     }
 }
 
@@ -352,11 +368,11 @@ impl Entry {
     }
 }
 
-/// A name that no fault, or no variation, has.
+/// A name that no fault, variation or style has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the name of a {kind}, found {name:?}{}", suggestion(*near))]
 pub struct UnknownName {
-    /// `fault` or `variation`.
+    /// `fault`, `variation` or `style`.
     pub kind: &'static str,
     /// The name that was asked for.
     pub name: String,
@@ -365,7 +381,7 @@ pub struct UnknownName {
 }
 
 /// The candidate most like `name`, if it is like it at all.
-fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     candidates
         .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
         .filter(|(likeness, _)| *likeness >= 0.5)
@@ -433,7 +449,7 @@ mod tests {
     use crate::variation::Variation;
 
     fn of(fault: &str) -> Rules {
-        Rules::of(Some(fault.parse::<Fault>().unwrap().entry()))
+        Rules::of(vec![fault.parse::<Fault>().unwrap().entry()])
     }
 
     #[test]
@@ -441,7 +457,7 @@ mod tests {
         let rules = of("basket.mix/first-payment-only");
         assert!(rules.broken_by(Breach::Mix(MixBreach::FirstOnly)));
         assert!(!rules.broken_by(Breach::Months(MonthsBreach::OnlyAdjacent)));
-        assert!(!Rules::of(None).broken_by(Breach::Mix(MixBreach::FirstOnly)));
+        assert!(!Rules::plain().broken_by(Breach::Mix(MixBreach::FirstOnly)));
         let family = of("header.x-request-id.ncbct/not-required");
         assert!(family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct)));
         assert!(!family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Periodic)));
@@ -451,7 +467,7 @@ mod tests {
     #[test]
     fn freedoms_are_used_otherwise_by_their_own_variation_only() {
         let variation: Variation = "json.null.request/absent".parse().unwrap();
-        let rules = Rules::of(Some(variation.entry()));
+        let rules = Rules::of(vec![variation.entry()]);
         assert!(rules.varied_by(Variance::NullIsAbsent));
         assert!(!rules.varied_by(Variance::LastOfDuplicates));
         assert_eq!(rules.breach(), None);

@@ -19,7 +19,7 @@ use crate::connection::Turns;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Form, Plain, Rules};
+use crate::rules::{Form, Plain, REASON, Rules};
 use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes
@@ -125,6 +125,11 @@ async fn serve(
 fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Plain {
     let mut answer = Plain::new(refusal.status, refusal.body());
     rules.forms().for_each(|form| form.refuse(operation, refusal, &mut answer));
+    // What is created and rejected has the status of what is created.
+    rules
+        .forms()
+        .filter(|form| matches!(form, Form::Creates(_)))
+        .for_each(|form| form.accept("", &mut answer));
     answer
 }
 
@@ -220,7 +225,7 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
 /// A JSON response that repeats the X-Request-ID of its request.
 fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
     let rules = service.context.rules;
-    let Plain { status, mut body, text, content_type } = answer;
+    let Plain { status, mut body, text, content_type, reason } = answer;
     let mut written = text.map(str::to_owned);
     if written.is_none() {
         rules.forms().for_each(|form| form.write(&mut body, &mut written));
@@ -239,6 +244,9 @@ fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
     let headers = response.headers_mut();
     if let Some(id) = request.get("x-request-id") {
         headers.insert("x-request-id", id.clone());
+    }
+    if let Some(reason) = reason.and_then(|reason| HeaderValue::from_str(&reason).ok()) {
+        headers.insert(REASON, reason);
     }
     // Where there is none, hyper writes the time of the machine.
     if let Some(date) = service.context.clock.date().and_then(|date| HeaderValue::from_str(&date).ok()) {

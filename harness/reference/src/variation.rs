@@ -3,10 +3,12 @@
 
 mod answers;
 mod expected;
+mod narrow;
 mod requests;
 mod signing;
 mod state;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -49,6 +51,27 @@ impl Variation {
         self.0.effects.iter().any(|effect| matches!(effect, Effect::Forms(form) if form.is_coding()))
     }
 
+    /// What it decides, each in words that another which contradicts it has as well: its clause, the places
+    /// and forms that it changes, and what is declared.
+    pub(crate) fn decides(self) -> BTreeSet<String> {
+        let declared = self.0.declares.iter().map(|declaration| match declaration {
+            // What is taken as the profile says is treated at no place, and still contradicts who refuses it.
+            Declaration::Choice("x-accept-fix.longer-name", _) => "x-accept-fix".to_owned(),
+            Declaration::Choice(key, _) | Declaration::NoChoice(key) => format!("choice {key}"),
+            Declaration::Path(operation, _) => format!("path {operation}"),
+            Declaration::Lacks(capability) | Declaration::MayLack(capability) => format!("has {capability}"),
+            Declaration::Prefix(_) => "prefix".to_owned(),
+        });
+        let effects = self.0.effects.iter().filter_map(|effect| match effect {
+            Effect::Treats(one) | Effect::TreatsBeside(one, _) => Some(one.subject()),
+            Effect::Alters(one) => Some(format!("{} answers {}", one.operation, one.pointer)),
+            Effect::Refuses(rule, ..) => Some(format!("refuses {rule}")),
+            Effect::Forms(form) => Some(form.subject().to_owned()),
+            Effect::Breach(_) | Effect::Variance(_) => None,
+        });
+        declared.chain(effects).chain([self.clause().to_owned()]).collect()
+    }
+
     pub(crate) fn entry(self) -> &'static Entry {
         self.0
     }
@@ -76,6 +99,7 @@ static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         expected::variations(),
         signing::variations(),
         state::variations(),
+        narrow::variations(),
     ];
     subjects.into_iter().flatten().collect()
 });

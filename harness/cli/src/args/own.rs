@@ -15,7 +15,14 @@ pub(crate) struct Prove {
     /// Explain this variation alone: what is seen of it, and whether it is taken for a fault
     #[arg(long, value_name = "NAME", conflicts_with_all = ["fault", "only", "matrix", "update"])]
     pub(crate) variation: Option<String>,
-    /// Only faults and variations whose name begins so; may be repeated
+    /// Every fault on a whole lawful bank in place of the plain one: plain, strict, lenient, other, or drawn-N,
+    /// which is drawn from all variations with the seed N; may be repeated
+    #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived"])]
+    pub(crate) style: Vec<String>,
+    /// So many drawn lawful banks in place of all others: drawn-N and those after it, N being the seed
+    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
+    pub(crate) drawn: Option<u64>,
+    /// Only faults, variations and styles whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
     /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
@@ -30,7 +37,7 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
     pub(crate) derived: Option<usize>,
     /// How many percent of the faults of rules for requests `--explore` has to find, and how many of its own
-    /// `--derived`
+    /// `--derived`, or of those on each `--style`
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
     /// Hold the matrix against this file, and fail where it differs
@@ -79,6 +86,9 @@ pub(crate) struct Serve {
     /// Let the bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "fault")]
     pub(crate) variation: Vec<String>,
+    /// Let the bank be a whole lawful one: plain, strict, lenient, other, or drawn-N
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) style: Option<String>,
     /// Seed of the ids that the bank makes
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) seed: u64,

@@ -70,31 +70,31 @@ pub(super) fn in_utf_8(header: &[u8]) -> Vec<u8> {
 
 /// Forms of the whole header that a fault does not understand, or wants.
 pub(super) fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), Refusal> {
-    if !matches!(rules.breach(), Some(Breach::Signature(_))) {
+    if !rules.breaches().any(|breach| matches!(breach, Breach::Signature(_))) {
         return Ok(());
     }
     let wrapped = String::from_utf8_lossy(header).to_ascii_lowercase();
     let is_wrapped = wrapped.starts_with("=?");
     let list = parameter(text, "headers=\"");
-    let is_strange = match rules.breach() {
-        Some(Breach::Signature(S::NoQ)) => is_wrapped && wrapped.contains("?q?"),
-        Some(Breach::Signature(S::NoB)) => is_wrapped && wrapped.contains("?b?"),
-        Some(Breach::Signature(S::CharsetAsShown)) => {
+    let is_strange = |breach| match breach {
+        Breach::Signature(S::NoQ) => is_wrapped && wrapped.contains("?q?"),
+        Breach::Signature(S::NoB) => is_wrapped && wrapped.contains("?b?"),
+        Breach::Signature(S::CharsetAsShown) => {
             let shown = ["=?utf-8?", "=?iso-8859-1?"];
             is_wrapped && !shown.iter().any(|shown| header.starts_with(shown.as_bytes()))
         }
-        Some(Breach::Signature(S::EncodingAsShown)) => {
+        Breach::Signature(S::EncodingAsShown) => {
             is_wrapped && !header.windows(3).any(|part| matches!(part, b"?B?" | b"?Q?"))
         }
-        Some(Breach::Signature(S::NoBlanks)) => has_blanks(text),
-        Some(Breach::Signature(S::NoLatin1)) => wrapped.starts_with("=?iso-8859-1"),
-        Some(Breach::Signature(S::NoBare)) => !is_wrapped,
-        Some(Breach::Signature(S::NoRsaSha256)) => text.contains("algorithm=\"rsa-sha256\""),
-        Some(Breach::Signature(S::SortedList)) => !list.split(' ').is_sorted(),
+        Breach::Signature(S::NoBlanks) => has_blanks(text),
+        Breach::Signature(S::NoLatin1) => wrapped.starts_with("=?iso-8859-1"),
+        Breach::Signature(S::NoBare) => !is_wrapped,
+        Breach::Signature(S::NoRsaSha256) => text.contains("algorithm=\"rsa-sha256\""),
+        Breach::Signature(S::SortedList) => !list.split(' ').is_sorted(),
         _ => false,
     };
-    if is_strange {
-        return Err(refuse("signature.form", "expected a Signature header of another form"));
+    if rules.breaches().any(is_strange) {
+        return Err(refuse("signature.parameters.blanks", "expected a Signature header of another form"));
     }
     Ok(())
 }
@@ -116,20 +116,29 @@ pub(super) fn check_variant(text: &str, fields: Fields<'_>, rules: Rules) -> Res
     let issuer = text.rsplit_once(",CA=").map(|(_, rest)| rest).unwrap_or_default();
     let place = |name: &String| SIGNED_WHEN_PRESENT.iter().position(|known| known == name);
     let unusual = [
-        (Variance::AlgorithmDemanded, !text.contains("algorithm=")),
-        (Variance::DateDemanded, fields.bytes("date").is_none() || !listed.iter().any(|name| name == "date")),
-        (Variance::ListFixed, listed.iter().any(|name| place(name).is_none())),
-        (Variance::OrderFixed, !listed.iter().filter_map(place).is_sorted()),
-        (Variance::SmallLetters, list.bytes().any(|byte| byte.is_ascii_uppercase())),
-        (Variance::SerialSmall, serial.bytes().any(|byte| byte.is_ascii_uppercase())),
-        (Variance::IssuerForward, issuer.starts_with("CN=")),
+        (Variance::AlgorithmDemanded, "parameters.algorithm", !text.contains("algorithm=")),
+        (
+            Variance::DateDemanded,
+            "headers.date-absent",
+            fields.bytes("date").is_none() || !listed.iter().any(|name| name == "date"),
+        ),
+        (Variance::ListFixed, "headers.extra", listed.iter().any(|name| place(name).is_none())),
+        (Variance::OrderFixed, "headers.order", !listed.iter().filter_map(place).is_sorted()),
+        (Variance::SmallLetters, "headers.case", list.bytes().any(|byte| byte.is_ascii_uppercase())),
+        (Variance::SerialSmall, "key-id.serial", serial.bytes().any(|byte| byte.is_ascii_uppercase())),
+        (Variance::IssuerForward, "key-id.issuer", issuer.starts_with("CN=")),
         (
             Variance::SerialAsShown,
+            "key-id.serial",
             serial.starts_with('0') || serial.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'A'..=b'F')),
         ),
     ];
-    if unusual.into_iter().any(|(variance, is_unusual)| is_unusual && rules.varied_by(variance)) {
-        return Err(refuse("signature.form", "expected a Signature header as the document shows it"));
+    let mut unusual = unusual.into_iter();
+    if let Some((_, rule, _)) =
+        unusual.find(|(variance, _, is_unusual)| *is_unusual && rules.varied_by(*variance))
+    {
+        let rule = format!("signature.{rule}");
+        return Err(refuse(&rule, "expected a Signature header as the document shows it"));
     }
     Ok(())
 }

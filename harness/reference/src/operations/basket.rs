@@ -117,13 +117,17 @@ pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, 
 fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -> Result<(), Refusal> {
     let is_periodic = |product: &Option<Product>| *product == Some(Product::Periodic);
     let first = products.iter().position(is_periodic);
-    let wrong = match rules.breach() {
-        Some(Breach::Mix(MixBreach::FirstOnly)) => first.filter(|index| *index == 0),
-        Some(Breach::Mix(MixBreach::LastOnly)) => first.filter(|_| products.last().is_some_and(is_periodic)),
-        Some(Breach::Mix(MixBreach::OnlyMixed)) => first.filter(|_| !products.iter().all(is_periodic)),
-        Some(Breach::Mix(MixBreach::Never)) => None,
-        Some(Breach::Mix(MixBreach::CrossBorderToo)) => Some(0),
-        _ => first,
+    let breach = rules.breaches().find_map(|breach| match breach {
+        Breach::Mix(breach) => Some(breach),
+        _ => None,
+    });
+    let wrong = match breach {
+        Some(MixBreach::FirstOnly) => first.filter(|index| *index == 0),
+        Some(MixBreach::LastOnly) => first.filter(|_| products.last().is_some_and(is_periodic)),
+        Some(MixBreach::OnlyMixed) => first.filter(|_| !products.iter().all(is_periodic)),
+        Some(MixBreach::Never) => None,
+        Some(MixBreach::CrossBorderToo) => Some(0),
+        None => first,
     };
     match wrong {
         None => Ok(()),

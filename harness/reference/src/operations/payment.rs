@@ -89,10 +89,10 @@ pub(super) fn check_twin(
     owner: &Owner,
     allowed: Option<bool>,
 ) -> Result<(), Refusal> {
-    let breach = match context.rules.breach() {
-        Some(Breach::Twins(breach)) => Some(breach),
+    let breach = context.rules.breaches().find_map(|breach| match breach {
+        Breach::Twins(breach) => Some(breach),
         _ => None,
-    };
+    });
     let is_asked = match breach {
         Some(TwinBreach::Accepted) => false,
         Some(TwinBreach::Refused) => allowed.is_some(),

@@ -37,7 +37,7 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
         let is_boolean =
             ["1", "yes", ""].into_iter().any(|text| value == text && rules.broken_by(Breach::Boolean(text)));
         match if is_boolean { Ok(true) } else { value.parse() } {
-            Ok(_) if rules.varied_by(Variance::FullArrays) => {}
+            Ok(_) if operation == Operation::Customers && rules.varied_by(Variance::FullArrays) => {}
             Ok(value) => flags.push((*name, value)),
             Err(_) if rules.varied_by(Variance::AnyFlag(name)) => {}
             Err(_) => {

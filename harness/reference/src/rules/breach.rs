@@ -327,4 +327,21 @@ pub(crate) enum Variance {
     AnyLetterCase(Header),
     /// What was before is remembered in another way.
     State(StateVariance),
+    /// Requests are looked at more narrowly.
+    Narrow(Narrowness),
+}
+
+/// What only a strict bank asks of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Narrowness {
+    /// It has no header of this kind of interfaces that the document does not list.
+    KnownHeaders,
+    /// It has no header of other operations.
+    OwnHeaders,
+    /// Each of its headers has one line.
+    OneLine,
+    /// It has no query parameter that the document does not list.
+    KnownParameters,
+    /// Its debtor has an account of the bank.
+    KnownDebtors,
 }

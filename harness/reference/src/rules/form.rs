@@ -23,6 +23,12 @@ const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
 /// The refusal that the document wants to come "with an error message" (section Errors).
 const WITH_A_TEXT: &str = "payment.deletion.pending";
 
+/// The header in which a bank with [`Form::Reason`] names the rule that a refused request breaks.
+pub const REASON: &str = "x-refused-by";
+
+/// The rule by which an operation is not there.
+const ABSENT: &str = "service.sandbox";
+
 /// Another form of answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
@@ -66,6 +72,8 @@ pub(crate) enum Form {
     NoSandbox(u16),
     /// The customer list takes so much longer.
     Slow(Duration),
+    /// Refusals name the rule in the header [`REASON`].
+    Reason,
 }
 
 /// Another body of refusals.
@@ -107,11 +115,13 @@ pub(crate) struct Plain {
     /// A body that is no JSON, in place of the other.
     pub(crate) text: Option<&'static str>,
     pub(crate) content_type: &'static str,
+    /// The rule that it names in a header.
+    pub(crate) reason: Option<String>,
 }
 
 impl Plain {
     pub(crate) fn new(status: StatusCode, body: Value) -> Self {
-        Self { status, body, text: None, content_type: "application/json" }
+        Self { status, body, text: None, content_type: "application/json", reason: None }
     }
 }
 
@@ -137,10 +147,13 @@ impl Form {
         let is_given = GIVEN.contains(&refusal.rule.as_str());
         match self {
             Self::ErrorsOf(rule, form) if refusal.rule == rule => form.write(answer),
+            Self::Reason => answer.reason = Some(refusal.rule.clone()),
             Self::Errors(form) if refusal.rule == WITH_A_TEXT && !form.keeps_a_text() => {}
             Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
             _ if is_given => {}
             // What a signature is refused with is expected to be one of these.
+            // An operation that is not there refuses nothing.
+            Self::Refuses(_) if refusal.rule == ABSENT => {}
             Self::Refuses(status) if proves_nobody(refusal) && !matches!(status, 400 | 401 | 403) => {}
             Self::Refuses(status) => answer.status = code(status),
             Self::Rejects
@@ -230,7 +243,29 @@ impl Form {
     pub(crate) fn absent(self, operation: Operation) -> Option<Refusal> {
         let is_of_sandbox = operation.route().starts_with("/v1/sandbox/");
         let (Self::NoSandbox(status), true) = (self, is_of_sandbox) else { return None };
-        Some(Refusal::new(code(status), Code::NotFound, "service.sandbox", "expected a production operation"))
+        Some(Refusal::new(code(status), Code::NotFound, ABSENT, "expected a production operation"))
+    }
+
+    /// What it decides: two forms with one word contradict each other.
+    pub(crate) fn subject(self) -> &'static str {
+        match self {
+            Self::Creates(_) => "status of what is created",
+            Self::Reads(_) => "status of what is read",
+            Self::Refuses(_) | Self::Errors(_) | Self::ErrorsOf(..) | Self::Rejects => "refusals",
+            Self::MoreMembers => "more members",
+            Self::Backwards => "order",
+            Self::Indented => "lines",
+            Self::AbsoluteLinks | Self::NoVerbs => "links",
+            Self::Header(name, _) => name,
+            Self::ContentType(_) => "content-type",
+            Self::NoRequestId => "x-request-id",
+            Self::Chunks(_) | Self::Coded(_) => "coding",
+            Self::Below(_) => "prefix",
+            Self::BasketAt(_) => "path of baskets",
+            Self::NoSandbox(_) => "sandbox",
+            Self::Slow(_) => "time",
+            Self::Reason => REASON,
+        }
     }
 
     /// How much longer an answer of the operation takes.

@@ -189,6 +189,17 @@ pub(crate) enum Then {
 }
 
 impl Treatment {
+    /// The header, or the operation with the parameter, or with the member of the body that it is or is in.
+    pub(crate) fn subject(&self) -> String {
+        match self.place {
+            Place::Header(name) => name.to_owned(),
+            Place::Query(name) => format!("{} {name}", self.operation),
+            Place::Body(pointer) => {
+                format!("{} {}", self.operation, pointer.split('/').nth(1).unwrap_or_default())
+            }
+        }
+    }
+
     /// Treats header fields and query parameters.
     pub(crate) fn head(&self, operation: Operation, fields: Fields<'_>, uri: &Uri) -> Result<(), Refusal> {
         let found = match self.place {
@@ -216,7 +227,7 @@ impl Treatment {
         }
         let mut body = Value::Object(std::mem::take(members));
         let other = match self.when {
-            When::AbsentWith(other) => body.pointer(other).is_some(),
+            When::AbsentWith(other) => body.pointer(other).is_some_and(|value| !value.is_null()),
             When::Together(says) => body.as_object().is_some_and(says),
             _ => false,
         };
@@ -285,7 +296,7 @@ impl Treatment {
 
     fn refuse(&self) -> Result<(), Refusal> {
         let says = "expected another value, found one that this bank does not take";
-        Err(match self.then {
+        let refusal = match self.then {
             Then::Fail => Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 Code::SystemError,
@@ -293,7 +304,9 @@ impl Treatment {
                 "the bank failed on this value",
             ),
             _ => Refusal::format("value.taken", says),
-        })
+        };
+        let (Place::Header(name) | Place::Query(name) | Place::Body(name)) = self.place;
+        Err(refusal.at(name))
     }
 }
 

@@ -98,7 +98,7 @@ fn bodies() -> Vec<Bodies> {
         ("account.bban.check-digit/domestic-only", &[P], "/creditorAccount/bban", When::Text(|text| text.len() != 11), Refuse, "Domestic account numbers have eleven digits."),
         ("account.iban.check-digits/creditor", PAYMENTS, "/creditorAccount/iban", When::Text(has_wrong_check_digits), TakeFor("\"NO6100004200594\""), "The check digits of the creditor's iban are not looked at."),
         ("account.iban.check-digits/debtor", PAYMENTS, "/debtorAccount/iban", When::Text(has_wrong_check_digits), TakeFor("\"NO1400004200179\""), "The check digits of the debtor's iban are not looked at."),
-        ("account.identifier.both/refused", PAYMENTS, "/creditorAccount", When::Value(|account| account.get("iban").is_some() && account.get("bban").is_some()), Refuse, "An account has one number."),
+        ("account.identifier.both/refused", PAYMENTS, "/creditorAccount", When::Value(|account| account["iban"].is_string() && account["bban"].is_string()), Refuse, "An account has one number."),
         ("address.other-lengths/city", PAYMENTS, "/creditorAddress/city", When::Longer(35), Refuse, "Cities have at most 35 characters."),
         ("address.other-lengths/building", PAYMENTS, "/creditorAddress/buildingNumber", When::Longer(16), Refuse, "Building numbers have at most 16 characters."),
         ("amount.digits.fewer/taken", PAYMENTS, "/instructedAmount", When::Value(has_fewer_digits), AMOUNT, "An amount need not have all digits of its currency."),
@@ -128,9 +128,9 @@ fn bodies() -> Vec<Bodies> {
         ("periodic.execution-rule.preceding/taken", &[P], "/executionRule", When::Is("preceding"), TakeFor("\"preceeding\""), "The usual spelling of preceding is taken as well."),
         ("periodic.months.absent/taken", &[P], "/monthsOfExecution", When::Together(lacks_months), TakeFor("[1]"), "MonthlyVariable may come without months."),
         ("periodic.months.empty/taken", &[P], "/monthsOfExecution", When::Value(|months| months.as_array().is_some_and(Vec::is_empty)), TakeFor("[1]"), "A list of months may be empty."),
-        ("periodic.months.other-frequency/refused", &[P], "", When::Value(|body| body["frequency"] != "MonthlyVariable" && body.get("monthsOfExecution").is_some()), Refuse, "Months go with MonthlyVariable alone."),
+        ("periodic.months.other-frequency/refused", &[P], "", When::Value(|body| body["frequency"] != "MonthlyVariable" && !body["monthsOfExecution"].is_null()), Refuse, "Months go with MonthlyVariable alone."),
         ("periodic.day.end-of-month/refused", &[P], "/dayOfExecution", When::Text(|text| matches!(text, "29" | "30" | "31")), Refuse, "Days that not every month has are refused."),
-        ("periodic.day.leading-zero/refused", &[P], "/dayOfExecution", When::Text(|text| text.starts_with('0')), Refuse, "Days have no leading zero."),
+        ("periodic.day.leading-zero/refused", &[P], "/dayOfExecution", When::Text(|text| text.len() == 2 && text.starts_with('0')), Refuse, "Days have no leading zero."),
     ]
 }
 
@@ -320,7 +320,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// The eleventh digit of a Norwegian account number, modulo 11 with the weights 5 4 3 2 7 6 5 4 3 2.
-fn has_check_digit(bban: &str) -> bool {
+pub(super) fn has_check_digit(bban: &str) -> bool {
     let digits: Vec<u32> = bban.chars().filter_map(|digit| digit.to_digit(10)).collect();
     let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
     digits.len() == 11

@@ -100,8 +100,11 @@ impl Session {
         kept: &BTreeMap<String, Value>,
     ) -> Result<WireRequest, Stop> {
         let fill = || self.builder(&case.id, step, kept).fill(request);
-        // Host is that of the target, and each of those that share their requests has another.
-        let is_shared = kept.is_empty() && request.header("host").is_none();
+        // Host is that of the target, and each of those that share their requests has another; the path may be
+        // another as well, and is signed where the list says so.
+        let mut listed = request.signing.headers.iter().flatten();
+        let is_shared =
+            kept.is_empty() && request.header("host").is_none() && !listed.any(|name| name.starts_with('('));
         let filled = match self.transport.cache().filter(|_| is_shared) {
             Some(cache) => cache.get_or_fill((&case.id, step), &self.profile.base_url, fill),
             None => fill(),

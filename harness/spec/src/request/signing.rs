@@ -116,8 +116,9 @@ impl Signing {
             let turned: Vec<&String> = due.iter().rev().collect();
             forms.push(form("in another order".to_owned(), clause, of(json!({"headers": turned}))));
         }
-        if let Some(absent) = self.signed.iter().find(|name| plain.header(name).is_none()) {
-            let stated: Vec<&String> = due.iter().chain([absent]).collect();
+        if due.len() < self.signed.len() {
+            // All of them in their order, so that what another form sends is not left out.
+            let stated = &self.signed;
             forms.push(form(
                 "states what is not sent".to_owned(),
                 &self.file.not_sent,

@@ -1,0 +1,141 @@
+//! What only a strict bank asks: that a request has nothing that the document does not list, and that its
+//! debtor has an account here. Each is a freedom of its own, which the usual bank does not use.
+
+use axum::extract::Query;
+use axum::http::{HeaderName, StatusCode, Uri};
+use serde_json::{Map, Value};
+
+use crate::account_number::has_check_digits;
+use crate::header::{self, Fields};
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal, excerpt};
+use crate::rules::{Narrowness, Rules, Variance};
+use crate::state::State;
+
+/// Headers of the document's table without a rule of their own, with the letters of the columns that have
+/// them.
+const FREE: [(&str, &[Operation]); 8] = [
+    ("tpp-brand-logging-information", &[Operation::Ncbct]),
+    ("x-psu-authmethod-preferred", &[Operation::Ncbct, Operation::Periodic]),
+    ("psu-ip-port", FORWARDED),
+    ("psu-user-agent", FORWARDED),
+    ("psu-accept", FORWARDED),
+    ("psu-accept-charset", FORWARDED),
+    ("psu-accept-encoding", FORWARDED),
+    ("psu-accept-language", FORWARDED),
+];
+const FORWARDED: &[Operation] =
+    &[Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Transaction];
+const GEO_LOCATION: &str = "psu-geo-location";
+
+/// The operations whose headers and parameters the document shows.
+const SHOWN: [Operation; 5] =
+    [Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Customers, Operation::Transaction];
+
+/// Looks at header names and query parameters.
+pub(crate) fn check_head(
+    operation: Operation,
+    fields: Fields<'_>,
+    uri: &Uri,
+    rules: Rules,
+) -> Result<(), Refusal> {
+    if !rules.is_varied() || !SHOWN.contains(&operation) {
+        return Ok(());
+    }
+    let asks = |narrowness| rules.varied_by(Variance::Narrow(narrowness));
+    for name in fields.0.keys().map(HeaderName::as_str) {
+        let is_unknown = is_of_the_interface(name) && !is_known(name);
+        let is_strange = is_unknown && asks(Narrowness::KnownHeaders)
+            || is_of_others(name, operation) && asks(Narrowness::OwnHeaders);
+        if is_strange {
+            return Err(refuse("expected the headers of this operation, found another").at(name));
+        }
+        if is_known(name) && fields.0.get_all(name).iter().count() > 1 && asks(Narrowness::OneLine) {
+            return Err(refuse("expected one line of each header, found several").at(name));
+        }
+    }
+    if asks(Narrowness::KnownParameters) { check_parameters(operation, uri) } else { Ok(()) }
+}
+
+fn check_parameters(operation: Operation, uri: &Uri) -> Result<(), Refusal> {
+    let known: &[&str] = match operation {
+        Operation::Ncbct => &["allowLogicalDuplicate"],
+        Operation::Customers => &["withAccounts", "withAgreements"],
+        _ => &[],
+    };
+    // A query that cannot be read is refused where it is read.
+    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return Ok(()) };
+    match pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((name, _)) => {
+            Err(refuse(format!("expected the query parameters of this operation, found {}", excerpt(name))))
+        }
+    }
+}
+
+fn refuse(says: impl Into<String>) -> Refusal {
+    Refusal::format("header.not-part.sent", says)
+}
+
+/// Looks for the account of the debtor. A number that is none is left to the rules of numbers.
+pub(crate) fn check_debtor(state: &State, members: &Map<String, Value>, rules: Rules) -> Result<(), Refusal> {
+    if !rules.varied_by(Variance::Narrow(Narrowness::KnownDebtors)) {
+        return Ok(());
+    }
+    let number = |name| members.get("debtorAccount")?.get(name)?.as_str();
+    let iban = number("iban").filter(|iban| iban.len() <= 34 && has_check_digits(iban));
+    let bban = number("bban").filter(|bban| (1..=30).contains(&bban.len()));
+    if iban.or(bban).is_none_or(|number| state.account_by_number(number).is_some()) {
+        return Ok(());
+    }
+    let says = "expected an account of this bank, found an unknown one";
+    let refusal = Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "error.funds", says);
+    Err(refusal.at("/debtorAccount"))
+}
+
+/// Whether the name says that it is one of this kind of interfaces: others are for what carries the request.
+fn is_of_the_interface(name: &str) -> bool {
+    ["psu-", "tpp-", "x-"].iter().any(|beginning| name.starts_with(beginning))
+}
+
+fn is_known(name: &str) -> bool {
+    name == GEO_LOCATION || FREE.iter().any(|(known, _)| *known == name) || header::is_known(name)
+}
+
+fn is_of_others(name: &str, operation: Operation) -> bool {
+    let free = FREE.iter().any(|(known, operations)| *known == name && !operations.contains(&operation));
+    let is_location = name == GEO_LOCATION && !FORWARDED.contains(&operation);
+    free || is_location || header::is_of_others(name, operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+
+    use super::*;
+
+    fn refused(narrowness: Narrowness, operation: Operation, headers: &[&'static str], uri: &str) -> bool {
+        let mut map = HeaderMap::new();
+        for name in headers {
+            map.append(*name, "x".parse().unwrap());
+        }
+        let rules = Rules::varied(Variance::Narrow(narrowness));
+        check_head(operation, Fields(&map), &uri.parse().unwrap(), rules).is_err()
+    }
+
+    #[test]
+    fn each_narrowness_refuses_what_it_says_and_nothing_else() {
+        use Narrowness::{KnownHeaders, KnownParameters, OneLine, OwnHeaders};
+        use Operation::{Basket, Customers, Ncbct};
+        assert!(refused(KnownHeaders, Ncbct, &["psu-synthetic"], "/"));
+        assert!(!refused(KnownHeaders, Ncbct, &["psu-id", "psu-accept", "date", "traceparent"], "/"));
+        assert!(refused(OwnHeaders, Customers, &["psu-id"], "/"));
+        assert!(refused(OwnHeaders, Customers, &["psu-geo-location"], "/"));
+        assert!(refused(OwnHeaders, Basket, &["tpp-brand-logging-information"], "/"));
+        assert!(!refused(OwnHeaders, Ncbct, &["psu-id", "x-psu-identity", "psu-ip-port", "accept"], "/"));
+        assert!(refused(OneLine, Ncbct, &["psu-accept", "psu-accept"], "/"));
+        assert!(!refused(OneLine, Ncbct, &["psu-accept", "accept", "accept"], "/"));
+        assert!(refused(KnownParameters, Ncbct, &[], "/?withAccounts=true"));
+        assert!(!refused(KnownParameters, Customers, &[], "/?withAccounts=true"));
+    }
+}

@@ -1,0 +1,172 @@
+//! Whole lawful banks: each decides every freedom that it decides otherwise than the usual bank by a
+//! [`Variation`] of its own, so that each can be told alone as well.
+
+mod names;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::rules::{UnknownName, near};
+use crate::variation::Variation;
+use names::{LENIENT, OTHER, STRICT};
+
+/// What the names of drawn styles begin with; the seed follows.
+const DRAWN: &str = "drawn-";
+
+/// The name of the style that says why it refuses.
+const STRICT_NAME: &str = "strict";
+
+/// The named styles, with the names of their variations and a sentence.
+const NAMED: [(&str, &[&str], &str); 4] = [
+    ("plain", &[], "The bank as it is."),
+    (STRICT_NAME, STRICT, "It refuses what the document does not permit, and names the rule in a header."),
+    ("lenient", LENIENT, "It accepts what the document does not forbid."),
+    ("other", OTHER, "Its codes, statuses, shapes, orders, ids and links are others."),
+];
+
+/// A whole lawful bank.
+#[derive(Clone, Copy)]
+pub struct Style {
+    name: &'static str,
+    variations: &'static [Variation],
+}
+
+impl Style {
+    /// `plain`, `strict`, `lenient` and `other`.
+    pub fn named() -> impl Iterator<Item = Self> {
+        NAMED.iter().map(|(name, of, _)| {
+            let variations = Variation::all().filter(|variation| of.contains(&variation.name()));
+            Self { name, variations: variations.collect::<Vec<_>>().leak() }
+        })
+    }
+
+    /// The bank that is drawn from all variations with this seed: some, half, most or all of those that do not
+    /// contradict one drawn before. The same seed draws the same bank.
+    pub fn drawn(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let mut rest: Vec<Variation> = Variation::all().collect();
+        let quarters = 1 + random.below(4);
+        let (mut drawn, mut decided) = (Vec::new(), BTreeSet::new());
+        while !rest.is_empty() {
+            let variation = rest.swap_remove(random.below(rest.len()));
+            let own = variation.decides();
+            if random.below(4) < quarters && decided.is_disjoint(&own) {
+                decided.extend(own);
+                drawn.push(variation);
+            }
+        }
+        drawn.sort_by_key(|variation| variation.name());
+        // Styles are few, and handed around as names are.
+        Self { name: format!("{DRAWN}{seed}").leak(), variations: drawn.leak() }
+    }
+
+    /// `plain`, `strict`, `lenient`, `other`, or `drawn-` and the seed.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// One sentence about the bank.
+    pub fn says(self) -> &'static str {
+        let named = NAMED.iter().find(|(name, ..)| *name == self.name);
+        named.map_or("It decides freedoms by a throw of dice.", |(_, _, says)| says)
+    }
+
+    /// What it does otherwise than the usual bank.
+    pub fn variations(self) -> &'static [Variation] {
+        self.variations
+    }
+
+    /// Whether each of its refusals names the rule that was broken ([`REASON`](crate::REASON)).
+    pub fn gives_reasons(self) -> bool {
+        self.name == STRICT_NAME
+    }
+}
+
+impl FromStr for Style {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        // The seed as it is written in the name, so that a style has one name.
+        let seed = name.strip_prefix(DRAWN).and_then(|seed| seed.parse::<u64>().ok());
+        if let Some(seed) = seed.filter(|seed| name[DRAWN.len()..] == seed.to_string()) {
+            return Ok(Self::drawn(seed));
+        }
+        let candidates = NAMED.iter().map(|(name, ..)| *name).chain(["drawn-1"]);
+        Self::named().find(|style| style.name == name).ok_or_else(|| UnknownName {
+            kind: "style",
+            name: name.to_owned(),
+            near: near(name, candidates),
+        })
+    }
+}
+
+impl fmt::Debug for Style {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Style({:?})", self.name)
+    }
+}
+
+/// The generator splitmix64.
+struct Random(u64);
+
+impl Random {
+    /// A number from 0 on, below this one.
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % end.max(1) as u64).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_styles_have_variations_that_are_there_and_do_not_contradict_each_other() {
+        for (style, (name, of, says)) in Style::named().zip(NAMED) {
+            let found: Vec<&str> = style.variations().iter().map(|variation| variation.name()).collect();
+            let missing: Vec<&&str> = of.iter().filter(|name| !found.contains(*name)).collect();
+            assert!(missing.is_empty(), "{name}: {missing:?}");
+            assert_eq!(found.len(), of.len(), "{name}: one is there twice");
+            assert_eq!((style.name(), style.says()), (name, says));
+            assert_eq!(name.parse::<Style>().unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn a_drawn_style_is_the_same_again_and_decides_nothing_twice() {
+        let names = |seed| -> Vec<&str> {
+            Style::drawn(seed).variations().iter().map(|variation| variation.name()).collect()
+        };
+        assert_eq!(names(7), names(7));
+        assert_ne!(names(7), names(8));
+        assert_eq!("drawn-7".parse::<Style>().unwrap().name(), "drawn-7");
+        for seed in 0..50 {
+            let mut decided = BTreeSet::new();
+            for variation in Style::drawn(seed).variations() {
+                for one in variation.decides() {
+                    assert!(decided.insert(one.clone()), "{seed}: {one} twice");
+                }
+            }
+            assert!(!decided.is_empty());
+        }
+        let drawn: BTreeSet<&str> = (0..200).flat_map(names).collect();
+        let never: Vec<&str> =
+            Variation::all().map(Variation::name).filter(|name| !drawn.contains(name)).collect();
+        assert!(never.is_empty(), "never drawn: {never:?}");
+    }
+
+    #[test]
+    fn a_name_that_is_none_suggests_a_near_one() {
+        let error = |name: &str| name.parse::<Style>().unwrap_err().to_string();
+        assert_eq!(
+            error("strikt"),
+            "expected the name of a style, found \"strikt\"; did you mean \"strict\"?"
+        );
+        assert!(error("drawn-x").contains("did you mean \"drawn-1\"?"), "{}", error("drawn-x"));
+        assert!("drawn-007".parse::<Style>().is_err() && "".parse::<Style>().is_err());
+    }
+}
