@@ -66,6 +66,8 @@ pub(crate) enum Form {
     NoSandbox(u16),
     /// The customer list takes so much longer.
     Slow(Duration),
+    /// Series whose body has this text take so much longer.
+    SlowFor(&'static str, Duration),
 }
 
 /// Another body of refusals.
@@ -233,9 +235,15 @@ impl Form {
         Some(Refusal::new(code(status), Code::NotFound, "service.sandbox", "expected a production operation"))
     }
 
-    /// How much longer an answer of the operation takes.
-    pub(crate) fn delay(self, operation: Operation) -> Option<Duration> {
-        if let (Self::Slow(delay), Operation::Customers) = (self, operation) { Some(delay) } else { None }
+    /// How much longer the answer takes to a request of the operation with this body.
+    pub(crate) fn delay(self, operation: Operation, body: &[u8]) -> Option<Duration> {
+        match (self, operation) {
+            (Self::Slow(delay), Operation::Customers) => Some(delay),
+            (Self::SlowFor(text, delay), Operation::Periodic) => {
+                Some(delay).filter(|_| String::from_utf8_lossy(body).contains(text))
+            }
+            _ => None,
+        }
     }
 }
 

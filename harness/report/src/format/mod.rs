@@ -11,6 +11,7 @@ pub mod junit;
 pub mod markdown;
 mod parts;
 pub mod terminal;
+pub(crate) mod times;
 
 use std::path::Path;
 
