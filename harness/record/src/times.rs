@@ -267,7 +267,9 @@ mod tests {
             ("query/b = \"2\"", &[30_000, 30_000]),
             ("without header/c", &[90_000, 90_000, 90_000, 90_000, 90_000]),
         ] {
-            times.iter().for_each(|micros| add(&mut watch, "a/1", &[change], *micros));
+            for micros in times {
+                add(&mut watch, "a/1", &[change], *micros);
+            }
         }
         let [one] = watch.finish().operations.try_into().unwrap();
         let named: Vec<_> =

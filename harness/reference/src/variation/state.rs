@@ -1,10 +1,11 @@
 //! Freedoms over several requests: what a bank remembers, and how it counts.
 
+use crate::declaration::Declaration;
 use crate::operation::{Operation, Product};
 use crate::rules::{Effect, Entry, Place, StateVariance as S, Then, Treatment, Variance, When};
 
 /// Name, freedom, and a sentence.
-const VARIANCES: [(&str, S, &str); 6] = [
+const VARIANCES: [(&str, S, &str); 7] = [
     ("payment.deletion.effect/gone", S::DeletedIsGone, "A deleted payment is not to be had any more."),
     ("payment.deletion.effect/rejected", S::DeletedIsRejected, "A deleted payment has the status RJCT."),
     (
@@ -13,6 +14,11 @@ const VARIANCES: [(&str, S, &str); 6] = [
         "A payment that was received is accepted a moment later.",
     ),
     ("payment.id.distinct/numbers", S::IdsAreNumbers, "Ids of payments are ascending numbers."),
+    (
+        "basket.payment-ids.deleted/rejected",
+        S::DeletedInBasketRejected,
+        "A basket with a deleted payment is created, and rejected.",
+    ),
     ("basket.payment-ids.used/refused", S::OneBasket, "A payment may be in one basket."),
     (
         "limit.without-psu-ip.four/of-all-accounts",
@@ -34,6 +40,22 @@ pub(super) fn variations() -> Vec<Entry> {
         })
     };
     let mut all: Vec<Entry> = VARIANCES.into_iter().map(varied).collect();
+    let declaring = |name: &str, declares, variance, says: &str| Entry {
+        declares,
+        ..Entry::new(name, vec![Effect::Variance(variance)], says)
+    };
+    all.push(declaring(
+        "limit.without-psu-ip.four/one-earlier",
+        &[Declaration::Lacks("quota-unused")],
+        Variance::State(S::CallBefore),
+        "A call without PSU-IP-Address was made on each account earlier on the day.",
+    ));
+    all.push(declaring(
+        "transaction.shown-to/any-tpp-undeclared",
+        &[],
+        Variance::ReadByAnyone,
+        "Transactions show to any TPP.",
+    ));
     all.push(Entry::new(
         "status.pdng.deletion-path/not-offered",
         [Product::Ncbct, Product::Periodic].map(not_offered).into(),

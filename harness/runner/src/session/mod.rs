@@ -38,7 +38,7 @@ use crate::{
     judge::{self, Examined, Outcome},
     levels::{LevelError, Levels},
     mask::Masker,
-    profile::Profile,
+    profile::{Offered, Profile},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport},
     unconfirmed::unconfirm,
@@ -46,6 +46,9 @@ use crate::{
 
 /// The capability of cases that use up a quota of the day.
 const QUOTA: &str = "quota";
+
+/// The capability that says that nobody used any of that quota before the run.
+const UNUSED_QUOTA: &str = "quota-unused";
 
 /// Why a session cannot begin. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -287,11 +290,11 @@ impl Session {
             && case.expect.is_accepted()
             && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))
         {
-            if case.before.is_empty() {
+            // What was there a moment ago may have been the last of it.
+            if case.before.is_empty() || self.profile.capability(UNUSED_QUOTA) != Offered::Yes {
                 let reason = format!("the quota of the day is used up: it got {}", seen.1);
                 return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
             }
-            // It was there a moment ago, for the calls that prepare this one.
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;
         }

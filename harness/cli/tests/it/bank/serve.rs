@@ -143,7 +143,7 @@ fn what_cannot_be_served_is_said() {
 /// A bank that is slow for one value of one member.
 #[test]
 fn what_is_slow_is_told_by_operation_and_by_value_and_is_a_warning_by_the_profile() {
-    let mut serving = Serving::start(&["--variation", "http.response-headers/slow-for-a-value"]);
+    let serving = Serving::start(&["--variation", "http.response-headers/slow-for-a-value"]);
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let run = |limits: &str, more: &[&str]| {
@@ -178,5 +178,4 @@ fn what_is_slow_is_told_by_operation_and_by_value_and_is_a_warning_by_the_profil
     }
     let (exit, said) = run("limits = { slow-ms = 0 }", &[]);
     assert!(exit == Some(2) && said.contains("`[limits] slow-ms` is 0: expected 1 to 300000"), "{said}");
-    drop(serving.end());
 }
