@@ -208,11 +208,6 @@ impl Rules {
         self.varied_by(Variance::State(variance))
     }
 
-    /// How many calls without PSU-IP-Address were made on each account before.
-    pub(crate) fn calls_before(self) -> u32 {
-        u32::from(self.remembers_by(StateVariance::CallBefore))
-    }
-
     /// Whether a bank looks at the payment at this index of a basket for a rule.
     pub(crate) fn looks_at(self, rule: BasketRule, index: usize, count: usize) -> bool {
         match self.state_breach() {

@@ -283,7 +283,7 @@ pub struct Step {
     /// Keys of `keep` of which no value may come twice; one that does breaks the clause.
     #[serde(default)]
     pub distinct: Vec<String>,
-    /// What must come back: `accepted`, `any` where a refusal is as good, or `refusal-passes`.
+    /// What must come back: `accepted`, `any` where a refusal is as good, `refusal-passes` or `refusal-observed`.
     #[serde(default)]
     pub expect: StepExpect,
 }
@@ -299,6 +299,16 @@ pub enum StepExpect {
     Any,
     /// Acceptance; or a refusal, which is itself what the clause demands: the case then passes, and its own request is not sent.
     RefusalPasses,
+    /// Acceptance; or a refusal, by which the target says that it has no such thing: the case is then observed, and its own request not
+    /// sent.
+    RefusalObserved,
+}
+
+impl StepExpect {
+    /// Whether a refusal ends the case, and is all that comes of it.
+    pub fn ends_with_refusal(self) -> bool {
+        matches!(self, Self::RefusalPasses | Self::RefusalObserved)
+    }
 }
 
 /// How much of the suite a run has. Each depth holds the one before it.

@@ -142,8 +142,7 @@ fn account(
         context.state.count_unattended_call(counted, NaiveDate::MIN);
     }
     if !is_attended {
-        let before = context.rules.calls_before();
-        let calls = context.state.count_unattended_call(counted, context.clock.today()) + before;
+        let calls = context.state.count_unattended_call(counted, context.clock.today());
         let allowed = match context.rules.breach() {
             Some(Breach::UnattendedCalls(other)) => other,
             _ => UNATTENDED_CALLS,

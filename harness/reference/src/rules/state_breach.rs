@@ -79,8 +79,6 @@ pub(crate) enum StateVariance {
     IdsAreNumbers,
     /// Calls without PSU-IP-Address are counted for all accounts together.
     CallsOfAllAccounts,
-    /// A call without PSU-IP-Address was made on each account before, on the same day.
-    CallBefore,
     /// A basket with a deleted payment is created, and rejected.
     DeletedInBasketRejected,
 }

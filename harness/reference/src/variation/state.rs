@@ -1,6 +1,5 @@
 //! Freedoms over several requests: what a bank remembers, and how it counts.
 
-use crate::declaration::Declaration;
 use crate::operation::{Operation, Product};
 use crate::rules::{Effect, Entry, Place, StateVariance as S, Then, Treatment, Variance, When};
 
@@ -40,20 +39,9 @@ pub(super) fn variations() -> Vec<Entry> {
         })
     };
     let mut all: Vec<Entry> = VARIANCES.into_iter().map(varied).collect();
-    let declaring = |name: &str, declares, variance, says: &str| Entry {
-        declares,
-        ..Entry::new(name, vec![Effect::Variance(variance)], says)
-    };
-    all.push(declaring(
-        "limit.without-psu-ip.four/one-earlier",
-        &[Declaration::Lacks("quota-unused")],
-        Variance::State(S::CallBefore),
-        "A call without PSU-IP-Address was made on each account earlier on the day.",
-    ));
-    all.push(declaring(
+    all.push(Entry::new(
         "transaction.shown-to/any-tpp-undeclared",
-        &[],
-        Variance::ReadByAnyone,
+        vec![Effect::Variance(Variance::ReadByAnyone)],
         "Transactions show to any TPP.",
     ));
     all.push(Entry::new(

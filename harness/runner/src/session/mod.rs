@@ -261,9 +261,9 @@ impl Session {
             }
             _ => stop,
         })?;
-        if let Some(words) = refused {
+        if let Some((words, unbroken)) = refused {
             verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
-            verdict.verdict = if findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
+            verdict.verdict = if findings.is_empty() { unbroken } else { Verdict::Fail };
             verdict.checks = checks + 1;
             verdict.findings = merged(findings);
             verdict.observations.push(format!("{}: refused with {words}", case.clause));

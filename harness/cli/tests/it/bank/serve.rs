@@ -179,3 +179,36 @@ fn what_is_slow_is_told_by_operation_and_by_value_and_is_a_warning_by_the_profil
     let (exit, said) = run("limits = { slow-ms = 0 }", &[]);
     assert!(exit == Some(2) && said.contains("`[limits] slow-ms` is 0: expected 1 to 300000"), "{said}");
 }
+
+/// Where calls of the same day may have used some of a quota, no bank is warned of: nobody knows how many there were.
+#[test]
+fn a_quota_that_was_used_before_the_run_accuses_nobody() {
+    let folder = TempDir::new().unwrap();
+    let run = |serving: &Serving, profile: &str, only: &[&str]| {
+        let lines: Vec<&str> = profile.lines().filter(|line| !line.starts_with("base-url")).collect();
+        let file = folder.path().join("bank.toml");
+        fs::write(&file, format!("base-url = {:?}\n{}", serving.url, lines.join("\n"))).unwrap();
+        let only = only.iter().flat_map(|only| ["--only", only]).collect::<Vec<_>>();
+        let output = command()
+            .args(["run", "--quiet", "--target", file.to_str().unwrap(), "--out"])
+            .arg(folder.path().join("out"))
+            .args(only)
+            .output()
+            .unwrap();
+        printed(&output)
+    };
+    let earlier = ["header.psu-ip-address.transaction/absent"];
+    let quota = ["limit.without-psu-ip", "limit.without-psu-ip.four"];
+    let unknown = REFERENCE.replace("quota-unused = true\n", "");
+    assert_ne!(unknown, REFERENCE);
+    let serving = Serving::start(&[]);
+    run(&serving, &unknown, &earlier);
+    let said = run(&serving, &unknown, &quota);
+    assert!(said.contains("the quota of the day is used up"), "{said}");
+    assert!(!said.contains("warn  ") && !said.contains("deny  "), "{said}");
+    // A profile that says otherwise is believed.
+    let serving = Serving::start(&[]);
+    run(&serving, REFERENCE, &earlier);
+    let said = run(&serving, REFERENCE, &quota);
+    assert!(said.contains("warn  limit.without-psu-ip.four"), "{said}");
+}
