@@ -205,7 +205,7 @@ fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     run(&serving, &unknown, &earlier);
     let said = run(&serving, &unknown, &quota);
     assert!(said.contains("the quota of the day is used up"), "{said}");
-    assert!(!said.contains("warn  ") && !said.contains("deny  "), "{said}");
+    assert!(!said.contains("warn  limit") && !said.contains("deny  limit"), "{said}");
     // A profile that says otherwise is believed.
     let serving = Serving::start(&[]);
     run(&serving, REFERENCE, &earlier);
