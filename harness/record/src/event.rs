@@ -12,6 +12,7 @@ use crate::{
     clauses::AnswerChecks,
     counts::Counts,
     level::{ClauseLevel, LevelRule},
+    times::Times,
     verdict::{CaseVerdict, Strength},
     waiver::WaiverSeen,
 };
@@ -232,6 +233,9 @@ pub struct Exchange {
     pub case: String,
     /// Step of the case: `request` for the judged one, else the name of the preparing step.
     pub step: String,
+    /// Operation of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
     /// How often this request was sent, this time included.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub attempt: u32,
@@ -353,6 +357,9 @@ pub struct RunFinished {
     /// The waivers of the run, and what has come of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<WaiverSeen>,
+    /// How long the target took.
+    #[serde(default, skip_serializing_if = "Times::is_empty")]
+    pub times: Times,
     /// The exit code, as [`crate::Exit`] defines it.
     pub exit: u8,
     /// The link of the hash chain ([`crate::HashChain`]) of the line before this one. [`crate::RecordWriter`]

@@ -31,7 +31,8 @@ impl Exit {
     /// silence.
     pub fn of(totals: &Totals) -> Self {
         let counts = totals.counts();
-        let denied = if totals.denies_warnings() { counts.warn } else { 0 };
+        let warned = counts.warn + usize::from(totals.is_slow());
+        let denied = if totals.denies_warnings() { warned } else { 0 };
         if counts.fail + denied + totals.broken_controls() > 0 {
             Self::Violation
         } else if counts.error > 0 || totals.demanded_inconclusive() > 0 {
@@ -76,6 +77,7 @@ mod tests {
     use crate::{
         event::RunStarted,
         level::{Level, LevelRule, LevelSource},
+        times::{OperationTimes, Times},
         verdict::{Absence, CaseVerdict, Role, Strength, Verdict, sample as case},
     };
 
@@ -140,8 +142,19 @@ mod tests {
             Exit::of(&totals)
         };
         let (pattern, by) = (LevelRule::WARNINGS.to_owned(), LevelSource::CommandLine);
-        assert_eq!(exit(vec![LevelRule { pattern, level: Level::Deny, by }]), Exit::Violation);
+        let denied = vec![LevelRule { pattern, level: Level::Deny, by }];
+        assert_eq!(exit(denied.clone()), Exit::Violation);
         assert_eq!(exit(vec![]), Exit::Conforms);
+        let slow = |levels: &[LevelRule], slow| {
+            let mut totals = Totals::default();
+            totals.start(&RunStarted { levels: levels.to_vec(), ..RunStarted::default() });
+            totals.add(&case("a", Verdict::Pass), Strength::Stated);
+            let operations = vec![OperationTimes { slow, ..OperationTimes::default() }];
+            totals.times(&Times { operations, ..Times::default() });
+            Exit::of(&totals)
+        };
+        assert_eq!(slow(&denied, 1), Exit::Violation, "a slow answer is a warning too");
+        assert_eq!((slow(&denied, 0), slow(&[], 1)), (Exit::Conforms, Exit::Conforms));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
 //! - [`digest`]: SHA-256 as text.
 //! - [`level`]: what a breach of a clause does, and who says so.
+//! - [`times`]: how long the target took; [`stopwatch`]: taking it.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by
@@ -32,6 +33,8 @@ pub mod level;
 pub mod outputs;
 pub mod part;
 pub mod reader;
+pub mod stopwatch;
+pub mod times;
 pub mod totals;
 pub mod verdict;
 pub mod waiver;
@@ -51,6 +54,8 @@ pub use exit::Exit;
 pub use journal::Journal;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use reader::{ReadError, RecordReader, read};
+pub use stopwatch::Stopwatch;
+pub use times::{OperationTimes, SlowFor, Times};
 pub use totals::Totals;
 pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

@@ -8,6 +8,7 @@ use crate::{
     counts::Counts,
     event::{ClauseText, RunStarted},
     level::{Level, LevelRule},
+    times::Times,
     verdict::{CaseVerdict, Role, Strength},
 };
 
@@ -20,6 +21,8 @@ pub struct Totals {
     clauses: DemandedClauses,
     broken_controls: usize,
     denies_warnings: bool,
+    /// Answers that took longer than the target profile allows.
+    slow: u64,
 }
 
 impl Totals {
@@ -41,6 +44,16 @@ impl Totals {
     /// Takes what a check on answers saw.
     pub fn check(&mut self, check: &AnswerCheck) {
         self.clauses.check(check);
+    }
+
+    /// Takes how long the target took.
+    pub fn times(&mut self, times: &Times) {
+        self.slow = times.slow();
+    }
+
+    /// Whether some answers took longer than the target profile allows, which is a warning.
+    pub fn is_slow(&self) -> bool {
+        self.slow > 0
     }
 
     /// What is known of each demanded clause.

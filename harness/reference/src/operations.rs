@@ -95,6 +95,13 @@ pub(crate) fn perform(
     if !unsigned && !rules.broken_by(Breach::NotVerified(operation)) {
         let verified = authentication::verify(fields, request.method, &target, &context.certificates, rules);
         let wrong_before = context.state.count_wrong_signatures(verified.is_ok());
+        if rules.state_breach() == Some(StateBreach::KeyIdOfTwo)
+            && operation == Operation::Transaction
+            && is_of_two(context, fields)
+        {
+            let says = "expected a key id of one certificate, found one that came with two";
+            return Err(Refusal::unauthenticated("signature.key-id", says).at(Header::Signature.name()));
+        }
         verified?;
         if rules.state_breach() == Some(StateBreach::LockedAfterFive) && wrong_before >= 5 {
             let says = "expected a key that was not used wrongly five times, found one that was";
@@ -147,6 +154,19 @@ pub(crate) fn perform(
         _ => false,
     };
     Ok((if is_other { StatusCode::OK } else { StatusCode::CREATED }, created))
+}
+
+/// Whether the id of the key came with two certificates from this device of the PSU, now or before.
+fn is_of_two(context: &Context, fields: Fields<'_>) -> bool {
+    let header = fields.text(Header::Signature).unwrap_or_default();
+    let named = header.split_once("keyId=\"").and_then(|(_, rest)| rest.split_once('"'));
+    let Some((device, (key_id, _))) = fields.text(Header::PsuDeviceId).zip(named) else { return false };
+    let key_id = &format!("{device} {key_id}");
+    let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
+    if !context.state.is_first("key-id", key_id, &certificate) {
+        context.state.is_new("key-id-of-two", key_id);
+    }
+    context.state.is_known("key-id-of-two", key_id)
 }
 
 /// The object of a body.

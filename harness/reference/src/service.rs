@@ -74,11 +74,13 @@ async fn serve(
     let parameters: Vec<String> =
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
     let absent = service.context.rules.forms().find_map(|form| form.absent(operation));
+    let mut delay = None;
     let outcome = match read_body(&parts.headers, body, service.patience).await {
         Ok(_) if absent.is_some() => {
             Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
         }
         Ok(body) => {
+            delay = service.context.rules.forms().find_map(|form| form.delay(operation, &body));
             let request = operations::Request {
                 method: parts.method.as_str(),
                 uri: &parts.uri,
@@ -116,7 +118,7 @@ async fn serve(
         }
         Err(refusal) => refused(rules, Some(operation), &refusal),
     };
-    if let Some(delay) = rules.forms().find_map(|form| form.delay(operation)) {
+    if let Some(delay) = delay {
         tokio::time::sleep(delay).await;
     }
     respond(service, &parts.headers, answer)

@@ -2,7 +2,7 @@
 
 pub(crate) mod status;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,7 +93,7 @@ struct Memory {
     /// How many ids each request was given.
     ids: LruCache<u64, u64>,
     /// Values of headers that only some banks remember.
-    seen: HashSet<(&'static str, String)>,
+    seen: HashMap<(&'static str, String), String>,
     /// The payments that the bank began with, which it never forgets.
     earlier: HashMap<String, Payment>,
     payments: LruCache<String, Payment>,
@@ -127,7 +127,7 @@ impl State {
         });
         let memory = Memory {
             ids: recent(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             earlier: earlier.collect(),
             payments: recent(),
             taken: HashMap::new(),
@@ -324,7 +324,17 @@ impl State {
 
     /// Remembers a value of a header, and says whether it was there before.
     pub(crate) fn is_new(&self, header: &'static str, value: &str) -> bool {
-        self.memory().seen.insert((header, value.to_owned()))
+        self.memory().seen.insert((header, value.to_owned()), String::new()).is_none()
+    }
+
+    /// Whether this is the value that came first with a key.
+    pub(crate) fn is_first(&self, kind: &'static str, key: &str, value: &str) -> bool {
+        self.memory().seen.entry((kind, key.to_owned())).or_insert_with(|| value.to_owned()) == value
+    }
+
+    /// Whether a value came with this key.
+    pub(crate) fn is_known(&self, kind: &'static str, key: &str) -> bool {
+        self.memory().seen.contains_key(&(kind, key.to_owned()))
     }
 
     /// A payment that was created before.

@@ -191,7 +191,10 @@ impl RunSummary {
                 checks.checks.iter().for_each(|check| self.totals.check(check));
             }
             Event::Changes(changes) => self.changes = Some(changes.clone()),
-            Event::RunFinished(finish) => self.finish = Some(finish.clone()),
+            Event::RunFinished(finish) => {
+                self.totals.times(&finish.times);
+                self.finish = Some(finish.clone());
+            }
         }
         Ok(())
     }

@@ -4,7 +4,9 @@
 
 use std::time::Instant;
 
-use xs2aspec_record::{CaseSource, CaseVerdict, Event, Exchange, Place, RunFinished, RunStarted, Totals};
+use xs2aspec_record::{
+    CaseSource, CaseVerdict, Event, Exchange, Place, RunFinished, RunStarted, Stopwatch, Totals,
+};
 use xs2aspec_suite::{Case, Plan};
 
 use crate::{
@@ -21,6 +23,7 @@ pub struct DrawnRun<'a> {
     session: &'a Session,
     totals: Totals,
     answers: AnswerTally<'a>,
+    stopwatch: Stopwatch,
     start: Instant,
     /// Exchanges in the record.
     recorded: u64,
@@ -47,7 +50,8 @@ impl<'a> DrawnRun<'a> {
             sink(event);
         });
         let answers = AnswerTally::new(session.suite());
-        Self { session, totals, answers, start: Instant::now(), recorded: 0 }
+        let stopwatch = Stopwatch::new(session.profile().limits.slow_ms);
+        Self { session, totals, answers, stopwatch, start: Instant::now(), recorded: 0 }
     }
 
     /// Records a plain request: a case of the suite.
@@ -84,6 +88,7 @@ impl<'a> DrawnRun<'a> {
         exchanges: Vec<Exchange>,
         mut sink: impl FnMut(&Event),
     ) {
+        self.stopwatch.add(&exchanges, Some(&verdict));
         for exchange in exchanges {
             self.recorded += 1;
             self.answers.add_of(case, &exchange);
@@ -100,10 +105,13 @@ impl<'a> DrawnRun<'a> {
         let checks = self.answers.finish();
         checks.checks.iter().for_each(|check| self.totals.check(check));
         sink(&Event::AnswerChecks(checks));
+        let times = self.stopwatch.finish();
+        self.totals.times(&times);
         let waivers = Waivers::new(vec![], self.session.now().date_naive());
         let finished =
             run::finished(self.session, &self.totals, &waivers, micros(self.start.elapsed()), false);
         let finished = RunFinished {
+            times,
             exchanges: self.recorded,
             asked_again: self.session.exchanges().saturating_sub(self.recorded),
             ..finished

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Event, Exchange, Numbering, Role, RunFinished, Totals, Verdict,
+    CaseEvents, CaseVerdict, Event, Exchange, Numbering, Role, RunFinished, Stopwatch, Totals, Verdict,
 };
 use xs2aspec_suite::Case;
 
@@ -36,6 +36,7 @@ pub(crate) struct Release<'a, F> {
     waivers: Waivers,
     totals: Totals,
     answers: AnswerTally<'a>,
+    stopwatch: Stopwatch,
     tell: F,
 }
 
@@ -59,6 +60,7 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
             waivers,
             totals: Totals::default(),
             answers: AnswerTally::new(session.suite()),
+            stopwatch: Stopwatch::new(session.profile().limits.slow_ms),
             tell,
         }
     }
@@ -133,7 +135,9 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         let checks = self.answers.finish();
         checks.checks.iter().for_each(|check| self.totals.check(check));
         (self.tell)(&Event::AnswerChecks(checks));
-        let finished = finished(&self.totals, &self.waivers);
+        let times = self.stopwatch.finish();
+        self.totals.times(&times);
+        let finished = RunFinished { times, ..finished(&self.totals, &self.waivers) };
         (self.tell)(&Event::RunFinished(finished.clone()));
         finished
     }
@@ -162,6 +166,7 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         for exchange in &events.exchanges {
             self.answers.add(exchange);
         }
+        self.stopwatch.add(&events.exchanges, events.verdict.as_ref());
         if let Some(verdict) = &events.verdict
             && let Some(clause) = self.session.suite().clauses().get(&verdict.clause)
         {

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Totals,
+    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Times, Totals,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
@@ -188,6 +188,7 @@ pub(crate) fn finished(
             Exit::Conforms if stopped_early => Exit::CouldNotTell.code(),
             exit => exit.code(),
         },
+        times: Times::default(),
         waivers,
         chain: None,
     }

@@ -295,7 +295,7 @@ pub struct Step {
     /// Keys of `keep` of which no value may come twice; one that does breaks the clause.
     #[serde(default)]
     pub distinct: Vec<String>,
-    /// What must come back: `accepted`, `any` where a refusal is as good, or `refusal-passes`.
+    /// What must come back: `accepted`, `any` where a refusal is as good, `refusal-passes` or `refusal-observed`.
     #[serde(default)]
     pub expect: StepExpect,
 }
@@ -311,6 +311,16 @@ pub enum StepExpect {
     Any,
     /// Acceptance; or a refusal, which is itself what the clause demands: the case then passes, and its own request is not sent.
     RefusalPasses,
+    /// Acceptance; or a refusal, by which the target says that it has no such thing: the case is then observed, and its own request not
+    /// sent.
+    RefusalObserved,
+}
+
+impl StepExpect {
+    /// Whether a refusal ends the case, and is all that comes of it.
+    pub fn ends_with_refusal(self) -> bool {
+        matches!(self, Self::RefusalPasses | Self::RefusalObserved)
+    }
 }
 
 /// How much of the suite a run has. Each depth holds the one before it.
@@ -400,7 +410,7 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {
                 "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^(/|$)" },
-                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS] }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`. Asked for again, for some seconds, while it has not." } } },
+                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS], and-more: true }`, `{ has: ITEM }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`. Asked for again, for some seconds, while it has not." } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
                 "additionalProperties": { "enum": ["accepted", "refused", "answered", "observed"] }

@@ -9,7 +9,7 @@ use super::payment::Asking;
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{BasketRule, Breach, MixBreach, Rules, StateVariance, Variance};
+use crate::rules::{BasketRule, Breach, MixBreach, Rules, StateBreach, StateVariance, Variance};
 use crate::state::{Payment, Status};
 
 /// "At most 10 entries."
@@ -38,7 +38,11 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         return Err(Refusal::format(rule, says).at(payment_ids.path()));
     }
     let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
-    let is_usable = |payment: &Payment| asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers);
+    let is_of_any_tpp =
+        |payment: &Payment| rules.state_breach() == Some(StateBreach::TppInBasket) && asking.is_psu(payment);
+    let is_usable = |payment: &Payment| {
+        asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers) || is_of_any_tpp(payment)
+    };
     let payments: Vec<_> = ids.iter().map(|id| state.payment(id)).collect();
     let product = |payment: &Option<Payment>| payment.as_ref().map(|payment| payment.product);
     let products: Vec<_> = payments.iter().map(product).collect();
@@ -62,6 +66,17 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
             Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
         );
     }
+    let is_deleted = |index: &usize| {
+        payments[*index].as_ref().is_some_and(|payment| payment.status == Status::Canc)
+            && rules.looks_at(BasketRule::Kept, *index, items.len())
+    };
+    let deleted = (0..items.len()).find(is_deleted);
+    let is_rejected_for_it = rules.remembers_by(StateVariance::DeletedInBasketRejected);
+    if let Some(index) = deleted.filter(|_| !is_rejected_for_it) {
+        let says = "expected payments that can be signed, found one that was deleted";
+        let rule = "basket.payment-ids.deleted";
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says).at(items[index].path()));
+    }
     if rules.remembers_by(StateVariance::OneBasket)
         && let Some(index) = ids.iter().position(|id| state.is_in_a_basket(id))
     {
@@ -79,6 +94,7 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     };
     let counts = |index| rules.looks_at(BasketRule::Status, index, items.len());
     let status = status.filter(|status| *status != Status::Rjct || is_rejected(&payments, *today, counts));
+    let status = if deleted.is_some() { Some(Status::Rjct) } else { status };
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
     Ok(json!({

@@ -8,7 +8,7 @@ use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
 use crate::rules::{Breach, FlagBreach as F, Rules, StateBreach, Variance};
-use crate::seed::{Account, Agreement, Customer};
+use crate::seed::{Account, Agreement, Customer, Seed};
 use crate::state::State;
 
 /// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
@@ -22,7 +22,14 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
         && !(broken(F::AgreementsNever) && agreements.is_some())
         && !(broken(F::AgreementsWithAccounts) && accounts == Some(false));
     let breach = rules.state_breach();
-    let customers = state.customers().into_iter().map(|(customer, accounts)| {
+    // The bank began with these; the others were created.
+    let is_hidden = match breach {
+        Some(StateBreach::CreatedNotListed) => true,
+        Some(StateBreach::CreatedWithAccounts) => !with_accounts,
+        _ => false,
+    };
+    let listed = if is_hidden { Seed::built_in().customers.len() } else { usize::MAX };
+    let customers = state.customers().into_iter().take(listed).map(|(customer, accounts)| {
         if with_accounts {
             let mut shown = show(&customer, &accounts, with_agreements);
             if breach == Some(StateBreach::CardsWithAgreements) && !with_agreements {

@@ -146,6 +146,9 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
         (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
         (status, _) => status,
     };
+    if asking.rules.state_breach() == Some(StateBreach::FundsByTurns) && asking.state.is_turn() {
+        return Ok(json!({ "transactionStatus": status.text() }));
+    }
     Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": payment.funds_available }))
 }
 
@@ -197,6 +200,11 @@ impl Asking<'_> {
         payment.owner.shows_to(&asking)
             || self.rules.varied_by(Variance::ShownToAnyone)
             || self.rules.broken_by(Breach::ShownToAnyone)
+    }
+
+    /// Whether a payment is that of the PSU who asks, whatever the TPP.
+    pub(super) fn is_psu(&self, payment: &Payment) -> bool {
+        payment.owner.shows_to(&Owner { tpp: None, ..self.owner.clone() })
     }
 }
 

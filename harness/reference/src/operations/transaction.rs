@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
 
 use super::Context;
@@ -10,7 +11,7 @@ use crate::date;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, StateBreach, StateVariance};
+use crate::rules::{Breach, StateBreach, StateVariance, Variance};
 use crate::seed::Account;
 use crate::state::Owner;
 
@@ -110,9 +111,16 @@ fn account(
         breach == Some(StateBreach::AnyAccountHolder)
             || context.state.account_shows_to(account, owner.psu.as_deref())
     };
+    // A consent is given to a TPP, and the document shows no way to do that: here to the one that asks first.
+    let is_of_tpp = |account: &Arc<Account>| {
+        let tpp = owner.tpp.as_deref().map(|tpp| tpp.escape_ascii().to_string());
+        breach == Some(StateBreach::AnyTppReads)
+            || context.rules.varied_by(Variance::ReadByAnyone)
+            || tpp.is_none_or(|tpp| context.state.is_first("consent", &account.resource_id, &tpp))
+    };
     let account = path_parameters
         .first()
-        .and_then(|id| context.state.account(id).filter(shows))
+        .and_then(|id| context.state.account(id).filter(shows).filter(is_of_tpp))
         .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
     let is_attended = fields.has(Header::PsuIpAddress);
     let (age, days) = (
@@ -128,6 +136,10 @@ fn account(
     let counted = if is_one_count { "" } else { account.resource_id.as_str() };
     if is_attended && breach == Some(StateBreach::AttendedCallsCount) {
         context.state.count_unattended_call(counted, context.clock.today());
+    }
+    if is_attended && breach == Some(StateBreach::AttendedCallsReset) {
+        // The count is of one day alone.
+        context.state.count_unattended_call(counted, NaiveDate::MIN);
     }
     if !is_attended {
         let calls = context.state.count_unattended_call(counted, context.clock.today());

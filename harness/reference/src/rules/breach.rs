@@ -313,6 +313,8 @@ pub(crate) enum Variance {
     IssuerAsShown,
     /// Payments show to anyone who knows their id.
     ShownToAnyone,
+    /// Accounts show to any TPP.
+    ReadByAnyone,
     /// A payment from an account without funds is refused, and not created.
     FundsRefused,
     /// A header of which the document says no more than that it is a string may be empty.

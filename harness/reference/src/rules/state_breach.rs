@@ -40,6 +40,20 @@ pub(crate) enum StateBreach {
     EngagementsWithAccounts,
     /// Without agreements, customers have no cards.
     CardsWithAgreements,
+    /// Customers that were created are not listed.
+    CreatedNotListed,
+    /// Customers that were created are listed with their accounts alone.
+    CreatedWithAccounts,
+    /// Accounts show to any TPP.
+    AnyTppReads,
+    /// A payment of any TPP may be put in a basket.
+    TppInBasket,
+    /// Every second status of a payment says nothing of funds.
+    FundsByTurns,
+    /// An id of a key that came with two certificates from one device is refused from then on.
+    KeyIdOfTwo,
+    /// A call with PSU-IP-Address begins the count anew.
+    AttendedCallsReset,
     /// Calls with PSU-IP-Address count as well.
     AttendedCallsCount,
     /// Every second creation is answered with 200 where the others have 201.
@@ -65,6 +79,8 @@ pub(crate) enum StateVariance {
     IdsAreNumbers,
     /// Calls without PSU-IP-Address are counted for all accounts together.
     CallsOfAllAccounts,
+    /// A basket with a deleted payment is created, and rejected.
+    DeletedInBasketRejected,
 }
 
 /// What of an id is compared.
@@ -105,11 +121,15 @@ pub(crate) enum BasketRule {
     Own,
     /// Its status counts.
     Status,
+    /// It was not deleted.
+    Kept,
 }
 
 /// Which payments of a basket are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looked {
+    /// None.
+    Nobody,
     /// The first and the last one.
     Ends,
     /// The first one.
@@ -122,6 +142,7 @@ impl Looked {
     /// Whether the payment at this index of so many is looked at.
     pub(crate) fn includes(self, index: usize, count: usize) -> bool {
         match self {
+            Self::Nobody => false,
             Self::Ends => index == 0 || index + 1 == count,
             Self::First => index == 0,
             Self::FirstFive => index < 5,

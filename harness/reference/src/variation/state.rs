@@ -4,7 +4,7 @@ use crate::operation::{Operation, Product};
 use crate::rules::{Effect, Entry, Place, StateVariance as S, Then, Treatment, Variance, When};
 
 /// Name, freedom, and a sentence.
-const VARIANCES: [(&str, S, &str); 6] = [
+const VARIANCES: [(&str, S, &str); 7] = [
     ("payment.deletion.effect/gone", S::DeletedIsGone, "A deleted payment is not to be had any more."),
     ("payment.deletion.effect/rejected", S::DeletedIsRejected, "A deleted payment has the status RJCT."),
     (
@@ -13,6 +13,11 @@ const VARIANCES: [(&str, S, &str); 6] = [
         "A payment that was received is accepted a moment later.",
     ),
     ("payment.id.distinct/numbers", S::IdsAreNumbers, "Ids of payments are ascending numbers."),
+    (
+        "basket.payment-ids.deleted/rejected",
+        S::DeletedInBasketRejected,
+        "A basket with a deleted payment is created, and rejected.",
+    ),
     ("basket.payment-ids.used/refused", S::OneBasket, "A payment may be in one basket."),
     (
         "limit.without-psu-ip.four/of-all-accounts",
@@ -34,6 +39,11 @@ pub(super) fn variations() -> Vec<Entry> {
         })
     };
     let mut all: Vec<Entry> = VARIANCES.into_iter().map(varied).collect();
+    all.push(Entry::new(
+        "transaction.shown-to/any-tpp-undeclared",
+        vec![Effect::Variance(Variance::ReadByAnyone)],
+        "Transactions show to any TPP.",
+    ));
     all.push(Entry::new(
         "status.pdng.deletion-path/not-offered",
         [Product::Ncbct, Product::Periodic].map(not_offered).into(),

@@ -8,7 +8,7 @@ use std::{
 
 use xs2aspec_record::{
     AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, Numbering, ReadError, RecordReader, Role,
-    RunFinished, RunStarted, Totals, WaiverSeen, WaiverState,
+    RunFinished, RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
 };
 
 use crate::{
@@ -103,15 +103,18 @@ pub fn merge<R: BufRead>(
     }
     cases.iter_mut().try_for_each(Cases::advance)?;
     let mut numbering = Numbering::default();
+    let finish = parts.first().and_then(|part| part.summary.finish());
+    let mut stopwatch = Stopwatch::new(finish.and_then(|finish| finish.times.slow_ms));
     while let Some(mut case) = next_case(&mut cases)? {
         numbering.apply(&mut case);
+        stopwatch.add(&case.exchanges, case.verdict.as_ref());
         let clause = case.verdict.as_ref().and_then(|one| Some((one, parts[0].summary.clause(&one.clause)?)));
         if let Some((verdict, clause)) = clause {
             totals.add(verdict, clause.strength);
         }
         case.into_events().try_for_each(&mut tell).map_err(MergeError::Write)?;
     }
-    end(&parts, totals).into_iter().try_for_each(tell).map_err(MergeError::Write)
+    end(&parts, totals, stopwatch.finish()).into_iter().try_for_each(tell).map_err(MergeError::Write)
 }
 
 /// What one shard says of the run as a whole.
@@ -274,13 +277,14 @@ fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<CaseEvents>, 
 }
 
 /// The events after the cases.
-fn end(parts: &[Part], mut totals: Totals) -> Vec<Event> {
+fn end(parts: &[Part], mut totals: Totals, times: Times) -> Vec<Event> {
     // Controls are asked in each shard that needs them, so that these may be more than one run has.
     let mut checks = BTreeMap::new();
     parts.iter().flat_map(|part| &part.checks).for_each(|check| check.add_to(&mut checks));
     let checks = AnswerChecks { checks: checks.into_values().collect() };
     checks.checks.iter().for_each(|check| totals.check(check));
-    let mut finished = RunFinished { counts: totals.counts(), ..RunFinished::default() };
+    totals.times(&times);
+    let mut finished = RunFinished { counts: totals.counts(), times, ..RunFinished::default() };
     for finish in parts.iter().filter_map(|part| part.summary.finish()) {
         finished.exchanges += finish.exchanges;
         finished.asked_again += finish.asked_again;

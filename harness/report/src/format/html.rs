@@ -17,7 +17,7 @@ use xs2aspec_record::{
 use crate::{
     compare::diff,
     demanded,
-    format::{block, terminal},
+    format::{block, terminal, times},
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text,
@@ -134,6 +134,9 @@ impl Page {
                     json!({"title": title, "count": items.len(), "items": shown.collect::<Vec<_>>()})
                 }).collect::<Vec<_>>(),
             })),
+            "times": {"columns": times::COLUMNS, "rows": times::rows(summary)},
+            "slow": times::too_slow(summary).into_iter().flat_map(|(heading, lines)| [heading].into_iter().chain(lines)).collect::<Vec<_>>(),
+            "slowFor": times::slow_for(summary),
             "slowest": self.slowest.iter().map(|(micros, case)| json!([case, text::duration(*micros)])).collect::<Vec<_>>(),
         })
     }

@@ -14,7 +14,7 @@ use crate::{
     demanded,
     format::{
         groups::{Group, Groups},
-        terminal,
+        terminal, times,
     },
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
@@ -90,6 +90,7 @@ impl Reporter for Summary {
         let strengths = totals.by_strength().iter().map(|(name, row)| (name.word(), *row));
         page.table("operation", operations, totals.counts());
         page.table("strength", strengths, totals.counts());
+        page.times(summary);
         for (title, cases) in [("Failing cases", &self.failing), ("Cases that warn", &self.warning)] {
             page.list(title, cases.items.iter().cloned(), cases.beyond);
         }
@@ -163,6 +164,30 @@ impl Page {
         }
         self.row("all", all);
         self.text.push('\n');
+    }
+
+    /// How long the target took.
+    fn times(&mut self, summary: &RunSummary) {
+        let rows = times::rows(summary);
+        if rows.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            self.text,
+            "| time | {} |\n|---{}|",
+            times::COLUMNS.join(" | "),
+            "|--:".repeat(times::COLUMNS.len())
+        );
+        for (name, cells) in rows {
+            let _ = writeln!(self.text, "| {} | {} |", code(&name).replace('|', "/"), cells.join(" | "));
+        }
+        self.text.push('\n');
+        let item = |line: &String| format!("- {}\n", code(line));
+        if let Some((heading, lines)) = times::too_slow(summary) {
+            let lines = [heading].into_iter().chain(lines).collect::<Vec<_>>();
+            self.list("Slower than the target profile allows", lines.iter().map(item), 0);
+        }
+        self.list("Slow for one kind of value", times::slow_for(summary).iter().map(item), 0);
     }
 
     fn row(&mut self, name: &str, row: Counts) {
@@ -282,6 +307,10 @@ mod tests {
         | `stated` | 4 | 1 | 0 | 0 | 1 | 1 | 0 | 1 | 8 |
         | `choice` | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
         | all | 4 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
+
+        | time | answers | p50 | p95 | p99 | largest |
+        |---|--:|--:|--:|--:|--:|
+        | `periodic` | 7 | 12 ms | 12 ms | 12 ms | 12 ms |
 
         ### Failing cases
 

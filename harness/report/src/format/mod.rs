@@ -12,6 +12,7 @@ pub mod markdown;
 mod parts;
 pub mod sarif;
 pub mod terminal;
+pub(crate) mod times;
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use xs2aspec_record::{CaseVerdict, Counts, Level, Verdict};
 use crate::{
     compare::diff,
     demanded,
-    format::{block, findings::Findings, groups::Groups},
+    format::{block, findings::Findings, groups::Groups, times},
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{self, harmless, short},
@@ -110,8 +110,10 @@ impl Terminal {
     /// What needs attention.
     pub fn attention(&self, summary: &RunSummary) -> String {
         let mut shown = self.findings.shown(Level::Deny) + &self.findings.shown(Level::Warn);
-        let counted = [(Level::Deny, "violation"), (Level::Warn, "warning")];
-        let counted = counted.map(|(level, word)| text::count(self.findings.count(level), word));
+        let slow = times::block(summary);
+        let counted = [(Level::Deny, "violation", 0), (Level::Warn, "warning", usize::from(slow.is_some()))];
+        let counted = counted.map(|(level, word, more)| text::count(self.findings.count(level) + more, word));
+        shown.push_str(&slow.unwrap_or_default());
         if !shown.is_empty() {
             let _ = writeln!(shown, "{}\n", counted.join(", "));
         }
@@ -135,6 +137,7 @@ pub fn closing(summary: &RunSummary) -> String {
     let mut shown = table("operation", operations, totals.counts());
     shown.push('\n');
     shown.push_str(&table("strength", strengths, totals.counts()));
+    shown.push_str(&times::table(summary));
     shown.push_str(&waivers(summary));
     let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));

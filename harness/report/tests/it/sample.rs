@@ -2,8 +2,8 @@
 
 use xs2aspec_record::{
     Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit,
-    Finding, Level, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Strength, Totals,
-    Verdict,
+    Finding, Level, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Stopwatch, Strength,
+    Times, Totals, Verdict,
 };
 
 /// The failing case of [`hostile`].
@@ -154,6 +154,13 @@ impl Sample {
         self.ended(true)
     }
 
+    /// The times of its exchanges.
+    fn times(&self) -> Times {
+        let mut stopwatch = Stopwatch::default();
+        stopwatch.add(&self.exchanges, None);
+        stopwatch.finish()
+    }
+
     fn ended(&self, stopped_early: bool) -> Vec<Event> {
         let mut totals = Totals::default();
         totals.start(&self.start);
@@ -177,6 +184,7 @@ impl Sample {
             micros: 2_500_000,
             stopped_early,
             exit: Exit::of(&totals).code(),
+            times: self.times(),
             chain: None,
         }));
         events
@@ -272,6 +280,7 @@ fn exchange(number: u64, case: &str, failed: bool) -> Exchange {
         number,
         case: case.into(),
         step: "request".into(),
+        operation: Some("periodic".into()),
         attempt: 1,
         request: Request {
             method: "POST".into(),

@@ -12,8 +12,11 @@ enum Demand<'a> {
     OrNothing(&'a Value),
     /// One of these values.
     OneOf(&'a [Value]),
-    /// This value, but for members of these names, wherever they stand.
-    SameAs(&'a Value, &'a [Value]),
+    /// This value, but for members of these names, wherever they stand; a list may have more items if that is
+    /// said.
+    SameAs(&'a Value, &'a [Value], bool),
+    /// A list, an item of which has at least these members.
+    Has(&'a Value),
     /// One of the values that may follow another one; any value where nothing is said of that one.
     After(&'a Value, &'a Value),
 }
@@ -28,7 +31,10 @@ impl<'a> Demand<'a> {
         } else if let Some(values) = list("one-of") {
             Self::OneOf(values)
         } else if let Some(value) = member("same-as") {
-            Self::SameAs(value, list("but").unwrap_or_default())
+            let more = member("and-more") == Some(&Value::Bool(true));
+            Self::SameAs(value, list("but").unwrap_or_default(), more)
+        } else if let Some(item) = member("has") {
+            Self::Has(item)
         } else if let (Some(value), Some(allowed)) = (member("after"), member("allowed")) {
             Self::After(value, allowed)
         } else {
@@ -43,7 +49,14 @@ impl<'a> Demand<'a> {
             Self::Is(value) => found == Some(*value),
             Self::OrNothing(value) => found.is_none_or(|found| found == *value),
             Self::OneOf(values) => found.is_some_and(|found| values.contains(found)),
-            Self::SameAs(value, but) => found.is_some_and(|found| is_same(found, value, but)),
+            Self::SameAs(Value::Array(items), but, true) => {
+                let mut rest = found.and_then(Value::as_array).into_iter().flatten();
+                items.iter().all(|item| rest.any(|found| is_same(found, item, but)))
+            }
+            Self::SameAs(value, but, _) => found.is_some_and(|found| is_same(found, value, but)),
+            Self::Has(item) => {
+                found.and_then(Value::as_array).is_some_and(|list| list.iter().any(|found| has(found, item)))
+            }
             Self::After(..) => {
                 self.followers().is_none_or(|values| found.is_some_and(|found| values.contains(found)))
             }
@@ -63,12 +76,19 @@ impl<'a> Demand<'a> {
             Self::Is(value) => value.to_string(),
             Self::OrNothing(value) => format!("{value} or nothing"),
             Self::OneOf(values) => listed(values),
-            Self::SameAs(value, _) => format!("the same as before: {}", shortened(&value.to_string())),
+            Self::SameAs(value, ..) => format!("the same as before: {}", shortened(&value.to_string())),
+            Self::Has(item) => format!("an item with {item}"),
             Self::After(earlier, _) => {
                 format!("{}, after {earlier}", listed(self.followers().unwrap_or_default()))
             }
         }
     }
+}
+
+/// Whether an item has these members.
+fn has(found: &Value, item: &Value) -> bool {
+    let members = item.as_object().into_iter().flatten();
+    members.into_iter().all(|(name, value)| found.get(name) == Some(value))
 }
 
 /// Whether two values are the same, but for members of these names.
@@ -149,6 +169,13 @@ mod tests {
             (but.clone(), json!([{ "id": "b", "accounts": [] }]), false),
             (but.clone(), json!([{ "id": "a", "more": 1 }]), false),
             (but, json!([]), false),
+            (json!({ "same-as": [1, 2], "and-more": true }), json!([0, 1, 3, 2]), true),
+            (json!({ "same-as": [1, 2], "and-more": true }), json!([2, 1]), false),
+            (json!({ "same-as": [1, 2], "and-more": true }), json!([1]), false),
+            (json!({ "same-as": [1, 2] }), json!([1, 2, 3]), false),
+            (json!({ "has": { "a": 1 } }), json!([{ "a": 2 }, { "a": 1, "b": 2 }]), true),
+            (json!({ "has": { "a": 1 } }), json!([{ "a": 2 }, 1]), false),
+            (json!({ "has": { "a": 1 } }), json!({ "a": 1 }), false),
             (json!({ "same-as": { "a": 1 } }), json!({ "a": 1 }), true),
             (json!({ "same-as": { "a": 1 } }), json!({}), false),
             (after("RJCT"), json!("RJCT"), true),

@@ -164,6 +164,9 @@ struct Limit {
     /// Longest time that the target may ask to wait (`Retry-After`), in seconds; 30 unless said.
     #[schemars(range(max = 600))]
     longest_wait_s: Option<u64>,
+    /// Longest time that an answer may take, in milliseconds; one that takes longer is a warning.
+    #[schemars(range(min = 1, max = 300_000))]
+    slow_ms: Option<u64>,
 }
 
 /// Reads a profile of this name and folder.
@@ -388,6 +391,10 @@ impl Reader<'_> {
                 limit.longest_wait_s.unwrap_or(30),
                 LONGEST_WAIT,
             )?),
+            slow_ms: limit
+                .slow_ms
+                .map(|slow| self.time("[limits] slow-ms", Some(slow), slow, LONGEST.0).map(|_| slow))
+                .transpose()?,
         })
     }
 }

@@ -141,6 +141,8 @@ pub struct Limits {
     pub retries: u32,
     /// Longest time that the target may ask to wait.
     pub longest_wait: Duration,
+    /// Longest time that an answer may take before it is a warning, in milliseconds.
+    pub slow_ms: Option<u64>,
 }
 
 /// The kind of a target.
@@ -333,6 +335,7 @@ impl Profile {
                 intervals: BTreeMap::new(),
                 retries: 0,
                 longest_wait: Duration::ZERO,
+                slow_ms: None,
             },
             prepared: Vec::new(),
             environment: None,

@@ -42,7 +42,7 @@ impl Session {
     pub async fn ready(&self, case: &Case) -> Result<WireRequest, NotReady> {
         self.offered(case).await?;
         let Prepared { kept, refused, .. } = self.set_up(case, &mut Trail::default()).await?;
-        if let Some(words) = refused {
+        if let Some((words, _)) = refused {
             return Err(NotReady::Target(format!(
                 "a request that prepares it was refused ({words}), which is all it asks for"
             )));

@@ -37,8 +37,7 @@ use crate::{
     judge::{self, Examined, Outcome},
     levels::{LevelError, Levels},
     mask::Masker,
-    profile::Profile,
-    profile::validate::ProfileMismatch,
+    profile::{Offered, Profile, validate::ProfileMismatch},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport},
     unconfirmed::unconfirm,
@@ -46,6 +45,9 @@ use crate::{
 
 /// The capability of cases that use up a quota of the day.
 const QUOTA: &str = "quota";
+
+/// The capability that says that nobody used any of that quota before the run.
+const UNUSED_QUOTA: &str = "quota-unused";
 
 /// Why a session cannot begin. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -258,9 +260,9 @@ impl Session {
             }
             _ => stop,
         })?;
-        if let Some(words) = refused {
+        if let Some((words, unbroken)) = refused {
             verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
-            verdict.verdict = if findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
+            verdict.verdict = if findings.is_empty() { unbroken } else { Verdict::Fail };
             verdict.checks = checks + 1;
             verdict.findings = merged(findings);
             verdict.observations.push(format!("{}: refused with {words}", case.clause));
@@ -287,11 +289,11 @@ impl Session {
             && case.expect.is_accepted()
             && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))
         {
-            if case.before.is_empty() {
+            // What was there a moment ago may have been the last of it.
+            if case.before.is_empty() || self.profile.capability(UNUSED_QUOTA) != Offered::Yes {
                 let reason = format!("the quota of the day is used up: it got {}", seen.1);
                 return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
             }
-            // It was there a moment ago, for the calls that prepare this one.
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;
         }

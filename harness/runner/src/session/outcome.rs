@@ -16,8 +16,8 @@ pub(super) struct Prepared {
     pub(super) checks: u32,
     /// What those break.
     pub(super) findings: Vec<Finding>,
-    /// The answer in words of the one whose refusal is all that the case demands.
-    pub(super) refused: Option<String>,
+    /// The answer in words of the one whose refusal is all that comes of the case, and what the case is then.
+    pub(super) refused: Option<(String, Verdict)>,
 }
 
 /// What came of a valid request that was asked again.

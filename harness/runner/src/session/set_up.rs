@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future;
 use serde_json::Value;
-use xs2aspec_record::{Finding, Level};
+use xs2aspec_record::{Finding, Level, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
 use super::{Session, Stop, Trail, outcome::Prepared};
@@ -30,14 +30,18 @@ impl Session {
                 };
                 let is_refused = examined.outcome == Outcome::Refused;
                 if !(prepares(step.expect, examined.outcome, answer.status)
-                    || step.expect == StepExpect::RefusalPasses && is_refused)
+                    || step.expect.ends_with_refusal() && is_refused)
                 {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
                 }
                 prepared.checks += examined.checks;
                 prepared.findings.extend(examined.findings);
-                if step.expect == StepExpect::RefusalPasses && is_refused {
-                    return Ok(Prepared { refused: Some(examined.words), ..prepared });
+                if step.expect.ends_with_refusal() && is_refused {
+                    let verdict = match step.expect {
+                        StepExpect::RefusalObserved => Verdict::Observed,
+                        _ => Verdict::Pass,
+                    };
+                    return Ok(Prepared { refused: Some((examined.words, verdict)), ..prepared });
                 }
                 for (key, place) in &step.keep {
                     let value = found(&answer, examined.document.as_ref(), place);

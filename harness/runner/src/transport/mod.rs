@@ -170,6 +170,7 @@ impl Live {
                     number,
                     case: asked.case.to_owned(),
                     step: asked.step.to_owned(),
+                    operation: Some(asked.operation.to_owned()),
                     attempt,
                     request: asked.masker.request(&request),
                     response: seen.map(|answer| asked.masker.response(answer, learned)),

@@ -10,7 +10,7 @@ use std::{
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 
-use crate::support::{REFERENCE, command};
+use crate::support::{REFERENCE, command, printed};
 
 struct Serving {
     child: Child,
@@ -27,10 +27,16 @@ impl Serving {
     }
 
     /// Interrupts it, and says with which code it ended.
-    fn end(mut self) -> Option<i32> {
+    fn end(&mut self) -> Option<i32> {
         let interrupted = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         assert!(interrupted.success());
         self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.child.kill());
     }
 }
 
@@ -46,7 +52,8 @@ fn a_bank_behind_tls_is_a_target_like_any_other() {
     fs::write(path("authority.pem"), authority.pem()).unwrap();
     fs::write(path("bank.pem"), params.signed_by(&key, &authority).unwrap().pem()).unwrap();
     fs::write(path("key.pem"), key.serialize_pem()).unwrap();
-    let serving = Serving::start(&["--tls-certificate", &path("bank.pem"), "--tls-key", &path("key.pem")]);
+    let mut serving =
+        Serving::start(&["--tls-certificate", &path("bank.pem"), "--tls-key", &path("key.pem")]);
     assert!(serving.url.starts_with("https://127.0.0.1:"), "{}", serving.url);
 
     let profile = REFERENCE;
@@ -87,7 +94,7 @@ fn a_bank_that_asks_for_a_client_certificate_gets_it_and_a_gateway_its_header() 
     }
     fs::write(path("banks.pem"), banks.pem()).unwrap();
     fs::write(path("clients.pem"), clients.pem()).unwrap();
-    let serving = Serving::start(&[
+    let mut serving = Serving::start(&[
         "--tls-certificate",
         &path("bank.pem"),
         "--tls-key",
@@ -131,4 +138,77 @@ fn what_cannot_be_served_is_said() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_ne!(output.status.code(), Some(0));
     assert!(said.contains("expected a certificate in PEM"), "{said}");
+}
+
+/// A bank that is slow for one value of one member.
+#[test]
+fn what_is_slow_is_told_by_operation_and_by_value_and_is_a_warning_by_the_profile() {
+    let serving = Serving::start(&["--variation", "http.response-headers/slow-for-a-value"]);
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let run = |limits: &str, more: &[&str]| {
+        let lines: Vec<&str> = REFERENCE.lines().filter(|line| !line.starts_with("base-url")).collect();
+        let file = folder.path().join("bank.toml");
+        let text = format!("base-url = {:?}\n{limits}\n{}", serving.url, lines.join("\n"));
+        fs::write(&file, text).unwrap();
+        let only = ["--only", "periodic"];
+        let output = command()
+            .args(["run", "--quiet", "--target", file.to_str().unwrap(), "--out", out.to_str().unwrap()])
+            .args([&only[..], more].concat())
+            .output()
+            .unwrap();
+        (output.status.code(), printed(&output))
+    };
+    let (_, said) = run("", &[]);
+    let slow = "for body/executionRule = \"preceeding\", each of";
+    assert!(said.contains("periodic takes ") && said.contains(slow), "{said}");
+    assert!(!said.contains("slow-ms"), "no limit was set: {said}");
+    let (exit, said) = run("limits = { slow-ms = 50 }", &[]);
+    assert!(exit != Some(1) && said.contains("warn  limits.slow-ms"), "{said}");
+    assert!(said.contains("50 ms that `[limits] slow-ms` of the target profile allows"), "{said}");
+    let (exit, said) = run("limits = { slow-ms = 50 }", &["--deny", "warnings"]);
+    assert_eq!(exit, Some(1), "{said}");
+    for (file, text) in [
+        ("summary.md", "| time | answers | p50"),
+        ("report.html", "preceeding"),
+        ("record.jsonl", "\"slow-ms\":50"),
+    ] {
+        let written = fs::read_to_string(out.join(file)).unwrap();
+        assert!(written.contains(text), "{file}");
+    }
+    let (exit, said) = run("limits = { slow-ms = 0 }", &[]);
+    assert!(exit == Some(2) && said.contains("`[limits] slow-ms` is 0: expected 1 to 300000"), "{said}");
+}
+
+/// Where calls of the same day may have used some of a quota, no bank is warned of: nobody knows how many there were.
+#[test]
+fn a_quota_that_was_used_before_the_run_accuses_nobody() {
+    let folder = TempDir::new().unwrap();
+    let run = |serving: &Serving, profile: &str, only: &[&str]| {
+        let lines: Vec<&str> = profile.lines().filter(|line| !line.starts_with("base-url")).collect();
+        let file = folder.path().join("bank.toml");
+        fs::write(&file, format!("base-url = {:?}\n{}", serving.url, lines.join("\n"))).unwrap();
+        let only = only.iter().flat_map(|only| ["--only", only]).collect::<Vec<_>>();
+        let output = command()
+            .args(["run", "--quiet", "--target", file.to_str().unwrap(), "--out"])
+            .arg(folder.path().join("out"))
+            .args(only)
+            .output()
+            .unwrap();
+        printed(&output)
+    };
+    let earlier = ["header.psu-ip-address.transaction/absent"];
+    let quota = ["limit.without-psu-ip", "limit.without-psu-ip.four"];
+    let unknown = REFERENCE.replace("quota-unused = true\n", "");
+    assert_ne!(unknown, REFERENCE);
+    let serving = Serving::start(&[]);
+    run(&serving, &unknown, &earlier);
+    let said = run(&serving, &unknown, &quota);
+    assert!(said.contains("the quota of the day is used up"), "{said}");
+    assert!(!said.contains("warn  limit") && !said.contains("deny  limit"), "{said}");
+    // A profile that says otherwise is believed.
+    let serving = Serving::start(&[]);
+    run(&serving, REFERENCE, &earlier);
+    let said = run(&serving, REFERENCE, &quota);
+    assert!(said.contains("warn  limit.without-psu-ip.four"), "{said}");
 }

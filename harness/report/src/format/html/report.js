@@ -223,7 +223,15 @@
     section("untestable", titles.untestable, make("ul", {}, untestable.map((clause) => make("li", {}, make("code", {}, clause.id), " " + clause.says + (clause.why ? ": " + clause.why : ""))))),
     section("applicable", titles.applicable, reasons.size ? make("ul", {}, [...reasons].map(([reason, number]) => make("li", {}, number + " × " + reason))) : make("p", { class: "soft" }, "nothing")),
     section("quality", titles.quality, make("p", {}, data.quality || "This suite was not made with its kill matrix.")),
-    section("timing", titles.timing, make("ul", {}, data.slowest.map(([id, took]) => make("li", {}, make("code", {}, id), " " + took))))].filter(Boolean));
+    section("timing", titles.timing,
+      data.times.rows.length > 0 && make("table", {},
+        make("caption", { class: "soft" }, "How long answers took, by operation"),
+        make("thead", {}, make("tr", {}, ["operation", ...data.times.columns].map((name, at) => make("th", { scope: "col", class: at ? "number" : null }, name)))),
+        make("tbody", {}, data.times.rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((cell) => make("td", { class: "number" }, cell)))))),
+      data.slow.length > 0 && make("ul", { class: "open" }, data.slow.map((line) => make("li", {}, line))),
+      data.slowFor.length > 0 && make("ul", {}, data.slowFor.map((line) => make("li", {}, line))),
+      make("p", { class: "soft" }, "The cases that took longest:"),
+      make("ul", {}, data.slowest.map(([id, took]) => make("li", {}, make("code", {}, id), " " + took))))].filter(Boolean));
 
   // A link to a case that is not drawn yet, or is closed, opens it.
   function follow() {

@@ -1,0 +1,189 @@
+//! How long a target took, as the reports say it: by operation, where one kind of value takes longer, and
+//! what took longer than the target profile allows.
+
+use std::fmt::Write as _;
+
+use xs2aspec_record::{OperationTimes, SlowFor, Times};
+
+use crate::{
+    summary::RunSummary,
+    text::{self, duration, harmless, short},
+};
+
+/// The columns of a table of times, after the operation.
+pub(crate) const COLUMNS: [&str; 5] = ["answers", "p50", "p95", "p99", "largest"];
+
+/// The times of a run that came to its end.
+fn times(summary: &RunSummary) -> Option<&Times> {
+    summary.finish().map(|finish| &finish.times).filter(|times| !times.is_empty())
+}
+
+/// Each operation with the cells of its row; nothing where nothing was measured.
+pub(crate) fn rows(summary: &RunSummary) -> Vec<(String, [String; 5])> {
+    let cells = |one: &OperationTimes| {
+        let [p50, p95, p99, largest] = [one.p50, one.p95, one.p99, one.largest].map(duration);
+        (harmless(&one.operation), [one.answers.to_string(), p50, p95, p99, largest])
+    };
+    times(summary).map(|times| times.operations.iter().map(cells).collect()).unwrap_or_default()
+}
+
+/// Where an operation is slow for one kind of value, a line each.
+pub(crate) fn slow_for(summary: &RunSummary) -> Vec<String> {
+    let mut lines = Vec::new();
+    for one in times(summary).into_iter().flat_map(|times| &times.operations) {
+        for SlowFor { change, answers, least } in &one.slow_for {
+            lines.push(format!(
+                "{} takes {} or more for {}, each of {answers} times; half of all its answers come within {}",
+                harmless(&one.operation),
+                duration(*least),
+                short(change),
+                duration(one.p50)
+            ));
+        }
+    }
+    lines
+}
+
+/// What took longer than the target profile allows, a line for each operation, and what the limit is; `None`
+/// where nothing did.
+pub(crate) fn too_slow(summary: &RunSummary) -> Option<(String, Vec<String>)> {
+    let times = times(summary).filter(|times| times.slow() > 0)?;
+    let limit = duration(times.slow_ms?.saturating_mul(1000));
+    let slow = text::count(usize::try_from(times.slow()).unwrap_or(usize::MAX), "answer");
+    let heading = format!(
+        "{slow} took longer than the {limit} that `[limits] slow-ms` of the target profile allows; the document says nothing of it"
+    );
+    let lines = times.operations.iter().filter(|one| one.slow > 0).map(|one| {
+        format!(
+            "{}: {} of {} answers, up to {}, such as in {}",
+            harmless(&one.operation),
+            one.slow,
+            one.answers,
+            duration(one.largest),
+            one.slow_cases.iter().map(|case| harmless(case)).collect::<Vec<_>>().join(", ")
+        )
+    });
+    Some((heading, lines.collect()))
+}
+
+/// The warning of what took too long, as a block for the terminal.
+pub(crate) fn block(summary: &RunSummary) -> Option<String> {
+    let (heading, lines) = too_slow(summary)?;
+    let mut shown = format!("warn  {}    {heading}\n", Times::LIMIT);
+    for line in lines.into_iter().chain(slow_for(summary)) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(shown, "   | {line}");
+    }
+    shown.push('\n');
+    Some(shown)
+}
+
+/// The table for the terminal, and below it where an operation is slow for one kind of value.
+pub(crate) fn table(summary: &RunSummary) -> String {
+    let rows = rows(summary);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let title = "time";
+    let names = rows.iter().map(|(name, _)| name.chars().count());
+    let width = names.chain([title.len()]).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..COLUMNS.len())
+        .map(|at| rows.iter().map(|(_, cells)| cells[at].len()).max().unwrap_or_default())
+        .zip(COLUMNS)
+        .map(|(cell, title)| cell.max(title.len()))
+        .collect();
+    let mut shown = format!("\n{title:width$}");
+    for (title, column) in COLUMNS.iter().zip(&widths) {
+        let _ = write!(shown, "  {title:>column$}");
+    }
+    for (name, cells) in rows {
+        let _ = write!(shown, "\n{name:width$}");
+        for (cell, column) in cells.iter().zip(&widths) {
+            let _ = write!(shown, "  {cell:>column$}");
+        }
+    }
+    shown.push('\n');
+    for line in slow_for(summary) {
+        let _ = writeln!(shown, "{line}");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_record::{Event, Verdict};
+
+    use crate::{
+        Run,
+        format::{Report, terminal::Terminal},
+        sample::{self, Sample},
+    };
+
+    /// A run whose one request took longer than its profile allows, and longer than others.
+    fn slow() -> Vec<Event> {
+        let mut sample = Sample::new(1);
+        sample.verdict("periodic.months/one", Verdict::Pass);
+        let mut events = sample.finished();
+        let Some(Event::RunFinished(finish)) = events.last_mut() else { panic!("no end") };
+        let times = &mut finish.times;
+        times.slow_ms = Some(10);
+        times.operations[0].slow = 1;
+        times.operations[0].slow_cases = vec!["periodic.months/one".to_owned()];
+        times.operations[0].slow_for = vec![xs2aspec_record::SlowFor {
+            change: "body/frequency = \"<i>|\u{1b}\"".to_owned(),
+            answers: 4,
+            least: 61_000,
+        }];
+        events
+    }
+
+    fn drawn(events: &[Event], report: Report) -> String {
+        let run = Run::of(events).unwrap();
+        String::from_utf8(run.draw(report.reporter(None).as_mut())).unwrap()
+    }
+
+    #[test]
+    fn the_terminal_warns_of_what_is_slow_by_the_profile() {
+        let run = Run::of(&slow()).unwrap();
+        let shown = String::from_utf8(run.draw(&mut Terminal::default())).unwrap();
+        let (attention, rest) = shown.split_once("0 violations, 1 warning\n").unwrap();
+        insta::assert_snapshot!(attention.trim_end(), @r#"
+        warn  limits.slow-ms    1 answer took longer than the 10 ms that `[limits] slow-ms` of the target profile allows; the document says nothing of it
+           | periodic: 1 of 1 answers, up to 12 ms, such as in periodic.months/one
+           | periodic takes 61 ms or more for body/frequency = "<i>|\u{1b}", each of 4 times; half of all its answers come within 12 ms
+        "#);
+        let table = rest.split("\n\n").find(|part| part.starts_with("time")).unwrap();
+        insta::assert_snapshot!(table.lines().take(2).collect::<Vec<_>>().join("\n"), @r"
+        time      answers    p50    p95    p99  largest
+        periodic        1  12 ms  12 ms  12 ms    12 ms
+        ");
+    }
+
+    #[test]
+    fn the_files_say_it_as_text() {
+        let page = drawn(&slow(), Report::Markdown);
+        for line in [
+            "| time | answers | p50 | p95 | p99 | largest |",
+            "| `periodic` | 1 | 12 ms | 12 ms | 12 ms | 12 ms |",
+            "### Slower than the target profile allows",
+        ] {
+            assert!(page.contains(line), "{line}\n{page}");
+        }
+        let html = drawn(&slow(), Report::Html);
+        assert!(html.contains("slow-ms"), "{html}");
+        for page in [page, html] {
+            assert!(!page.contains('\u{1b}'), "{page}");
+        }
+    }
+
+    #[test]
+    fn a_record_without_times_says_nothing_of_them() {
+        let mut events = sample::mixed();
+        for event in &mut events {
+            if let Event::RunFinished(finish) = event {
+                finish.times = xs2aspec_record::Times::default();
+            }
+        }
+        assert!(!drawn(&events, Report::Markdown).contains("p95"));
+    }
+}
