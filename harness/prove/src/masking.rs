@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_record::{CaseVerdict, Exchange, Role};
+use xs2aspec_record::{CaseVerdict, Exchange, Role, Verdict};
 use xs2aspec_reference::REASON;
 use xs2aspec_suite::{Expectation, Suite};
 
@@ -36,7 +36,10 @@ impl Reasons {
         let refused: BTreeSet<&str> =
             suite.cases().iter().filter(is_refused).map(|case| case.id.as_str()).collect();
         let (mut masked, mut used) = (BTreeMap::new(), BTreeSet::new());
-        for verdict in verdicts.iter().filter(|verdict| verdict.role == Role::Selected) {
+        // What was only observed says nothing of a rule.
+        let is_judged =
+            |verdict: &&CaseVerdict| verdict.role == Role::Selected && verdict.verdict != Verdict::Observed;
+        for verdict in verdicts.iter().filter(is_judged) {
             let reason = verdict.exchange.and_then(|number| self.0.get(&number));
             let Some(reason) = reason.filter(|_| refused.contains(verdict.case.as_str())) else { continue };
             match names.same(&verdict.clause, reason) {
