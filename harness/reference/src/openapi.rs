@@ -131,7 +131,8 @@ fn responses(operation: Operation) -> Value {
         ("413", "A body beyond 1 MiB"),
     ];
     match operation {
-        Operation::Basket | Operation::Periodic | Operation::Customers => {}
+        Operation::Periodic | Operation::Customers => {}
+        Operation::Basket => refusals.push(("409", "A payment that was deleted")),
         Operation::Ncbct => refusals.push(("409", "The payment that was made before, where it may not be")),
         Operation::Deletion(_) => {
             refusals.extend([("404", "An unknown payment"), ("409", "A payment with status PDNG")]);

@@ -33,6 +33,7 @@ pub(crate) fn surrounded<'a>(
     let first = first_of_each_sort(&every);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let mut cases = Vec::new();
+    let numbers = numbers(operation, parts);
     for surrounding in parts.requests.surroundings() {
         let lawful = lawful(operation, surrounding, parts);
         let mut control = Draft::plain(operation);
@@ -43,7 +44,8 @@ pub(crate) fn surrounded<'a>(
         }
         let first_case = cases.len();
         let own = format!("{}/{}", of_operation(plain, operation), surrounding.name);
-        let control = Case { id: own.clone(), ..case };
+        let together = lawful.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
+        let control = Case { id: own.clone(), clause: plain.to_owned(), together, ..case };
         cases.push(control.clone());
         let mut whole = Around::new(operation, lawful, parts);
         // What does not go together with a twin is left out.
@@ -205,8 +207,7 @@ pub(crate) fn paired<'a>(
 ) -> Vec<Case> {
     let factors = factors(operation, forms, parts);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
-    let names = parts.requests.forms(operation).iter().enumerate();
-    let numbers: HashMap<&str, usize> = names.map(|(number, form)| (form.name.as_str(), number)).collect();
+    let numbers = numbers(operation, parts);
     let draft_of = |row: &[Cell]| {
         let mut draft = Draft::plain(operation);
         let fits = row.iter().all(|(factor, level)| draft.add(factors[*factor][*level].clone()));
@@ -225,6 +226,12 @@ pub(crate) fn paired<'a>(
         Some(Case { id, clause: plain.to_owned(), together, ..case })
     };
     drafts.enumerate().filter_map(case).collect()
+}
+
+/// The number of each form of an operation, by its name.
+fn numbers<'a>(operation: &str, parts: &'a Parts) -> HashMap<&'a str, usize> {
+    let names = parts.requests.forms(operation).iter().enumerate();
+    names.map(|(number, form)| (form.name.as_str(), number)).collect()
 }
 
 /// The request in which these lawful forms of an operation, by their numbers, are together, if it must be

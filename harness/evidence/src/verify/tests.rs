@@ -80,13 +80,13 @@ fn the_members_are_those_that_were_signed() {
         verified.not_proven.join("\n")
     };
     // Of a version with a report more, of one with a report less, and of one with another order.
-    let more = signed(&bytes, &key, |members| members.insert(6, ("results.sarif".into(), b"{}".to_vec())));
-    assert!(holds(&more).contains("that results.sarif say what the record says"), "{}", holds(&more));
+    let more = signed(&bytes, &key, |members| members.insert(6, ("results.json".into(), b"{}".to_vec())));
+    assert!(holds(&more).contains("that results.json say what the record says"), "{}", holds(&more));
     let less = signed(&bytes, &key, |members| drop(members.remove(8)));
     assert!(!holds(&less).contains("what the record says"), "{}", holds(&less));
     holds(&signed(&bytes, &key, |members| members.swap(4, 5)));
     // What no bundle can do without.
-    for (at, name) in [(0, RECORD), (1, CHAIN), (2, PROFILE), (3, DIGESTS), (9, PUBLIC_KEY)] {
+    for (at, name) in [(0, RECORD), (1, CHAIN), (2, PROFILE), (3, DIGESTS), (10, PUBLIC_KEY)] {
         let lacks = signed(&bytes, &key, |members| drop(members.remove(at)));
         let broken = verify(&lacks, None, &tool()).broken;
         assert!(broken.contains(&format!("the archive: `{name}` is missing")), "{name}: {broken:?}");
@@ -98,9 +98,9 @@ fn the_members_are_those_that_were_signed() {
         verify(&written(&members), None, &tool()).broken.join("\n")
     };
     let broken = edited(&|members| drop(members.remove(6)));
-    assert!(broken.contains("`results.sarif` is missing"), "{broken}");
+    assert!(broken.contains("`results.json` is missing"), "{broken}");
     let broken = edited(&|members| members[6].1.push(b' '));
-    assert_eq!(broken, "results.sarif: it is not the file that was signed");
+    assert_eq!(broken, "results.json: it is not the file that was signed");
     let broken = edited(&|members| members.insert(7, ("more.txt".into(), vec![1])));
     assert!(broken.contains("`more.txt` does not belong there"), "{broken}");
 }
@@ -135,14 +135,14 @@ fn a_key_that_did_not_sign_and_a_result_that_is_not_the_records_are_named() {
     let key = ed25519();
     let bytes = made(&sample::mixed(), &key);
     let other = ed25519().public().unwrap().pem();
-    let swapped = signed(&bytes, &key, |members| members[9].1 = other.clone().into_bytes());
+    let swapped = signed(&bytes, &key, |members| members[10].1 = other.clone().into_bytes());
     let broken = verify(&swapped, Some(&key.public().unwrap()), &tool()).broken;
     assert_eq!(broken, ["public-key.pem: it is not the key that signed the statement"]);
     // Whatever program it names.
     let mut members = read(&bytes);
-    let opened = key.public().unwrap().open(&String::from_utf8(members[10].1.clone()).unwrap()).unwrap();
+    let opened = key.public().unwrap().open(&String::from_utf8(members[11].1.clone()).unwrap()).unwrap();
     let passed = String::from_utf8(opened).unwrap().replace("\"FAILED\"", "\"PASSED\"");
-    members[10].1 = key.seal(passed.as_bytes()).unwrap().into_bytes();
+    members[11].1 = key.seal(passed.as_bytes()).unwrap().into_bytes();
     let elsewhere = Program { name: "xs2aspec 9.9.9".into(), ..tool() };
     for program in [tool(), elsewhere] {
         let broken = verify(&written(&members), None, &program).broken;

@@ -91,7 +91,8 @@ const MISTAKES: [Mistake; 60] = [
     (
         TOP,
         "signing = { key = \"expired.key.pem\", certificate = \"expired.cert.pem\" }",
-        0,
+        // An account shows to the TPP alone that read it first, which was the one of the profile.
+        3,
         "expired on 2021-01-01: change `[signing] certificate`",
     ),
     (

@@ -78,6 +78,11 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     let mut verdicts = BTreeMap::new();
     for event in events(folder).into_iter().filter(|event| event["event"] == "verdict") {
         let text = |name: &str| event[name].as_str().unwrap().to_owned();
+        // A customer that was created before a run was killed is refused when it is created again, so that these
+        // cases are observed then.
+        if text("case").starts_with("customers.all/") {
+            continue;
+        }
         let twice = verdicts.insert(text("case"), (text("role"), text("verdict")));
         assert!(twice.is_none(), "{} has two verdicts", event["case"]);
     }
