@@ -111,7 +111,7 @@ pub(crate) fn perform(
     check_freshness(context, fields)?;
 
     if operation == Operation::Customers {
-        return Ok((StatusCode::OK, customers::list(&context.state, &query, rules)));
+        return Ok((StatusCode::OK, customers::list(&context.state, &query, rules, request.origin())));
     }
     if sandbox::is_of_it(operation) {
         return test_data(context, operation, request);

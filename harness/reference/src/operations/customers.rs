@@ -12,7 +12,7 @@ use crate::seed::{Account, Agreement, Customer, Seed};
 use crate::state::State;
 
 /// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
-pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
+pub(super) fn list(state: &State, query: &Flags, rules: Rules, origin: u64) -> Value {
     let (accounts, agreements) = (query.flag("withAccounts"), query.flag("withAgreements"));
     let broken = |breach| rules.broken_by(Breach::Flags(breach));
     let with_accounts = (accounts.unwrap_or(true) || broken(F::AccountsAlways))
@@ -49,7 +49,7 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
         shown
     });
     let mut customers: Vec<Value> = customers.collect();
-    if breach == Some(StateBreach::OrderByTurns) && state.is_turn() {
+    if breach == Some(StateBreach::OrderOfEach) && origin.count_ones() % 2 == 1 {
         customers.reverse();
     }
     Value::Array(customers)
@@ -97,7 +97,7 @@ mod tests {
     fn listed_by(rules: Rules, query: &str) -> Value {
         let bank = State::new(0, &Seed::built_in(), chrono::NaiveDate::default());
         let uri = format!("/v1/sandbox/customers{query}").parse().unwrap();
-        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap(), rules)
+        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap(), rules, 0)
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub(crate) enum StateBreach {
     AnyAccountHolder,
     /// Every second answer has no value date.
     ValueDateByTurns,
-    /// Customers come in another order every second time.
-    OrderByTurns,
+    /// Customers come in the one or the other order, by the id of the request.
+    OrderOfEach,
     /// Without accounts, agreements have no engagements.
     EngagementsWithAccounts,
     /// Without agreements, customers have no cards.
