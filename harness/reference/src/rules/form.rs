@@ -23,7 +23,7 @@ const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
 /// The refusal that the document wants to come "with an error message" (section Errors).
 const WITH_A_TEXT: &str = "payment.deletion.pending";
 
-/// The header in which a bank with [`Form::Reason`] names the rule that a refused request breaks.
+/// The header in which the strict style names the rule that a refused request breaks.
 pub const REASON: &str = "x-refused-by";
 
 /// The rule by which an operation is not there.
