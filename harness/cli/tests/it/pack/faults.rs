@@ -105,7 +105,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 84] = [
     ("certificate-empty", &["header.x-client-certificate.form"]),
     ("weight-at-locker", &["parcel.weight.range"]),
     ("phone-of-sender", &["person.phone.required"]),
-    ("insured-with-reference", &["hand-over.path", "parcel.reference.optional"]),
+    ("insured-with-reference", &["hand-over.path"]),
     ("note-bytes", &["parcel.note.length", "hand-over.path"]),
     ("postcode-numeric", &["person.postcode.form"]),
     ("country-of-sender", &["country.listed"]),
