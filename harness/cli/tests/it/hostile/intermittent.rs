@@ -92,11 +92,10 @@ fn gone_in_the_middle_of_a_run_and_back_again() {
     // The one whose connection broke is not known; everything that found no connection was asked again.
     assert_eq!(count(Verdict::Fail), 0, "{}", ran.said);
     assert!(count(Verdict::Pass) >= 5, "{}", ran.said);
-    // Those on connections of their own wait in the queue of the listener, and are lost with it.
-    let is_lost = |verdict: Verdict| matches!(verdict, Verdict::Error | Verdict::Inconclusive);
-    let shares = |case: &str| !case.ends_with("first-on-its-connection");
-    let lost = ran.verdicts.iter().filter(|(case, verdict)| shares(case) && is_lost(verdict.verdict)).count();
-    assert!(lost <= 8, "{}", ran.said);
+    // Connections that wait in the queue of the listener are lost with it, and if one was for the control of an
+    // operation the cases that rest on it are not known either; those of the other operation are.
+    let lost = count(Verdict::Error) + count(Verdict::Inconclusive);
+    assert!(lost < ran.verdicts.len() / 2, "{}", ran.said);
     assert_eq!(ran.code, Some(if count(Verdict::Error) > 0 { 3 } else { 0 }), "{}", ran.said);
     for case in [PLAIN, EXACT] {
         assert!(ran.verdicts.contains_key(case));
