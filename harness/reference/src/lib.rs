@@ -44,6 +44,7 @@ mod operation;
 mod operations;
 mod patience;
 mod psu;
+mod random;
 mod refusal;
 mod rules;
 mod seed;

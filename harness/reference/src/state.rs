@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::status::Status;
 use crate::currency::Currency;
 use crate::operation::Product;
+use crate::random::mixed;
 use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
 
 /// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
@@ -486,14 +487,6 @@ impl Memory {
         let hex = format!("{high:016x}{low:016x}");
         format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
     }
-}
-
-/// The finaliser of `SplitMix64`: spreads a counter over 64 bits, one to one.
-fn mixed(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::random::Random;
 use crate::rules::{UnknownName, near};
 use crate::variation::Variation;
 use names::{LENIENT, OTHER, STRICT};
@@ -104,19 +105,6 @@ impl FromStr for Style {
 impl fmt::Debug for Style {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Style({:?})", self.name)
-    }
-}
-
-/// The generator splitmix64.
-struct Random(u64);
-
-impl Random {
-    /// A number from 0 on, below this one.
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % end.max(1) as u64).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Places where the document can be read in several ways, and this bank takes the plain one: banks that took
 //! another.
 
-use super::requests::on;
+use super::requests::{PAYMENTS, on};
 use crate::date;
 use crate::header::Header;
 use crate::operation::Operation;
@@ -13,8 +13,6 @@ const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
 const T: Operation = Operation::Transaction;
-
-const PAYMENTS: &[Operation] = &[N, P];
 
 pub(super) fn variations() -> Vec<Entry> {
     let mut all = Vec::new();

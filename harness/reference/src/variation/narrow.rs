@@ -3,7 +3,7 @@
 use chrono::{Datelike as _, Weekday};
 use serde_json::{Map, Value};
 
-use super::requests::on;
+use super::requests::{PAYMENTS, on};
 use crate::date;
 use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Form, Narrowness, Place, Then, Variance, When};
@@ -12,8 +12,6 @@ const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
 const T: Operation = Operation::Transaction;
-
-const PAYMENTS: &[Operation] = &[N, P];
 
 pub(super) fn variations() -> Vec<Entry> {
     let mut all: Vec<Entry> = NARROW

@@ -18,7 +18,7 @@ const P: Operation = Operation::Periodic;
 const S: Operation = Operation::Customers;
 const T: Operation = Operation::Transaction;
 
-const PAYMENTS: &[Operation] = &[N, P];
+pub(super) const PAYMENTS: &[Operation] = &[N, P];
 
 pub(super) fn variations() -> Vec<Entry> {
     let mut all = Vec::new();

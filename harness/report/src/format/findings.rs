@@ -52,7 +52,7 @@ pub(crate) struct Found {
     /// Level, clause and what the clause says.
     heading: String,
     /// What the smallest witness shows.
-    pub(crate) block: String,
+    block: String,
     /// Whether its smallest witness is a case of another clause, and how much that changes.
     rank: (bool, usize, usize),
 }
@@ -67,11 +67,17 @@ impl Found {
 }
 
 /// A case that shows a finding.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(crate) struct Witness {
     pub(crate) case: String,
     /// The file of the case, and the line in it.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Place,
+}
+
+impl Witness {
+    fn of(verdict: &CaseVerdict) -> Self {
+        Self { case: verdict.case.clone(), place: verdict.place.clone() }
+    }
 }
 
 impl Findings {
@@ -91,8 +97,7 @@ impl Findings {
             found.witnesses += 1;
             let changes = report.verdict.telling_changes();
             let rank = (finding.clause != report.verdict.clause, changes.len(), changes.concat().len());
-            let mut other =
-                Witness { case: report.verdict.case.clone(), place: Some(report.verdict.place.clone()) };
+            let mut other = Witness::of(report.verdict);
             if found.witnesses == 1 || rank < found.rank {
                 found.rank = rank;
                 found.mismatch = finding.mismatch();
@@ -134,7 +139,7 @@ impl Findings {
             clause: finding.clause.clone(),
             place,
             mismatch: String::new(),
-            witness: Witness::default(),
+            witness: Witness::of(verdict),
             others: Vec::new(),
             heading: format!("{}  {}    {}", finding.level.word(), harmless(&finding.clause), short(says)),
             block: String::new(),

@@ -14,7 +14,7 @@ use crate::{
     format::{
         block,
         findings::{Findings, Found, Witness},
-        groups::Groups,
+        groups::{Group, Groups},
     },
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
@@ -109,7 +109,7 @@ impl Reporter for Sarif {
 impl Sarif {
     fn notifications(&self) -> Vec<Value> {
         let groups = self.unjudged.by_times();
-        let notification = |(reason, group): (&str, &crate::format::groups::Group)| {
+        let notification = |(reason, group): (&str, &Group)| {
             let says = format!("{} cases could not be judged: {}", group.times, short(reason));
             json!({"level": "warning", "message": message(&says)})
         };
@@ -171,13 +171,13 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
 /// Where a case stands, and its id.
 fn location(witness: &Witness, id: Option<usize>) -> Value {
     let case = json!([{"fullyQualifiedName": harmless(&witness.case), "kind": "member"}]);
-    let mut location = json!({"logicalLocations": case});
-    if let Some(place) = &witness.place {
-        location["physicalLocation"] = json!({
-            "artifactLocation": {"uri": uri(&place.file)},
-            "region": {"startLine": place.line.max(1)},
-        });
-    }
+    let mut location = json!({
+        "logicalLocations": case,
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(&witness.place.file)},
+            "region": {"startLine": witness.place.line.max(1)},
+        },
+    });
     if let Some(id) = id {
         location["id"] = id.into();
         location["message"] = message(&format!("witness {}", harmless(&witness.case)));
