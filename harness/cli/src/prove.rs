@@ -54,6 +54,7 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         _ if !args.style.is_empty() => in_styles(&args.style)?,
         _ if args.drawn.is_some() => BankVariant::drawn(args.drawn.unwrap_or_default(), args.seed).collect(),
         Some(count) => BankVariant::derived(count, args.seed),
+        None if args.together => BankVariant::all_together().collect(),
         None if args.explore.is_some() => BankVariant::all().chain(BankVariant::interactions()).collect(),
         None => BankVariant::all().collect(),
     };
@@ -92,15 +93,27 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let kept = matrix.filter(|_| !args.update).map(read).transpose()?;
     let clean: PathBuf = args.out.join(CLEAN);
     let mut recording = Recording::create(&clean, &reads)?;
-    let rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
+    let mut rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
     recording.finish()?;
+    if args.together {
+        let accused = |name: &str| rows.iter().any(|row| row.name == name && row.is_accused());
+        let apart =
+            BankVariant::all_together().filter(|bank| bank.kind() == Kind::Style && accused(bank.name()));
+        let apart: Vec<BankVariant> = apart.flat_map(BankVariant::apart).collect();
+        rows.extend(mutation::rows(suite, apart, &options(args), |_| {}).await?);
+    }
     let is_plain = args.derived.is_none() && args.style.is_empty() && args.drawn.is_none();
     let whole = args.only.is_empty() && args.skip.is_empty() && is_plain;
     let matrix = KillMatrix::new(rows, mutation::testable(suite));
     let mut flaws = matrix.flaws(whole, &snapshot::survivors());
     match (&args.matrix, kept) {
         (Some(path), Some(kept)) => {
-            flaws.extend(snapshot::differences(&path.display().to_string(), &kept, &matrix.snapshot()));
+            flaws.extend(snapshot::differences(
+                &path.display().to_string(),
+                &kept,
+                &matrix.snapshot(),
+                args.together,
+            ));
         }
         (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
         (None, _) => {}

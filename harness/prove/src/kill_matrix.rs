@@ -137,6 +137,12 @@ impl Row {
         fired.chain(warned).collect()
     }
 
+    /// Whether a bank that keeps the document is accused of anything, or a case cannot be judged there.
+    pub fn is_accused(&self) -> bool {
+        self.kind != Kind::Fault
+            && !(self.alarms().is_empty() && self.unjudged.is_empty() && self.masked.is_empty())
+    }
+
     /// Firing cases by clause, most first, then warning ones: what the bank is accused of.
     fn accusations(&self) -> Vec<(String, usize)> {
         let mut counts = BTreeMap::<(bool, &str), usize>::new();
@@ -247,8 +253,7 @@ impl KillMatrix {
 
     /// Whether no bank that keeps the document is accused of anything, and every case can be judged there.
     pub fn is_silent(&self) -> bool {
-        let mut lawful = self.rows.iter().filter(|row| row.kind != Kind::Fault);
-        lawful.all(|row| row.alarms().is_empty() && row.unjudged.is_empty() && row.masked.is_empty())
+        !self.rows.iter().any(Row::is_accused)
     }
 
     /// One line of totals.
@@ -263,6 +268,7 @@ impl KillMatrix {
         let clauses: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
         let lawful = match (self.of(Kind::Variation).count(), self.of(Kind::Style).count()) {
             (variations, 0) => format!("the clean bank and {variations} variations"),
+            (0, styles) => format!("the clean bank and {styles} styles"),
             (variations, styles) => format!("the clean bank, {variations} variations and {styles} styles"),
         };
         let alarms: usize =

@@ -5,9 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::Flaw;
 
 /// Where a matrix is not the one that was kept: its lines that are gone, then those that are new. `name` says
-/// where it is kept.
-pub fn differences(name: &str, kept: &str, now: &str) -> Vec<Flaw> {
-    let (kept, now): (BTreeSet<&str>, BTreeSet<&str>) = (kept.lines().collect(), now.lines().collect());
+/// where it is kept. Where variations were asked together, nothing is said of what each is by itself.
+pub fn differences(name: &str, kept: &str, now: &str, is_together: bool) -> Vec<Flaw> {
+    let is_held = |line: &&str| {
+        let is_alone = ["#", "variation\t", "style\ttogether-"].iter().any(|begin| line.starts_with(begin));
+        !(is_together && is_alone)
+    };
+    let lines = |text| -> BTreeSet<&str> { str::lines(text).filter(is_held).collect() };
+    let (kept, now) = (lines(kept), lines(now));
     let gone = kept.difference(&now).map(|line| format!("{name}: no longer so: {line}"));
     let new = now.difference(&kept).map(|line| format!("{name}: not there yet: {line}"));
     gone.chain(new).map(Flaw).collect()
@@ -30,9 +35,13 @@ mod tests {
     #[test]
     fn a_matrix_that_differs_is_shown_line_by_line() {
         let flaws = |now: &str| -> Vec<String> {
-            differences("kept.tsv", "a\nb\n", now).into_iter().map(|Flaw(flaw)| flaw).collect()
+            differences("kept.tsv", "a\nb\n", now, false).into_iter().map(|Flaw(flaw)| flaw).collect()
         };
         assert!(flaws("b\na\n").is_empty());
         assert_eq!(flaws("a\nc\n"), ["kept.tsv: no longer so: b", "kept.tsv: not there yet: c"]);
+        let together =
+            |now| differences("kept.tsv", "# 1\nfault\ta\tdenied\nvariation\tb\t\n", now, true).len();
+        assert_eq!(together("# 2\nfault\ta\tdenied\nstyle\ttogether-1\twarn c 1\n"), 0);
+        assert_eq!(together("# 2\nfault\ta\tsurvives\n"), 2);
     }
 }

@@ -44,6 +44,18 @@ impl BankVariant {
         [Self::Clean].into_iter().chain(faults).chain(variations).chain(styles)
     }
 
+    /// The same with all variations in as few banks as they fit into.
+    pub fn all_together() -> impl Iterator<Item = Self> {
+        Self::all()
+            .filter(|bank| !matches!(bank, Self::Variation(_)))
+            .chain(Style::together().into_iter().map(Self::Style))
+    }
+
+    /// Each of the variations of this bank alone.
+    pub fn apart(self) -> impl Iterator<Item = Self> {
+        self.variations().into_iter().map(Self::Variation)
+    }
+
     /// The clean bank, and this style: as it is, and with each of the faults.
     pub fn in_style(style: Style) -> impl Iterator<Item = Self> {
         let faults = Fault::all().map(move |fault| Self::FaultIn(style, fault));

@@ -15,6 +15,9 @@ use names::{LENIENT, OTHER, STRICT};
 /// What the names of drawn styles begin with; the seed follows.
 const DRAWN: &str = "drawn-";
 
+/// What the names of the banks begin with that have every variation among them; the number follows, from 1.
+const TOGETHER: &str = "together-";
+
 /// The name of the style that says why it refuses.
 const STRICT_NAME: &str = "strict";
 
@@ -62,7 +65,28 @@ impl Style {
         Self { name: format!("{DRAWN}{seed}").leak(), variations: drawn.leak() }
     }
 
-    /// `plain`, `strict`, `lenient`, `other`, or `drawn-` and the seed.
+    /// As few banks as first fit makes, each variation in one of them: a bank takes whatever does not contradict
+    /// what it has.
+    pub fn together() -> Vec<Self> {
+        let mut banks: Vec<(BTreeSet<String>, Vec<Variation>)> = Vec::new();
+        for variation in Variation::all() {
+            let own = variation.decides();
+            let at = banks.iter().position(|(decided, _)| decided.is_disjoint(&own)).unwrap_or_else(|| {
+                banks.push(Default::default());
+                banks.len() - 1
+            });
+            banks[at].0.extend(own);
+            banks[at].1.push(variation);
+        }
+        let styles = banks.into_iter().zip(1..);
+        let style = |((_, of), number): ((_, Vec<Variation>), u32)| Self {
+            name: format!("{TOGETHER}{number}").leak(),
+            variations: of.leak(),
+        };
+        styles.map(style).collect()
+    }
+
+    /// `plain`, `strict`, `lenient`, `other`, `drawn-` and the seed, or `together-` and the number.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -70,7 +94,12 @@ impl Style {
     /// One sentence about the bank.
     pub fn says(self) -> &'static str {
         let named = NAMED.iter().find(|(name, ..)| *name == self.name);
-        named.map_or("It decides freedoms by a throw of dice.", |(_, _, says)| says)
+        let other = if self.name.starts_with(TOGETHER) {
+            "It decides as many freedoms as go together, each otherwise than the usual bank."
+        } else {
+            "It decides freedoms by a throw of dice."
+        };
+        named.map_or(other, |(_, _, says)| says)
     }
 
     /// What it does otherwise than the usual bank.
@@ -93,8 +122,9 @@ impl FromStr for Style {
         if let Some(seed) = seed.filter(|seed| name[DRAWN.len()..] == seed.to_string()) {
             return Ok(Self::drawn(seed));
         }
-        let candidates = NAMED.iter().map(|(name, ..)| *name).chain(["drawn-1"]);
-        Self::named().find(|style| style.name == name).ok_or_else(|| UnknownName {
+        let candidates = NAMED.iter().map(|(name, ..)| *name).chain(["drawn-1", "together-1"]);
+        let together = if name.starts_with(TOGETHER) { Self::together() } else { Vec::new() };
+        Self::named().chain(together).find(|style| style.name == name).ok_or_else(|| UnknownName {
             kind: "style",
             name: name.to_owned(),
             near: near(name, candidates),
@@ -121,6 +151,24 @@ mod tests {
             assert_eq!(found.len(), of.len(), "{name}: one is there twice");
             assert_eq!((style.name(), style.says()), (name, says));
             assert_eq!(name.parse::<Style>().unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn each_variation_is_in_one_of_few_banks_that_contradict_nothing() {
+        let banks = Style::together();
+        assert!(banks.len() < Variation::all().count() / 4, "{}", banks.len());
+        let mut seen: Vec<&str> =
+            banks.iter().flat_map(|bank| bank.variations()).map(|variation| variation.name()).collect();
+        seen.sort_unstable();
+        let mut all: Vec<&str> = Variation::all().map(|variation| variation.name()).collect();
+        all.sort_unstable();
+        assert_eq!(seen, all);
+        for bank in banks {
+            assert_eq!(bank.name().parse::<Style>().unwrap().variations().len(), bank.variations().len());
+            let decided = bank.variations().iter().flat_map(|variation| variation.decides());
+            let decided: Vec<String> = decided.collect();
+            assert_eq!(decided.iter().collect::<BTreeSet<_>>().len(), decided.len(), "{}", bank.name());
         }
     }
 

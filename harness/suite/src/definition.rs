@@ -289,7 +289,7 @@ pub struct Step {
     pub signing: Signing,
     /// How often to send it; with `times` every kept value is a list.
     pub times: Option<Value>,
-    /// Sends all `times` of it at once, and not one after the other.
+    /// Sends all `times` of it at once over connections of their own, and not one after the other.
     #[serde(default)]
     pub at_once: bool,
     /// Keys of `keep` of which no value may come twice; one that does breaks the clause.

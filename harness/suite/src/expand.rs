@@ -167,6 +167,8 @@ impl<'a> Expander<'a> {
                 self.change(change, &mut request)?;
             }
             request.signing = self.signing(&step.signing)?;
+            // Over connections of their own: those that a client keeps would otherwise begin anew in the middle of a run.
+            request.exact |= step.at_once;
             if let Some(key) = step.distinct.iter().find(|key| !step.keep.contains_key(*key)) {
                 let problem =
                     self.problem(format!("`distinct` of step `{}`: it keeps no `{key}`", step.name));

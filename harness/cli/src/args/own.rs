@@ -22,6 +22,10 @@ pub(crate) struct Prove {
     /// So many drawn lawful banks in place of all others: drawn-N and those after it, N being the seed
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
     pub(crate) drawn: Option<u64>,
+    /// Ask all variations in as few lawful banks as they fit into, in place of a bank each; those of a bank that is
+    /// accused are asked one by one
+    #[arg(long, conflicts_with_all = ["fault", "variation", "explore", "derived", "style", "drawn", "update"])]
+    pub(crate) together: bool,
     /// Only faults, variations and styles whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,

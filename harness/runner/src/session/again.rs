@@ -42,8 +42,8 @@ impl Session {
         last.to_owned()
     }
 
-    /// Asks the valid request of a case again. `mark` is what no other asking of it has. A failure that may
-    /// pass is asked once more.
+    /// Asks the valid request of a case again. `mark` is what no other asking of it has. What is not accepted is
+    /// asked once more: the failure may pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
         let mut trail = Trail { is_again: true, ..Trail::default() };
         let mut refused = None;
@@ -51,17 +51,13 @@ impl Session {
         for attempt in ["", "b"] {
             // Its identifiers are its own.
             let case = Case { id: format!("{id}/{mark}{attempt}"), ..valid.clone() };
-            let (words, may_pass) = match self.asked(&case, &mut trail).await {
+            match self.asked(&case, &mut trail).await {
                 Ok((Outcome::Accepted, _)) => {
                     refused = None;
                     break;
                 }
-                Ok((outcome, words)) => (format!("got {words}"), outcome == Outcome::ServerError),
-                Err(stop) => (format!("could not be asked ({})", stop.reason), true),
-            };
-            refused = Some(words);
-            if !may_pass {
-                break;
+                Ok((_, words)) => refused = Some(format!("got {words}")),
+                Err(stop) => refused = Some(format!("could not be asked ({})", stop.reason)),
             }
         }
         if refused.is_none() {

@@ -4,6 +4,7 @@
 mod again;
 mod ask;
 mod build;
+mod confirm;
 mod control;
 mod narrow;
 mod offer;
@@ -223,7 +224,8 @@ impl Session {
         self.levels.weigh(&mut verdict);
         let is_held_back = trail.is_held_back
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
-        let Trail { exchanges, learned, failure, status, .. } = trail;
+        let Trail { exchanges, learned, failure, status, passing, .. } = trail;
+        verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
         if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
             for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
@@ -269,7 +271,13 @@ impl Session {
             return Ok((Outcome::Refused, words));
         }
         let expect = self.expectation(case, &kept)?;
-        let (answer, mut examined) = self.settled(case, &expect, &kept, trail).await?;
+        let is_confirmed = expect.is_accepted() && refused_control.is_none();
+        let (answer, mut examined) = if is_confirmed {
+            self.exchange_confirmed(case, "request", &case.request, &kept, trail).await?
+        } else {
+            self.settled(case, &expect, &kept, trail).await?
+        };
+        trail.status = Some(answer.status);
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
@@ -345,7 +353,6 @@ impl Session {
             self.transport.pause(pause).await;
             asked = self.exchange(case, &step, &case.request, kept, trail).await?;
         }
-        trail.status = Some(asked.0.status);
         Ok(asked)
     }
 }

@@ -26,7 +26,7 @@ impl Session {
             for name in names(step) {
                 let (answer, examined) = match together.pop() {
                     Some(answered) => answered?,
-                    None => self.exchange(case, &name, &step.request, &prepared.kept, trail).await?,
+                    None => self.ask_step(case, &name, step, &prepared.kept, trail).await?,
                 };
                 let is_refused = examined.outcome == Outcome::Refused;
                 if !(prepares(step.expect, examined.outcome, answer.status)
@@ -64,6 +64,20 @@ impl Session {
         Ok(prepared)
     }
 
+    async fn ask_step(
+        &self,
+        case: &Case,
+        name: &str,
+        step: &Preparation,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Result<(Answer, Examined), Stop> {
+        match step.expect {
+            StepExpect::Accepted => self.exchange_confirmed(case, name, &step.request, kept, trail).await,
+            _ => self.exchange(case, name, &step.request, kept, trail).await,
+        }
+    }
+
     /// Sends all requests of a step at the same time. Their answers, in the order of their names.
     async fn at_once(
         &self,
@@ -75,7 +89,7 @@ impl Session {
         let names: Vec<String> = names(step).collect();
         let asked = names.iter().map(|name| async move {
             let mut own = Trail::default();
-            let answered = self.exchange(case, name, &step.request, kept, &mut own).await;
+            let answered = self.ask_step(case, name, step, kept, &mut own).await;
             (answered, own)
         });
         let mut answers = Vec::new();

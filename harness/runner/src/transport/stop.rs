@@ -14,6 +14,8 @@ pub(crate) struct Trail {
     pub(crate) learned: Pairs,
     /// The status of the answer that is judged.
     pub(crate) status: Option<u16>,
+    /// Refusals that did not come again.
+    pub(crate) passing: Vec<String>,
     /// Why the last request had no answer.
     pub(crate) failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.
@@ -25,7 +27,8 @@ pub(crate) struct Trail {
 impl Trail {
     /// Adds what is left of a request that was sent beside others.
     pub(crate) fn append(&mut self, other: Self) {
-        let Self { exchanges, learned, failure, is_held_back, .. } = other;
+        let Self { exchanges, learned, failure, is_held_back, passing, .. } = other;
+        self.passing.extend(passing);
         self.exchanges.extend(exchanges);
         self.learned.extend(learned);
         self.failure = failure.or(self.failure.take());

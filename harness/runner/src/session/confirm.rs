@@ -1,0 +1,56 @@
+//! Refusals of requests that make something: one that does not come again is not held against the target.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use xs2aspec_suite::{Case, RequestSpec};
+
+use super::{Session, Stop, Trail};
+use crate::{
+    exchange::Answer,
+    judge::{Examined, Outcome},
+};
+
+impl Session {
+    /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with other
+    /// identifiers and amounts: it may have taken the first for a request that somebody else made before. What
+    /// it accepts twice then it accepts; what it accepts once says nothing.
+    pub(super) async fn exchange_confirmed(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &RequestSpec,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Result<(Answer, Examined), Stop> {
+        let first = self.exchange(case, step, request, kept, trail).await?;
+        // 429 is no word about the request (RFC 6585 section 4). Of the methods in use, POST alone makes
+        // something each time it is sent (RFC 9110 section 9.2.2).
+        if !first.1.outcome.is_refusal() || first.0.status == 429 || request.method != "POST" {
+            return Ok(first);
+        }
+        let others = [2, 3].map(|number| format!("{step}/other-values-{number}"));
+        let mut last = first;
+        let mut refused = last.1.words.clone();
+        for (at, step) in others.iter().enumerate() {
+            // A record of a run that was interrupted may end here.
+            if !self.transport.can_ask(&case.id, step) {
+                return Ok(last);
+            }
+            last = self.exchange(case, step, request, kept, trail).await?;
+            match last.1.outcome {
+                Outcome::Accepted => {}
+                _ if at == 0 => return Ok(last),
+                _ => {
+                    refused.push_str(", then acceptance, then ");
+                    refused.push_str(&last.1.words);
+                    return Err(Stop::inconclusive(format!(
+                        "it got {refused} for the same with other values"
+                    )));
+                }
+            }
+        }
+        trail.passing.push(format!("got {refused} once, and acceptance twice when it had other values"));
+        Ok(last)
+    }
+}
