@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
-pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign};
+pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign, Variations};
 use self::parsed::{depth, time};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with

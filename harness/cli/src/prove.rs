@@ -17,7 +17,7 @@ use xs2aspec_suite::Suite;
 
 use crate::{
     Failure,
-    args::{Prove, Source},
+    args::{Prove, Source, Variations},
     recording::Recording,
     report::{cannot_write, write},
 };
@@ -54,7 +54,7 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         _ if !args.style.is_empty() => in_styles(&args.style)?,
         _ if args.drawn.is_some() => BankVariant::drawn(args.drawn.unwrap_or_default(), args.seed).collect(),
         Some(count) => BankVariant::derived(count, args.seed),
-        None if args.together => BankVariant::all_together().collect(),
+        None if args.variations == Variations::Together => BankVariant::all_together().collect(),
         None if args.explore.is_some() => BankVariant::all().chain(BankVariant::interactions()).collect(),
         None => BankVariant::all().collect(),
     };
@@ -95,7 +95,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let mut recording = Recording::create(&clean, &reads)?;
     let mut rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
     recording.finish()?;
-    if args.together {
+    if args.variations == Variations::Together {
         let accused = |name: &str| rows.iter().any(|row| row.name == name && row.is_accused());
         let apart =
             BankVariant::all_together().filter(|bank| bank.kind() == Kind::Style && accused(bank.name()));
@@ -112,7 +112,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
                 &path.display().to_string(),
                 &kept,
                 &matrix.snapshot(),
-                args.together,
+                args.variations == Variations::Together,
             ));
         }
         (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,

@@ -161,7 +161,7 @@ mod tests {
         let mut seen: Vec<&str> =
             banks.iter().flat_map(|bank| bank.variations()).map(|variation| variation.name()).collect();
         seen.sort_unstable();
-        let mut all: Vec<&str> = Variation::all().map(|variation| variation.name()).collect();
+        let mut all: Vec<&str> = Variation::all().map(Variation::name).collect();
         all.sort_unstable();
         assert_eq!(seen, all);
         for bank in banks {

@@ -22,10 +22,9 @@ pub(crate) struct Prove {
     /// So many drawn lawful banks in place of all others: drawn-N and those after it, N being the seed
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
     pub(crate) drawn: Option<u64>,
-    /// Ask all variations in as few lawful banks as they fit into, in place of a bank each; those of a bank that is
-    /// accused are asked one by one
-    #[arg(long, conflicts_with_all = ["fault", "variation", "explore", "derived", "style", "drawn", "update"])]
-    pub(crate) together: bool,
+    /// In which banks variations are asked
+    #[arg(long, value_enum, value_name = "HOW", default_value = "apart", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
+    pub(crate) variations: Variations,
     /// Only faults, variations and styles whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
@@ -223,4 +222,13 @@ pub(crate) struct Listen {
     /// File to write the JSON into as well
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// In which banks the variations of the reference bank are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Variations {
+    /// Each in a bank of its own.
+    Apart,
+    /// All in as few lawful banks as they fit into; those of a bank that is accused also one by one.
+    Together,
 }

@@ -289,3 +289,30 @@ fn a_request_with_many_lawful_forms_that_is_refused_once_and_then_accepted_says_
     let steps: Vec<&str> = again.map(|one| one.step.as_str()).collect();
     assert_eq!(steps, ["request", "narrowed/1/request"], "{verdict:?}");
 }
+
+#[test]
+fn a_refusal_is_held_against_a_bank_if_it_comes_again_with_other_values() {
+    const CASE: &str = "header.psu-user-agent.ncbct/PSU-User-Agent/punctuation";
+    // Which of its requests are refused, and what the case comes to.
+    let table: [(&[usize], Verdict, usize); 4] = [
+        (&[], Verdict::Pass, 1),
+        (&[0], Verdict::Pass, 3),
+        (&[0, 1], Verdict::Fail, 2),
+        (&[0, 2], Verdict::Inconclusive, 3),
+    ];
+    for (refused, word, requests) in table {
+        let seen = AtomicUsize::new(0);
+        let gateway = Gateway::start(None, move |request| {
+            let text = String::from_utf8_lossy(request).to_ascii_lowercase();
+            let is_asked = text.contains("psu-user-agent: mozilla");
+            (is_asked && refused.contains(&seen.fetch_add(1, Ordering::SeqCst)))
+                .then(|| turned("409 Conflict", "text/plain", "as before"))
+        });
+        let ran = run(&gateway.url, &["--only", CASE]);
+        let verdict = ran.verdicts.iter().find(|verdict| verdict.case == CASE).unwrap();
+        assert_eq!(verdict.verdict, word, "{refused:?}\n{}", ran.said);
+        assert_eq!(ran.exchanges.iter().filter(|one| one.case == CASE).count(), requests, "{refused:?}");
+        let says = verdict.observations.iter().any(|seen| seen.contains("acceptance twice"));
+        assert_eq!(says, refused == [0], "{verdict:?}");
+    }
+}

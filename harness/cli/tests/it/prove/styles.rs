@@ -18,14 +18,39 @@ fn each_named_style_is_lawful() {
     let (exit, said) =
         prove(&["--only", "strict", "--only", "lenient", "--only", "other", "--depth", "quick"]);
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.contains("; 0 false alarms on the clean bank, 0 variations and 3 styles; "), "{said}");
+    assert!(said.contains("; 0 false alarms on the clean bank and 3 styles; "), "{said}");
 }
 
 #[test]
 fn drawn_styles_are_lawful() {
     let (exit, said) = prove(&["--drawn", "5", "--seed", "100", "--depth", "quick"]);
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.contains("; 0 false alarms on the clean bank, 0 variations and 5 styles; "), "{said}");
+    assert!(said.contains("; 0 false alarms on the clean bank and 5 styles; "), "{said}");
+}
+
+/// All variations in a few banks. One that is accused is asked apart, so that the variation is named.
+#[test]
+fn variations_are_lawful_together_and_the_one_that_is_accused_is_named() {
+    let together = ["--variations", "together", "--only", "together-", "--depth", "quick"];
+    let (exit, said) = prove(&together);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains("; 0 false alarms on the clean bank and 24 styles; "), "{said}");
+    let cases = TempDir::new().unwrap();
+    let case = "title: names\ncases:\n  - { clause: ncbct.path, name: plain, baseline: ncbct, expect: accepted }\n  \
+                - { clause: ncbct.path, name: words, baseline: ncbct, change: [{ set: header/X-Request-ID, to: \"words-${fresh.a}\" }], \
+                control: ncbct.path/plain, expect: accepted }\n";
+    fs::write(cases.path().join("a.yaml"), case).unwrap();
+    let (exit, said) = prove(&[&together[..], &["--cases", cases.path().to_str().unwrap()]].concat());
+    assert_eq!(exit, Some(1), "{said}");
+    let mut accused: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("false alarm on ")?.split_once(": "))
+        .map(|(name, _)| name)
+        .collect();
+    accused.sort_unstable();
+    let alone = accused.iter().filter(|name| !name.starts_with("together-")).copied().collect::<Vec<_>>();
+    assert_eq!(alone, ["header.x-request-id.format/uuid"], "{said}");
+    assert_eq!(accused.len(), 2, "{said}");
 }
 
 #[test]
