@@ -7,11 +7,11 @@ mod answer_matrix;
 mod axis;
 pub mod baseline;
 pub mod case;
+pub mod combination;
 mod control;
 pub mod coverage;
 pub mod definition;
 mod difference;
-pub mod draft;
 mod expand;
 pub mod expectation;
 mod forms;
@@ -28,11 +28,11 @@ pub mod template;
 mod together;
 
 pub use case::{Case, Preparation};
+pub use combination::{AppliedForm, Combination};
 pub use coverage::Coverage;
 pub use definition::{
     Depth, IfControlRefused, Party, SignatureParameter, Signing, SigningHash, StepExpect, Wrap,
 };
-pub use draft::{Draft, Move};
 pub use expectation::{Expectation, Refusal};
 pub use location::Location;
 pub use plan::{Plan, PlanError, Shard};

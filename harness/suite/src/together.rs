@@ -9,9 +9,9 @@ use xs2aspec_spec::request::{Due, Form, Surrounding};
 
 use crate::{
     case::Case,
+    combination::{AppliedForm, Combination},
     definition::Depth,
     difference::differences,
-    draft::{Draft, Move},
     forms::{FormCases, id, moved, of_operation},
     parts::Parts,
 };
@@ -36,7 +36,7 @@ pub(crate) fn surrounded<'a>(
     let numbers = numbers(operation, parts);
     for surrounding in parts.requests.surroundings() {
         let lawful = lawful(operation, surrounding, parts);
-        let mut control = Draft::plain(operation);
+        let mut control = Combination::plain(operation);
         let lawful = lawful.into_iter().filter(|one| added(&mut control, one, parts)).collect::<Vec<_>>();
         let Some((case, Due::Accepted { .. })) = control.case(parts) else { continue };
         if lawful.is_empty() && !surrounding.own_connection {
@@ -88,22 +88,23 @@ type Twin<'a> = (&'a Form, Rc<Case>);
 /// Lawful forms beside which others are met.
 struct Around<'a> {
     operation: &'a str,
-    lawful: Vec<Move>,
+    lawful: Vec<AppliedForm>,
     parts: &'a Parts,
     /// The cases of twins beside them, by the number of the twin; None where it cannot be a control.
     twins: HashMap<usize, Option<Rc<Case>>>,
 }
 
 impl<'a> Around<'a> {
-    fn new(operation: &'a str, lawful: Vec<Move>, parts: &'a Parts) -> Self {
+    fn new(operation: &'a str, lawful: Vec<AppliedForm>, parts: &'a Parts) -> Self {
         Self { operation, lawful, parts, twins: HashMap::new() }
     }
 
     /// Those of its lawful forms that go together with a twin.
     fn beside_twin(&self, twin: Option<usize>) -> Self {
-        let mut draft = Draft::plain(self.operation);
-        draft.moves.extend(twin.map(|number| moved(self.operation, self.form(number))));
-        let lawful = self.lawful.iter().filter(|one| twin.is_some() && added(&mut draft, one, self.parts));
+        let mut combination = Combination::plain(self.operation);
+        combination.forms.extend(twin.map(|number| moved(self.operation, self.form(number))));
+        let lawful =
+            self.lawful.iter().filter(|one| twin.is_some() && added(&mut combination, one, self.parts));
         Self::new(self.operation, lawful.cloned().collect(), self.parts)
     }
 
@@ -112,13 +113,13 @@ impl<'a> Around<'a> {
     }
 
     fn beside(&self, form: &Form) -> Option<(Case, Due)> {
-        let mut draft = Draft::plain(self.operation);
-        draft.add(moved(self.operation, form));
+        let mut combination = Combination::plain(self.operation);
+        combination.add(moved(self.operation, form));
         // Of the lawful forms the one at the place of the mistake gives way.
         for one in &self.lawful {
-            draft.add(one.clone());
+            combination.add(one.clone());
         }
-        draft.case(self.parts)
+        combination.case(self.parts)
     }
 
     /// The case of a mistake of this clause beside them, and that of its twin beside them where the mistake is
@@ -151,11 +152,11 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Adds a move, if the request is to be accepted with it.
-fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
-    let fits = draft.add(one.clone());
-    if fits && !matches!(draft.case(parts), Some((_, Due::Accepted { .. }))) {
-        draft.moves.pop();
+/// Adds a form, if the request is to be accepted with it.
+fn added(combination: &mut Combination, one: &AppliedForm, parts: &Parts) -> bool {
+    let fits = combination.add(one.clone());
+    if fits && !matches!(combination.case(parts), Some((_, Due::Accepted { .. }))) {
+        combination.forms.pop();
         return false;
     }
     fits
@@ -191,13 +192,13 @@ fn first_of_each_sort<'a>(all: &[Mistake<'a>]) -> Vec<Mistake<'a>> {
     mistakes
 }
 
-fn lawful(operation: &str, around: &Surrounding, parts: &Parts) -> Vec<Move> {
+fn lawful(operation: &str, around: &Surrounding, parts: &Parts) -> Vec<AppliedForm> {
     let forms = parts.requests.forms(operation).iter().filter(|form| around.has(form));
     forms.map(|form| moved(operation, form)).collect()
 }
 
 /// A place, and the lawful forms of it that meet those of other places.
-type Factor = Vec<Move>;
+type Factor = Vec<AppliedForm>;
 
 /// Requests in which every two lawful forms of two places are together once: a covering array of strength two.
 pub(crate) fn paired<'a>(
@@ -209,23 +210,24 @@ pub(crate) fn paired<'a>(
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
     let numbers = numbers(operation, parts);
     let draft_of = |row: &[Cell]| {
-        let mut draft = Draft::plain(operation);
-        let fits = row.iter().all(|(factor, level)| draft.add(factors[*factor][*level].clone()));
-        fits.then_some(draft)
+        let mut combination = Combination::plain(operation);
+        let fits = row.iter().all(|(factor, level)| combination.add(factors[*factor][*level].clone()));
+        fits.then_some(combination)
     };
     let is_accepted = |row: &[Cell]| {
-        let due = draft_of(row).and_then(|draft| draft.due(parts));
+        let due = draft_of(row).and_then(|combination| combination.due(parts));
         matches!(due, Some(Due::Accepted { .. }))
     };
     let rows = covering(&factors.iter().map(Vec::len).collect::<Vec<_>>(), is_accepted);
-    let drafts = rows.iter().filter_map(|row| draft_of(row));
-    let case = |(number, draft): (usize, Draft)| {
-        let (case, _) = draft.case(parts)?;
+    let combinations = rows.iter().filter_map(|row| draft_of(row));
+    let case = |(number, combination): (usize, Combination)| {
+        let (case, _) = combination.case(parts)?;
         let id = format!("{}/pairs-{}", of_operation(plain, operation), number + 1);
-        let together = draft.moves.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
+        let together =
+            combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
         Some(Case { id, clause: plain.to_owned(), together, ..case })
     };
-    drafts.enumerate().filter_map(case).collect()
+    combinations.enumerate().filter_map(case).collect()
 }
 
 /// The number of each form of an operation, by its name.
@@ -238,11 +240,11 @@ fn numbers<'a>(operation: &str, parts: &'a Parts) -> HashMap<&'a str, usize> {
 /// accepted.
 pub(crate) fn of_forms(operation: &str, numbers: &[usize], parts: &Parts) -> Option<Case> {
     let forms = parts.requests.forms(operation);
-    let mut draft = Draft::plain(operation);
+    let mut combination = Combination::plain(operation);
     for number in numbers {
-        draft.add(moved(operation, forms.get(*number)?));
+        combination.add(moved(operation, forms.get(*number)?));
     }
-    let (case, due) = draft.case(parts)?;
+    let (case, due) = combination.case(parts)?;
     matches!(due, Due::Accepted { .. }).then_some(case)
 }
 

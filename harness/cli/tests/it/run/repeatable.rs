@@ -186,7 +186,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
     fs::write(path("my cases/own/false.yaml"), FALSE).unwrap();
     fs::write(path("waivers.toml"), WAIVERS).unwrap();
     let fault = "periodic.months.duplicate/only-adjacent";
-    let config = Config { fault: Some(fault.parse().unwrap()), ..Config::default() };
+    let config = Config { faults: vec![fault.parse().unwrap()], ..Config::default() };
     let bank = xs2aspec_reference::start(config).await.unwrap();
     let profile = REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
     assert_ne!(profile, REFERENCE);
