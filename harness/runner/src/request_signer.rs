@@ -133,6 +133,9 @@ impl RequestSigner {
             "sha-256.hexadecimal" => {
                 return Some(format!("{}={}", Algorithm::Sha256.token(), hex(&Sha256::digest(body))));
             }
+            "sha-256.alone" => return Some(BASE64_STANDARD.encode(Sha256::digest(body))),
+            "sha-1" => return Some(BASE64_STANDARD.encode(OtherHash::Sha1.digest(body))),
+            "sha-384" => return Some(BASE64_STANDARD.encode(OtherHash::Sha384.digest(body))),
             _ => return None,
         };
         Some(algorithm.header_value(body))
