@@ -315,12 +315,17 @@ mod tests {
         request_signer().signature(&headers, Some(target), &signing).unwrap()
     }
 
-    /// The hash of no bytes, which `sha256sum` says of an empty file.
+    /// The hashes of no bytes, which `sha256sum` and `sha1sum` say of an empty file, the second in base64.
     #[test]
-    fn a_digest_can_have_the_wrong_encoding() {
+    fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
         let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(RequestSigner::digest("sha-256.hexadecimal", b"").unwrap(), hash);
-        assert_eq!(RequestSigner::digest("sha-1", b""), None);
+        let alone = RequestSigner::digest("sha-256.alone", b"").unwrap();
+        assert_eq!(alone, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!(RequestSigner::digest("sha-1", b"").unwrap(), "2jmj7l5rSw0yVb/vlWAYkK/YBwk=");
+        let longest = RequestSigner::digest("sha-384", b"").unwrap();
+        assert!(longest.starts_with("OLBgp1GsljhM2TJ+sbHjaiH9txEUvgdDTAzHv2P2"), "{longest}");
+        assert_eq!(RequestSigner::digest("sha-224", b""), None);
     }
 
     fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
