@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
@@ -134,6 +135,7 @@ impl RequestSigner {
                 return Some(format!("{}={}", Algorithm::Sha256.token(), hex(&Sha256::digest(body))));
             }
             "sha-256.alone" => return Some(BASE64_STANDARD.encode(Sha256::digest(body))),
+            "md5" => return Some(BASE64_STANDARD.encode(Md5::digest(body))),
             "sha-1" => return Some(BASE64_STANDARD.encode(OtherHash::Sha1.digest(body))),
             "sha-384" => return Some(BASE64_STANDARD.encode(OtherHash::Sha384.digest(body))),
             _ => return None,
@@ -315,7 +317,7 @@ mod tests {
         request_signer().signature(&headers, Some(target), &signing).unwrap()
     }
 
-    /// The hashes of no bytes, which `sha256sum` and `sha1sum` say of an empty file, the second in base64.
+    /// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file, in base64 but for the first.
     #[test]
     fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
         let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -325,6 +327,7 @@ mod tests {
         assert_eq!(RequestSigner::digest("sha-1", b"").unwrap(), "2jmj7l5rSw0yVb/vlWAYkK/YBwk=");
         let longest = RequestSigner::digest("sha-384", b"").unwrap();
         assert!(longest.starts_with("OLBgp1GsljhM2TJ+sbHjaiH9txEUvgdDTAzHv2P2"), "{longest}");
+        assert_eq!(RequestSigner::digest("md5", b"").unwrap(), "1B2M2Y8AsgTpgAmY7PhCfg==");
         assert_eq!(RequestSigner::digest("sha-224", b""), None);
     }
 

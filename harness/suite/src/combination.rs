@@ -57,6 +57,27 @@ impl AppliedForm {
             needs: form.needs.clone(),
         }
     }
+
+    /// What it does at other places than another form; None where they cannot be told apart.
+    pub(crate) fn apart_from(&self, other: &Self) -> Option<Self> {
+        let is_at = |edit: &Edit| match edit {
+            Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => Some(at.to_lowercase()),
+            _ => None,
+        };
+        let taken: Vec<String> = other.edits.iter().map(is_at).collect::<Option<_>>()?;
+        let is_within = |one: &str, other: &str| {
+            one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut edits = Vec::new();
+        for edit in &self.edits {
+            let at = is_at(edit)?;
+            if !taken.iter().any(|taken| is_within(&at, taken) || is_within(taken, &at)) {
+                edits.push(edit.clone());
+            }
+        }
+        let is_apart = self.signing.is_none() && self.before.is_empty() && !edits.is_empty();
+        is_apart.then(|| Self { edits, ..self.clone() })
+    }
 }
 
 fn drawn(edits: &[Edit], number: &mut Draw<'_>) -> Vec<Edit> {

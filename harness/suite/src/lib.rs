@@ -10,6 +10,7 @@ pub mod case;
 pub mod combination;
 mod control;
 pub mod coverage;
+mod covering;
 pub mod definition;
 mod difference;
 mod expand;

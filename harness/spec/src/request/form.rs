@@ -323,6 +323,9 @@ impl Form {
         };
         let mut touched: BTreeSet<String> = self.edits.iter().map(of_edit).collect();
         touched.extend(self.signing.as_ref().map(|_| "signing".to_owned()));
+        // What is wrapped is the whole header field.
+        let is_wrapped = self.signing.as_ref().is_some_and(|signing| signing.contains_key("wrap"));
+        touched.extend(is_wrapped.then(|| "header/signature".to_owned()));
         touched.extend(self.before.iter().map(|step| format!("before/{}", step.name)));
         touched
     }
