@@ -126,7 +126,8 @@ impl RequestSigner {
     }
 
     /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
-    /// wrong encoding.
+    /// wrong encoding (`sha-256.hexadecimal`). The hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`,
+    /// `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
             "sha-256" => Algorithm::Sha256,
@@ -317,7 +318,8 @@ mod tests {
         request_signer().signature(&headers, Some(target), &signing).unwrap()
     }
 
-    /// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file, in base64 but for the first.
+    /// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file; in base64 but for
+    /// the first.
     #[test]
     fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
         let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

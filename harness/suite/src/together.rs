@@ -63,12 +63,15 @@ impl Surrounding<'_> {
     fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
         let plain = parts.requests.plain_clause(operation)?;
         let own = format!("{}/{}", of_operation(plain, operation), self.name);
-        let control = self.control(own.clone(), operation, parts)?;
+        let mut fitting = Combination::plain(operation);
+        add(&mut fitting, &self.lawful, parts);
+        if fitting.forms.is_empty() && !self.own_connection {
+            return None;
+        }
+        let control = lawful_case(own.clone(), &fitting, parts)?;
         let mut cases = vec![control.clone()];
-        let mut around = AroundTwins {
-            whole: Around::new(operation, self.fitting(operation, parts).forms, parts),
-            beside: BTreeMap::new(),
-        };
+        let mut around =
+            AroundTwins { whole: Around::new(operation, fitting.forms, parts), beside: BTreeMap::new() };
         let mut known = BTreeSet::new();
         for any in &self.mistakes {
             let Some(met) = around.first_met(any, all, &control) else { continue };
@@ -96,25 +99,6 @@ impl Surrounding<'_> {
         }
         Some(cases)
     }
-
-    /// What of its lawful forms goes together.
-    fn fitting(&self, operation: &str, parts: &Parts) -> Combination {
-        let mut combination = Combination::plain(operation);
-        add(&mut combination, &self.lawful, parts);
-        combination
-    }
-
-    fn control(&self, id: String, operation: &str, parts: &Parts) -> Option<Case> {
-        let combination = self.fitting(operation, parts);
-        if combination.forms.is_empty() && !self.own_connection {
-            return None;
-        }
-        let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
-        let numbers = numbers(operation, parts);
-        let together = combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
-        let clause = parts.requests.plain_clause(operation)?.to_owned();
-        Some(Case { id, clause, together: together.collect(), ..case })
-    }
 }
 
 /// The surroundings of the spec, and rows in which every lawful form of every place is there once.
@@ -126,20 +110,21 @@ fn surroundings<'a, 'b>(
 ) -> Vec<Surrounding<'b>> {
     let mut made = Vec::new();
     for one in parts.requests.surroundings() {
-        let mistakes = mistakes.iter().flat_map(|(clause, all)| first_of_each_sort(clause, all));
+        let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
+            let first = first_of_each_sort(all).iter().enumerate();
+            let depth = |at| if at < SORTS { Depth::Standard } else { Depth::Exhaustive };
+            let clause = *clause;
+            first.map(move |(at, form)| vec![(clause, *form, depth(at))])
+        };
         made.push(Surrounding {
             name: one.name.clone(),
             lawful: lawful(operation, one, parts),
             own_connection: one.own_connection,
-            mistakes: mistakes.map(|mistake| vec![mistake]).collect(),
+            mistakes: mistakes.iter().flat_map(of_clause).collect(),
         });
     }
     let factors = factors(operation, forms, ROW_LEVELS, parts);
-    let is_accepted = |row: &[Cell]| {
-        let due = combined(operation, &factors, row).and_then(|combination| combination.due(parts));
-        matches!(due, Some(Due::Accepted { .. }))
-    };
-    let rows = each_once(&factors.iter().map(Vec::len).collect::<Vec<_>>(), is_accepted);
+    let rows = each_once(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
     for (number, row) in rows.iter().enumerate() {
         let lawful: Vec<AppliedForm> =
             row.iter().map(|(factor, level)| factors[*factor][*level].clone()).collect();
@@ -151,25 +136,25 @@ fn surroundings<'a, 'b>(
         };
         // Each clause in each row, with another mistake in each: in the first rows, which have something of every
         // place, one of each sort. What is left of its mistakes stands in the same row.
-        let of_clause = |(clause, all): (&&'b str, &'b Vec<(&'b Form, Depth)>)| {
-            let count = all.len();
-            let turned = || (0..count).map(|at| all[(number + at) % count].0);
-            let of_sorts = if number < FULL_ROWS { sorts(all) } else { vec![] };
-            let mut lists: Vec<Vec<Mistake<'b>>> = Vec::new();
-            for (rank, one) in of_sorts.iter().enumerate() {
-                let depth = if rank < FULL_SORTS { Depth::Standard } else { Depth::Exhaustive };
-                let alike = all.iter().filter(|(form, _)| sort(form) == *one);
-                let mut alike: Vec<Mistake<'b>> = alike.map(|(form, _)| (*clause, *form, depth)).collect();
-                let first = number % alike.len();
-                alike.rotate_left(first);
-                lists.push(alike);
-            }
-            if of_sorts.is_empty() {
-                lists.push(turned().map(|form| (*clause, form, depth(form))).collect());
-            }
-            let left = all.iter().enumerate().skip(rows.len());
-            let left = left.filter(|(at, _)| at % rows.len() == number);
-            lists.extend(left.map(|(_, (form, _))| vec![(*clause, *form, Depth::Exhaustive)]));
+        let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
+            // Another one first in each row.
+            let turned = |mut any: Vec<Mistake<'b>>| {
+                let first = number % any.len();
+                any.rotate_left(first);
+                any
+            };
+            let mut lists: Vec<Vec<Mistake<'b>>> = if number < FULL_ROWS {
+                let of_sort = |(rank, first): (usize, &&Form)| {
+                    let depth = if rank < FULL_SORTS { Depth::Standard } else { Depth::Exhaustive };
+                    let alike = all.iter().filter(|form| sort(form) == sort(first));
+                    turned(alike.map(|form| (*clause, *form, depth)).collect())
+                };
+                first_of_each_sort(all).iter().enumerate().map(of_sort).collect()
+            } else {
+                vec![turned(all.iter().map(|form| (*clause, *form, depth(form))).collect())]
+            };
+            let left = all.iter().enumerate().skip(rows.len()).filter(|(at, _)| at % rows.len() == number);
+            lists.extend(left.map(|(_, form)| vec![(*clause, *form, Depth::Exhaustive)]));
             lists
         };
         let mistakes = mistakes.iter().flat_map(of_clause).collect();
@@ -349,9 +334,8 @@ fn add(combination: &mut Combination, forms: &[AppliedForm], parts: &Parts) {
 /// A mistake: the clause that it breaks alone, its form, and from which depth on it is met.
 type Mistake<'a> = (&'a str, &'a Form, Depth);
 
-/// The mistakes of each clause, those first that begin a sort: what their labels begin with (`type-`, `near-`)
-/// tells sorts apart.
-type OfClauses<'a> = BTreeMap<&'a str, Vec<(&'a Form, Depth)>>;
+/// The mistakes of each clause, those first that begin a sort.
+type OfClauses<'a> = BTreeMap<&'a str, Vec<&'a Form>>;
 
 /// Every mistake of one clause.
 fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> OfClauses<'a> {
@@ -360,35 +344,27 @@ fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> OfC
         if let Due::Refused { clauses, .. } = due
             && let [clause] = clauses.as_slice()
         {
-            let depth = if form.is_exhaustive { Depth::Exhaustive } else { Depth::Standard };
-            all.entry(clause).or_default().push((form, depth));
+            all.entry(clause).or_default().push(form);
         }
     }
     for forms in all.values_mut() {
         let mut known = BTreeSet::new();
-        let (first, others): (Vec<_>, Vec<_>) =
-            forms.drain(..).partition(|(form, _)| known.insert(sort(form)));
+        let (first, others): (Vec<_>, Vec<_>) = forms.drain(..).partition(|form| known.insert(sort(form)));
         forms.extend(first.into_iter().chain(others));
     }
     all
 }
 
+/// What tells sorts of mistakes apart: what their labels begin with (`type-`, `near-`).
 fn sort(form: &Form) -> &str {
     form.label.split('-').next().unwrap_or_default()
 }
 
-/// The sorts of mistakes of a clause.
-fn sorts<'a>(all: &[(&'a Form, Depth)]) -> Vec<&'a str> {
+/// The first mistake of each sort of a clause, which stand first.
+fn first_of_each_sort<'a, 'b>(all: &'b [&'a Form]) -> &'b [&'a Form] {
     let mut known = BTreeSet::new();
-    all.iter().map(|(form, _)| sort(form)).filter(|one| known.insert(*one)).collect()
-}
-
-/// The first mistake of each sort of a clause.
-fn first_of_each_sort<'a>(clause: &'a str, all: &[(&'a Form, Depth)]) -> Vec<Mistake<'a>> {
-    let mut known = BTreeSet::new();
-    let first = all.iter().filter(|(form, _)| known.insert(sort(form))).enumerate();
-    let depth = |at| if at < SORTS { Depth::Standard } else { Depth::Exhaustive };
-    first.map(|(at, (form, _))| (clause, *form, depth(at))).collect()
+    let sorts = all.iter().take_while(|form| known.insert(sort(form))).count();
+    &all[..sorts]
 }
 
 fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<AppliedForm> {
@@ -407,21 +383,32 @@ pub(crate) fn paired<'a>(
 ) -> Vec<Case> {
     let factors = factors(operation, forms, LEVELS, parts);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
-    let numbers = numbers(operation, parts);
-    let is_accepted = |row: &[Cell]| {
-        let due = combined(operation, &factors, row).and_then(|combination| combination.due(parts));
-        matches!(due, Some(Due::Accepted { .. }))
-    };
-    let rows = covering(&factors.iter().map(Vec::len).collect::<Vec<_>>(), is_accepted);
+    let rows = covering(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
     let combinations = rows.iter().filter_map(|row| combined(operation, &factors, row));
     let case = |(number, combination): (usize, Combination)| {
-        let (case, _) = combination.case(parts)?;
-        let id = format!("{}/pairs-{}", of_operation(plain, operation), number + 1);
-        let together =
-            combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
-        Some(Case { id, clause: plain.to_owned(), together, ..case })
+        lawful_case(format!("{}/pairs-{}", of_operation(plain, operation), number + 1), &combination, parts)
     };
     combinations.enumerate().filter_map(case).collect()
+}
+
+/// How many levels each factor has.
+fn levels(factors: &[Factor]) -> Vec<usize> {
+    factors.iter().map(Vec::len).collect()
+}
+
+fn is_accepted(operation: &str, factors: &[Factor], row: &[Cell], parts: &Parts) -> bool {
+    let due = combined(operation, factors, row).and_then(|combination| combination.due(parts));
+    matches!(due, Some(Due::Accepted { .. }))
+}
+
+/// The case of lawful forms together, under the clause of the plain request: which of them is minded, a run finds
+/// out. None if it need not be accepted.
+fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<Case> {
+    let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
+    let numbers = numbers(&combination.operation, parts);
+    let together = combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
+    let clause = parts.requests.plain_clause(&combination.operation)?.to_owned();
+    Some(Case { id, clause, together: together.collect(), ..case })
 }
 
 /// The request with the forms of a row, if they go together.
