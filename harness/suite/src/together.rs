@@ -247,7 +247,10 @@ impl<'a> Around<'a> {
             let is_control = |(case, due): &(Case, Due)| {
                 matches!(due, Due::Accepted { .. }) && !self.parts.is_expected(&case.clause)
             };
-            let made = self.beside(self.form(number)).filter(is_control).map(|(case, _)| Rc::new(case));
+            let form = self.form(number);
+            let made = self.beside(form).filter(is_control);
+            // It is about its own form; the others are there in the control as well.
+            let made = made.map(|(case, _)| Rc::new(Case { clause: form.clause.clone(), ..case }));
             self.twins.insert(number, made);
         }
         self.twins[&number].clone()
