@@ -83,6 +83,7 @@ pub(crate) fn each_once(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool)
         if row.is_empty() {
             break;
         }
+        row.sort_unstable();
         rows.push(row);
     }
     rows
