@@ -19,7 +19,7 @@ use crate::{
 pub type Draw<'a> = dyn FnMut(u64) -> u64 + 'a;
 
 /// What one form does to a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct AppliedForm {
     /// Name of the form.
     pub form: String,

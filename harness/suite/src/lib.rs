@@ -3,6 +3,7 @@
 //! [`Tree`] holds the files, [`Suite`] reads and expands them and reports every mistake with its place,
 //! [`Plan`] says which cases a run has. Nothing here sends anything.
 
+pub mod alternatives;
 mod answer_matrix;
 mod axis;
 pub mod baseline;

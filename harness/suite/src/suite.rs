@@ -9,6 +9,7 @@ use xs2aspec_spec::{
 };
 
 use crate::{
+    alternatives::{Alternative, alternatives},
     answer_matrix,
     baseline::{self, Baseline},
     case::Case,
@@ -134,6 +135,11 @@ impl Suite {
     /// it need not be accepted.
     pub fn with_forms(&self, operation: &str, numbers: &[usize]) -> Option<Case> {
         together::of_forms(operation, numbers, &self.parts)
+    }
+
+    /// Other lawful requests of an operation, for a target that refuses the plain one.
+    pub fn alternatives(&self, operation: &str) -> Vec<Alternative> {
+        alternatives(operation, &self.parts)
     }
 
     /// Every field of the matrix of places and forms.

@@ -214,7 +214,7 @@ impl<'a> Around<'a> {
         }
         if whole.forms.len() > combination.forms.len()
             && let Some((case, due)) = whole.case(self.parts)
-            && Some(open(&due)) == combination.due(self.parts).as_ref().map(open)
+            && (open(&due).is_empty() || Some(open(&due)) == combination.due(self.parts).as_ref().map(open))
         {
             return Some((case, due));
         }
@@ -269,14 +269,6 @@ impl<'a> AroundTwins<'a> {
         self.beside.entry(twin).or_insert_with(|| self.whole.beside_twin(twin))
     }
 
-    /// How many of the lawful forms stay beside a twin.
-    fn kept(&mut self, twin: usize) -> usize {
-        match self.whole.twin(twin) {
-            Some(_) => self.whole.lawful.len(),
-            None => self.beside(twin).lawful.len(),
-        }
-    }
-
     /// Of these mistakes the one beside which most of the lawful forms stay; what does not go together with its
     /// twin is left out.
     fn first_met<'m>(
@@ -286,19 +278,34 @@ impl<'a> AroundTwins<'a> {
         control: &Case,
     ) -> Option<MetMistake<'m, 'a>> {
         let twin = |form: &Form| form.twin.as_ref().and_then(|twin| all.number(twin));
-        let mut any = any.to_vec();
-        if any.len() > 1 {
-            let mut kept = |form: &Form| twin(form).map_or(usize::MAX, |number| self.kept(number));
-            any.sort_by_cached_key(|(_, form, _)| Reverse(kept(form)));
+        let with_twins = any.iter().map(|mistake| (*mistake, twin(mistake.1)));
+        let (alone, twins): (Vec<_>, Vec<_>) = with_twins.partition(|(_, twin)| twin.is_none());
+        let mut fewer = Vec::new();
+        for (mistake, twin) in alone.into_iter().chain(twins) {
+            if twin.is_some_and(|twin| self.whole.twin(twin).is_none()) {
+                fewer.push((mistake, twin));
+            } else if let Some(met) = self.met(mistake, twin, control) {
+                return Some(met);
+            }
         }
-        any.into_iter().find_map(|mistake @ (clause, form, _)| {
-            let number = twin(form);
-            let (case, twin) = self.whole.met(clause, form, number, control).or_else(|| {
-                let around = self.beside(number?);
-                if around.lawful.is_empty() { None } else { around.met(clause, form, number, control) }
-            })?;
-            Some(MetMistake { mistake, case, twin })
-        })
+        if fewer.len() > 1 {
+            fewer.sort_by_cached_key(|(_, twin)| Reverse(twin.map(|twin| self.beside(twin).lawful.len())));
+        }
+        fewer.into_iter().find_map(|(mistake, twin)| self.met(mistake, twin, control))
+    }
+
+    fn met<'m>(
+        &mut self,
+        mistake: Mistake<'m>,
+        twin: Option<usize>,
+        control: &Case,
+    ) -> Option<MetMistake<'m, 'a>> {
+        let (clause, form, _) = mistake;
+        let (case, twin) = self.whole.met(clause, form, twin, control).or_else(|| {
+            let around = self.beside(twin?);
+            if around.lawful.is_empty() { None } else { around.met(clause, form, twin, control) }
+        })?;
+        Some(MetMistake { mistake, case, twin })
     }
 }
 
