@@ -31,7 +31,7 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made: Vec<Alternative> = fields_of_others(operation, parts);
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let mut forms = Vec::new();
-    for form in parts.requests.forms(operation).iter().filter(|form| !form.is_stateful && is_short(form)) {
+    for form in parts.requests.forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form)) {
         let mut combination = Combination::plain(operation);
         combination.add(moved(operation, form));
         let rank = match combination.case(parts) {

@@ -453,7 +453,7 @@ fn factors<'a>(
     parts: &Parts,
 ) -> Vec<Factor> {
     let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
-    let is_alone = |form: &Form| form.place.is_empty() || form.is_stateful || !form.before.is_empty();
+    let is_alone = |form: &Form| form.place.is_empty() || form.alone.is_some() || !form.before.is_empty();
     for (form, (case, due)) in forms.filter(|(form, _)| !is_alone(form)) {
         // Another reading may refuse what is only expected to be accepted.
         if !parts.is_expected(&case.clause) && matches!(due, Due::Accepted { .. }) {

@@ -41,8 +41,8 @@ pub struct Form {
     pub is_written: bool,
     /// Whether it is left to the exhaustive depth.
     pub is_exhaustive: bool,
-    /// Whether it is accepted only if nothing like it was sent before, so that no other form is tried beside it.
-    pub is_stateful: bool,
+    /// Why no other form is tried beside it, if none is.
+    pub alone: Option<String>,
     /// Line of `requests.yaml` where its place is written, from 1.
     pub line: u32,
 }
@@ -187,8 +187,7 @@ struct FormFile {
     written: bool,
     #[serde(default)]
     exhaustive: bool,
-    #[serde(default)]
-    stateful: bool,
+    alone: Option<String>,
 }
 
 /// A value, which may be null.
@@ -305,7 +304,7 @@ impl Form {
             about: file.about,
             is_written: file.written,
             is_exhaustive: file.exhaustive,
-            is_stateful: file.stateful,
+            alone: file.alone,
             line,
         })
     }
