@@ -179,6 +179,8 @@ const ANSWERS: &[(&str, &str, Operation, &str, &str)] = &[
     ("transaction.transaction-id.text", "blank-after", T, "/transactionsDetails/transactionId", "\"20250211-0000001 \""),
     ("transaction.batch-number.count", "zero", T, "/transactionsDetails", "{\"batchIndicator\":true,\"batchNumberOfTransactions\":0}"),
     ("transaction.batch-number.count", "negative", T, "/transactionsDetails", "{\"batchIndicator\":true,\"batchNumberOfTransactions\":-1}"),
+    ("json.null", "creditor-id", T, "/transactionsDetails/creditorId", "null"),
+    ("json.null", "purpose-code", T, "/transactionsDetails/purposeCode", "null"),
     ("transaction.entry-details.empty", "none", T, "/transactionsDetails/entryDetails", "[]"),
     ("transaction.purpose-code.form", "small-letters", T, "/transactionsDetails/purposeCode", "\"othr\""),
     ("transaction.purpose-code.form", "sign", T, "/transactionsDetails/purposeCode", "\"A-B\""),
