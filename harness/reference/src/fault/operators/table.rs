@@ -101,7 +101,34 @@ pub(super) fn requests() -> Vec<Member> {
 pub(super) fn answers() -> Vec<Member> {
     let statuses = [Operation::Status(Product::Ncbct), Operation::Status(Product::Periodic)];
     let operations = Operation::SPECIFIED.into_iter().chain(statuses);
-    operations.flat_map(|operation| members(operation, openapi::answer_schema(operation))).collect()
+    let members = operations.flat_map(|operation| members(operation, openapi::answer_schema(operation)));
+    members.filter(is_shown).collect()
+}
+
+/// Whether the data that the bank starts with has the member somewhere.
+fn is_shown(member: &Member) -> bool {
+    let pointer = member.pointer;
+    let has = |part: &str| pointer.contains(part);
+    let is_of_entry = has("/entryDetails/");
+    let is_second_verb = pointer.ends_with("/verbs/1");
+    let absent = match member.operation {
+        Operation::Customers => {
+            has("/0/agreements/")
+                || has("/agreements/1")
+                || has("/1/cardAccounts/")
+                || has("/cardAccounts/1")
+                || pointer == "/1/accounts/1"
+                || has("/engagements/1")
+                || has("/_links/status")
+        }
+        Operation::Transaction => {
+            is_of_entry && (has("Account/iban") || has("Array/1") || has("/referenceType") || has("/referenceIssuer"))
+                || has("Array/1/referenceType")
+                || has("Array/1/referenceIssuer")
+        }
+        _ => false,
+    };
+    !absent && !(is_second_verb && !(member.operation.creates_payment() && has("/self/")))
 }
 
 /// Every header of every operation.

@@ -148,7 +148,7 @@ fn of_treatment(treatment: &Treatment) -> Vec<Probe> {
                 let mut members = body.as_object().unwrap().clone();
                 treatment.body(operation, &mut members).is_err() || Value::Object(members) != *body
             };
-            each.filter(is_meant).map(|body| Probe::full(operation).with_body(&body)).collect()
+            each.filter(is_meant).take(8).map(|body| Probe::full(operation).with_body(&body)).collect()
         }
         Place::Header(name) => {
             let plain = plain(operation);
@@ -178,21 +178,20 @@ fn of_treatment(treatment: &Treatment) -> Vec<Probe> {
 }
 
 /// A body with each value that a condition means, without the member, and as it is.
-fn with_values(body: &Value, pointer: &str, when: When) -> Vec<Value> {
+fn with_values(body: &Value, pointer: &'static str, when: When) -> impl Iterator<Item = Value> + use<> {
     let name = pointer.rsplit('/').next().unwrap_or_default();
-    let mut bodies = vec![body.clone()];
-    if pointer.is_empty() {
-        return bodies;
+    let is_whole = pointer.is_empty();
+    let values = if is_whole { vec![] } else { values::meant(when, name) };
+    let (body, mut absent) = (body.clone(), body.clone());
+    if !is_whole {
+        remove(&mut absent, pointer);
     }
-    let mut absent = body.clone();
-    remove(&mut absent, pointer);
-    bodies.push(absent);
-    bodies.extend(values::meant(when, name).into_iter().map(|value| {
+    let first = [body.clone(), absent];
+    first.into_iter().chain(values.into_iter().map(move |value| {
         let mut other = body.clone();
         set(&mut other, pointer, value);
         other
-    }));
-    bodies
+    }))
 }
 
 /// Requests that the clean bank refuses by this rule.

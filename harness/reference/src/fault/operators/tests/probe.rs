@@ -37,8 +37,9 @@ impl Probe {
                 ("GET", format!("{}?withAccounts=true&withAgreements=true", operation.route()))
             }
             Operation::Transaction => ("GET", transaction("20250211-0000001")),
-            Operation::Ncbct => ("POST", format!("{}?allowLogicalDuplicate=true", operation.route())),
-            Operation::Periodic => ("POST", operation.route()),
+            Operation::Ncbct | Operation::Periodic => {
+                ("POST", format!("{}?allowLogicalDuplicate=true", operation.route()))
+            }
             _ => ("GET", operation.route().replace("{paymentId}", "payment-pending-0001")),
         };
         let headers_of =

@@ -193,6 +193,11 @@ pub(super) fn texts() -> impl Iterator<Item = String> {
 
 /// Values of every JSON type.
 fn every() -> Vec<Value> {
+    static EVERY: std::sync::LazyLock<Vec<Value>> = std::sync::LazyLock::new(make_every);
+    EVERY.clone()
+}
+
+fn make_every() -> Vec<Value> {
     let mut values =
         vec![json!(7), json!(true), json!([]), json!({}), json!("text"), json!(1.5), Value::Null];
     values.extend(texts().map(Value::from));
