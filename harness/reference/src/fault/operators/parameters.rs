@@ -7,7 +7,7 @@ use crate::member::kebab_case;
 use crate::rules::{Breach, Effect, Entry, Place, Then, When};
 
 /// Texts that some languages and people take for a boolean, with a name.
-const BOOLEANS: [(&str, &str); 14] = [
+const BOOLEANS: [(&str, &str); 13] = [
     ("capitals", "TRUE"),
     ("capital", "True"),
     ("false-in-capitals", "FALSE"),
@@ -20,7 +20,6 @@ const BOOLEANS: [(&str, &str); 14] = [
     ("letter", "t"),
     ("null", "null"),
     ("empty", ""),
-    ("quoted", "%22true%22"),
     ("truth", "truth"),
 ];
 
