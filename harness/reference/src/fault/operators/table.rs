@@ -122,7 +122,8 @@ fn is_shown(member: &Member) -> bool {
                 || has("/_links/status")
         }
         Operation::Transaction => {
-            is_of_entry && (has("Account/iban") || has("Array/1") || has("/referenceType") || has("/referenceIssuer"))
+            is_of_entry
+                && (has("Account/iban") || has("Array/1") || has("/referenceType") || has("/referenceIssuer"))
                 || has("Array/1/referenceType")
                 || has("Array/1/referenceIssuer")
         }
