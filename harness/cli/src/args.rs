@@ -151,9 +151,9 @@ pub(crate) struct Run {
     /// Print nothing but failures and the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Let the built-in bank break one clause in one named way
+    /// Let the built-in bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
-    pub(crate) fault: Option<String>,
+    pub(crate) fault: Vec<String>,
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
@@ -198,9 +198,9 @@ pub(crate) struct Explore {
     /// The clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Let the built-in bank break one clause in one named way
+    /// Let the built-in bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
-    pub(crate) fault: Option<String>,
+    pub(crate) fault: Vec<String>,
     /// Let the built-in bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,

@@ -30,7 +30,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         target: args.target.as_deref(),
         allow_production: false,
         now: args.now,
-        fault: args.fault.as_deref(),
+        fault: &args.fault,
         variation: &args.variation,
         style: None,
         levels: &args.levels,
@@ -97,7 +97,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
         record: Options {
             only: args.only.clone(),
             arguments,
-            fault: args.fault.clone(),
+            fault: target::named(&args.fault),
             variations: args.variation.clone(),
             ..Options::default()
         },

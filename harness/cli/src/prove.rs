@@ -9,9 +9,10 @@ use std::{
 
 use xs2aspec_prove::{
     BankVariant, FaultSearch, Flaw, KillMatrix, Kind, MutationOptions, ProveError, SearchOptions, mutation,
-    snapshot,
+    pairs, snapshot,
 };
 use xs2aspec_record::{CaseVerdict, Event, Exit, outputs};
+use xs2aspec_reference::Fault;
 use xs2aspec_report::{Run as Shown, format::terminal::Terminal};
 use xs2aspec_suite::Suite;
 
@@ -28,6 +29,8 @@ const CASES: &str = "cases.tsv";
 const SUMMARY: &str = "summary.md";
 /// The folder of the run on the clean bank.
 const CLEAN: &str = "clean";
+/// What `--pairs` leaves.
+const PAIRS: &str = "pairs.tsv";
 /// What `--explore` leaves.
 const EXPLORED: &str = "explore.tsv";
 
@@ -49,6 +52,9 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
     if let Some(name) = &args.variation {
         return explain(args, &suite, BankVariant::Variation(name.parse().map_err(Failure::input)?)).await;
+    }
+    if let Some(count) = args.pairs {
+        return in_pairs(args, &suite, count).await;
     }
     let all: Vec<BankVariant> = match args.derived {
         _ if !args.style.is_empty() => in_styles(&args.style)?,
@@ -149,6 +155,38 @@ fn options(args: &Prove) -> MutationOptions {
         until_caught: args.until_caught,
         tcp: args.tcp,
     }
+}
+
+/// Banks with two faults, each of which some case finds alone: both must be found.
+async fn in_pairs(args: &Prove, suite: &Arc<Suite>, count: usize) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let path = args.out.join(PAIRS);
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&path, &error))?;
+    outputs::may_write(&path, &[]).map_err(Failure::input)?;
+    let survivors = snapshot::survivors();
+    let wanted = |fault: &Fault| BankVariant::Fault(*fault).is_wanted(&args.only);
+    let found = Fault::all().filter(|fault| wanted(fault) && !survivors.contains_key(fault.name()));
+    let drawn = pairs::drawn(found.collect(), count, args.seed);
+    if drawn.is_empty() {
+        return Err(Failure::input("there are no two faults of different clauses to be drawn"));
+    }
+    let rows = pairs::rows(suite, drawn, &options(args)).await?;
+    write(&path, &[], pairs::table(&rows).as_bytes())?;
+    for row in rows.iter().filter(|row| !row.is_clear()) {
+        let [one, other] = row.names;
+        for hidden in &row.hidden {
+            say!("{hidden} is hidden: {one} and {other}");
+        }
+        for clause in &row.blamed {
+            say!("{clause} is blamed, and neither breaks it: {one} and {other}");
+        }
+    }
+    let both = rows.iter().filter(|row| row.hidden.is_empty()).count();
+    let blamed = rows.iter().filter(|row| !row.blamed.is_empty()).count();
+    say!("{both} of {} pairs: both faults are found; another clause is blamed in {blamed}", rows.len());
+    say!("{:.1} s; the table is {}", start.elapsed().as_secs_f64(), path.display());
+    let is_enough = both * 100 >= rows.len() * usize::from(args.at_least) && blamed == 0;
+    Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
 /// One bank: every case that fails, with its exchange. A fault must be caught by its own clause, and a

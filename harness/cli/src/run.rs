@@ -82,7 +82,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         target: args.target.as_deref(),
         allow_production: args.allow_production,
         now: args.now,
-        fault: args.fault.as_deref(),
+        fault: &args.fault,
         variation: &args.variation,
         style: args.style.as_deref(),
         levels: &args.levels,
@@ -269,7 +269,7 @@ fn options(
             .next()
             .filter(|_| args.source.arguments().next().is_none())
             .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
-        fault: args.fault.clone(),
+        fault: target::named(&args.fault),
         variations: vec![],
         waivers,
         earlier: earlier.cloned(),

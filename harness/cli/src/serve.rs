@@ -18,7 +18,7 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     let clock = Clock::at(args.now);
     let config = Config {
         address: args.address,
-        fault: args.fault.as_deref().map(str::parse).transpose().map_err(Failure::input)?,
+        faults: target::faults(&args.fault)?,
         variations: target::variations(args.style.as_deref(), &args.variation)?,
         now: if args.clock_control { clock.controlled() } else { clock },
         seed: args.seed,

@@ -39,8 +39,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) allow_production: bool,
     /// The clock of the built-in bank.
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Its fault.
-    pub(crate) fault: Option<&'a str>,
+    /// Its faults.
+    pub(crate) fault: &'a [String],
     /// Its variations.
     pub(crate) variation: &'a [String],
     /// Its style.
@@ -102,23 +102,33 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
 }
 
 async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
-    let fault = args.fault.map(str::parse::<Fault>).transpose().map_err(Failure::input)?;
+    let faults = faults(args.fault)?;
     let variations = variations(args.style, args.variation)?;
     let config =
-        Config { fault, variations: variations.clone(), now: Clock::at(args.now), ..Config::default() };
+        Config { faults, variations: variations.clone(), now: Clock::at(args.now), ..Config::default() };
     let bank = xs2aspec_reference::start(config).await;
     let bank =
         bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
     declare(&mut profile, &variations);
     profile.levels.extend(args.levels.0.iter().cloned());
-    let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), (*name).to_owned()]);
+    let fault = args.fault.iter().flat_map(|name| ["--fault".to_owned(), name.clone()]);
     let variation = args.variation.iter().flat_map(|name| ["--variation".to_owned(), name.clone()]);
     let style = args.style.iter().flat_map(|name| ["--style".to_owned(), (*name).to_owned()]);
     let arguments = style.chain(fault).chain(variation).collect();
     let profile = profile.authorize(false).map_err(Failure::input)?;
     let variations = variations.into_iter().map(|variation| variation.name().to_owned()).collect();
     Ok(Target { profile, bank: Some(bank), arguments, variations })
+}
+
+/// Faults of the built-in bank by their names.
+pub(crate) fn faults(names: &[String]) -> Result<Vec<Fault>, Failure> {
+    names.iter().map(|name| name.parse().map_err(Failure::input)).collect()
+}
+
+/// What a record says of these faults.
+pub(crate) fn named(faults: &[String]) -> Option<String> {
+    Some(faults.join(" and ")).filter(|names| !names.is_empty())
 }
 
 /// Variations of the built-in bank by their names: those of a style, and others besides.

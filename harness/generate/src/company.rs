@@ -7,7 +7,7 @@ use crate::partition::{Aim, Partition};
 /// Moves of one request besides the one that it is made for, at most.
 pub(crate) const COMPANY: usize = 6;
 
-/// Valid moves of a request that must be accepted, at most.
+/// Valid forms of a request that must be accepted, at most.
 pub(crate) const PACKED: usize = 8;
 
 /// Values of one place that are each company of their own.

@@ -10,7 +10,7 @@ use xs2aspec_spec::request::Due;
 use xs2aspec_suite::Suite;
 
 use crate::{
-    Draft,
+    Combination,
     company::{COMPANY, Met, PACKED, every_partition_once},
     pairs,
     partition::{Aim, Partition},
@@ -100,7 +100,7 @@ impl Explorer {
     }
 
     /// The next request. Says whether a partition, or a pair of them, is in it that was never drawn before.
-    pub fn draw(&mut self, suite: &Suite) -> (Draft, bool) {
+    pub fn draw(&mut self, suite: &Suite) -> (Combination, bool) {
         let plan = loop {
             match self.waiting.pop_front() {
                 Some(plan) => break plan,
@@ -108,13 +108,13 @@ impl Explorer {
             }
         };
         let all = self.partitions.get(&plan.operation).map_or(&[][..], Vec::as_slice);
-        let mut draft = Draft::plain(&plan.operation);
+        let mut combination = Combination::plain(&plan.operation);
         let is_valid = plan.partitions.iter().all(|at| all[*at].aim == Aim::Valid);
         let mut alone = Vec::new();
         for at in &plan.partitions {
             // Two things that keep the rules can leave open what must become of both.
             let is_checked = is_valid && plan.partitions.len() > 1;
-            if !added(&mut draft, &all[*at], &mut self.rng, suite, is_checked) {
+            if !added(&mut combination, &all[*at], &mut self.rng, suite, is_checked) {
                 alone.push(Plan { partitions: vec![*at], company: false, ..plan.clone() });
             }
         }
@@ -129,27 +129,27 @@ impl Explorer {
                 let place = places[self.rng.usize(..places.len())];
                 let there: Vec<&&Partition> = company.iter().filter(|one| one.place() == place).collect();
                 let one = there[self.rng.usize(..there.len())];
-                added(&mut draft, one, &mut self.rng, suite, is_valid);
+                added(&mut combination, one, &mut self.rng, suite, is_valid);
             }
             // Sometimes a second rule is broken, once each was broken alone.
             let broken: Vec<&Partition> = all.iter().filter(|one| one.aim == Aim::Broken).collect();
             if self.round > 1 && aim == Aim::Broken && !broken.is_empty() && self.rng.u8(..8) == 0 {
-                draft.add(broken[self.rng.usize(..broken.len())].draw(&mut self.rng));
+                combination.add(broken[self.rng.usize(..broken.len())].draw(&mut self.rng));
             }
         }
         // What was left out comes by itself, if it is not one of many that come again anyway.
         if self.round <= 1 {
             self.waiting.extend(alone);
         }
-        let is_new = self.note(&draft);
-        (draft, is_new)
+        let is_new = self.note(&combination);
+        (combination, is_new)
     }
 
     /// Notes what a request reaches.
-    fn note(&mut self, draft: &Draft) -> bool {
+    fn note(&mut self, combination: &Combination) -> bool {
         let mut is_new = false;
         let names: Vec<String> =
-            draft.moves.iter().map(|one| format!("{} {}", draft.operation, one.form)).collect();
+            combination.forms.iter().map(|one| format!("{} {}", combination.operation, one.form)).collect();
         for (at, one) in names.iter().enumerate() {
             is_new |= self.reached.insert(one.clone());
             for other in &names[at + 1..] {
@@ -182,12 +182,18 @@ impl Explorer {
 }
 
 /// Adds what a partition draws. If it is checked the request must be accepted with it.
-fn added(draft: &mut Draft, one: &Partition, rng: &mut Rng, suite: &Suite, is_checked: bool) -> bool {
-    if !draft.add(one.draw(rng)) {
+fn added(
+    combination: &mut Combination,
+    one: &Partition,
+    rng: &mut Rng,
+    suite: &Suite,
+    is_checked: bool,
+) -> bool {
+    if !combination.add(one.draw(rng)) {
         return false;
     }
-    if is_checked && !matches!(suite.due_of(draft), Some(Due::Accepted { .. })) {
-        draft.moves.pop();
+    if is_checked && !matches!(suite.due_of(combination), Some(Due::Accepted { .. })) {
+        combination.forms.pop();
         return false;
     }
     true

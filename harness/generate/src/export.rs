@@ -4,25 +4,25 @@ use serde_json::{Map, Value, json};
 use xs2aspec_spec::request::Due;
 use xs2aspec_suite::{Case, StepExpect, Suite, definition::Change};
 
-use xs2aspec_suite::draft::{edited, expected};
+use xs2aspec_suite::combination::{edited, expected};
 
-use crate::Draft;
+use crate::Combination;
 
 /// The line of the case in a file that has it alone.
 pub const ALONE: u32 = 4;
 
 /// The text of a case file with this request alone. Its control is the plain request of the suite.
-pub fn alone(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<String> {
-    text(&case.changes, &[written_case(suite, draft, case, due, name)?])
+pub fn alone(suite: &Suite, combination: &Combination, case: &Case, due: &Due, name: &str) -> Option<String> {
+    text(&case.changes, &[written_case(suite, combination, case, due, name)?])
 }
 
 /// The text of a case file with this request and its control, the plain request. `name` is the name of the
 /// case.
-pub fn file(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<String> {
-    let clause = suite.requests().plain_clause(&draft.operation)?;
-    let (control, plain) = (format!("control-of-{name}"), draft.operation.as_str());
+pub fn file(suite: &Suite, combination: &Combination, case: &Case, due: &Due, name: &str) -> Option<String> {
+    let clause = suite.requests().plain_clause(&combination.operation)?;
+    let (control, plain) = (format!("control-of-{name}"), combination.operation.as_str());
     let control_case = json!({"clause": clause, "name": control, "baseline": plain, "expect": "accepted"});
-    let mut written = written_case(suite, draft, case, due, name)?;
+    let mut written = written_case(suite, combination, case, due, name)?;
     written["control"] = json!(format!("{clause}/{control}"));
     text(&case.changes, &[control_case, written])
 }
@@ -61,17 +61,23 @@ fn is_plain(word: &str) -> bool {
 }
 
 /// The case as a case file says it.
-fn written_case(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str) -> Option<Value> {
-    let baseline = suite.baselines().get(&draft.operation)?;
-    let changes: Vec<Value> = draft.changes(&baseline.request)?.iter().map(written).collect();
+fn written_case(
+    suite: &Suite,
+    combination: &Combination,
+    case: &Case,
+    due: &Due,
+    name: &str,
+) -> Option<Value> {
+    let baseline = suite.baselines().get(&combination.operation)?;
+    let changes: Vec<Value> = combination.changes(&baseline.request)?.iter().map(written).collect();
     let signing = case.request.signing.differing();
-    let is_own = draft.moves.iter().all(|one| one.before.is_empty());
-    let before: Vec<Value> = if is_own { vec![] } else { written_steps(suite, draft, case) };
+    let is_own = combination.forms.iter().all(|one| one.before.is_empty());
+    let before: Vec<Value> = if is_own { vec![] } else { written_steps(suite, combination, case) };
     let mut file = Map::new();
     let mut put = |name: &str, value: Value| _ = file.insert(name.to_owned(), value);
     put("clause", json!(case.clause));
     put("name", json!(name));
-    put("baseline", json!(draft.operation));
+    put("baseline", json!(combination.operation));
     let lists = [("needs", json!(case.needs)), ("before", json!(before)), ("change", json!(changes))];
     for (name, list) in lists.into_iter().filter(|(_, list)| *list != json!([])) {
         put(name, list);
@@ -84,12 +90,12 @@ fn written_case(suite: &Suite, draft: &Draft, case: &Case, due: &Due, name: &str
 }
 
 /// What is sent before, as a case file says it.
-fn written_steps(suite: &Suite, draft: &Draft, case: &Case) -> Vec<Value> {
+fn written_steps(suite: &Suite, combination: &Combination, case: &Case) -> Vec<Value> {
     let steps = case.before.iter().map(|step| {
         let mut file = json!({"name": step.name, "baseline": step.baseline});
         let keep: Map<String, Value> =
             step.keep.iter().map(|(key, at)| (key.clone(), json!(at.to_string()))).collect();
-        let own = draft.moves.iter().flat_map(|one| &one.before).find(|own| own.name == step.name);
+        let own = combination.forms.iter().flat_map(|one| &one.before).find(|own| own.name == step.name);
         let plain = suite.baselines().get(&step.baseline).map(|baseline| &baseline.request);
         let changes = own.zip(plain).and_then(|(own, plain)| {
             let (_, changes) = edited(&own.edits, plain)?;

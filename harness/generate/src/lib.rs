@@ -16,4 +16,4 @@ pub use explorer::Explorer;
 pub use partition::{Aim, Partition};
 pub use smaller::smaller;
 pub use xs2aspec_spec::request::{Due, Edit, Form};
-pub use xs2aspec_suite::{Draft, Move};
+pub use xs2aspec_suite::{AppliedForm, Combination};

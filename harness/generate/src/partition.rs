@@ -6,7 +6,7 @@ use fastrand::Rng;
 use xs2aspec_spec::request::{Due, Form};
 use xs2aspec_suite::Suite;
 
-use crate::{Draft, Move};
+use crate::{AppliedForm, Combination};
 
 /// What a request with this form, and nothing else, must come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,9 +36,9 @@ impl Partition {
     }
 
     fn new(suite: &Suite, operation: &str, form: &Form, rng: &mut Rng) -> Option<Self> {
-        let mut draft = Draft::plain(operation);
-        draft.add(Move::draw(form, &form.touches(), &mut |below| rng.u64(..below)));
-        let aim = match suite.due_of(&draft)? {
+        let mut combination = Combination::plain(operation);
+        combination.add(AppliedForm::draw(form, &form.touches(), &mut |below| rng.u64(..below)));
+        let aim = match suite.due_of(&combination)? {
             Due::Accepted { .. } => Aim::Valid,
             Due::Refused { .. } => Aim::Broken,
             Due::Choice { .. } | Due::Open(_) => Aim::Open,
@@ -68,7 +68,7 @@ impl Partition {
     }
 
     /// What it does this time.
-    pub(crate) fn draw(&self, rng: &mut Rng) -> Move {
-        Move::draw(&self.form, &self.touches, &mut |below| rng.u64(..below))
+    pub(crate) fn draw(&self, rng: &mut Rng) -> AppliedForm {
+        AppliedForm::draw(&self.form, &self.touches, &mut |below| rng.u64(..below))
     }
 }

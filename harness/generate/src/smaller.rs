@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::{Draft, Edit, Move};
+use crate::{AppliedForm, Combination, Edit};
 
-/// Smaller drafts that may show the same, the smallest first: without half of the moves, without one, and
+/// Smaller combinations that may show the same, the smallest first: without half of the forms, without one, and
 /// with shorter texts.
-pub fn smaller(whole: &Draft) -> Vec<Draft> {
-    let count = whole.moves.len();
+pub fn smaller(whole: &Combination) -> Vec<Combination> {
+    let count = whole.forms.len();
     let with = |keep: &dyn Fn(usize) -> bool| {
-        let kept = whole.moves.iter().enumerate().filter(|(at, _)| keep(*at));
-        Draft { operation: whole.operation.clone(), moves: kept.map(|(_, one)| one.clone()).collect() }
+        let kept = whole.forms.iter().enumerate().filter(|(at, _)| keep(*at));
+        Combination { operation: whole.operation.clone(), forms: kept.map(|(_, one)| one.clone()).collect() }
     };
     let mut smaller = Vec::new();
     if count > 3 {
@@ -18,22 +18,22 @@ pub fn smaller(whole: &Draft) -> Vec<Draft> {
         smaller.push(with(&|at| at < count / 2));
     }
     smaller.extend((0..count).map(|gone| with(&|at| at != gone)));
-    for (at, one) in whole.moves.iter().enumerate() {
+    for (at, one) in whole.forms.iter().enumerate() {
         for (edit, value) in simpler_edits(one) {
-            let mut draft = whole.clone();
-            draft.moves[at].edits[edit] = value;
-            smaller.push(draft);
+            let mut combination = whole.clone();
+            combination.forms[at].edits[edit] = value;
+            smaller.push(combination);
         }
         for (step, before) in one.before.iter().enumerate().filter(|(_, before)| before.times > 1) {
-            let mut draft = whole.clone();
-            draft.moves[at].before[step].times = before.times / 2;
-            smaller.push(draft);
+            let mut combination = whole.clone();
+            combination.forms[at].before[step].times = before.times / 2;
+            smaller.push(combination);
         }
     }
     smaller
 }
 
-fn simpler_edits(one: &Move) -> Vec<(usize, Edit)> {
+fn simpler_edits(one: &AppliedForm) -> Vec<(usize, Edit)> {
     let mut edits = Vec::new();
     for (at, edit) in one.edits.iter().enumerate() {
         if let Edit::Set(place, value) = edit {

@@ -128,6 +128,13 @@ impl Row {
         fired.map(|(case, _)| case.as_str()).chain(by_name.map(|(case, _)| case.as_str()))
     }
 
+    /// Clauses that its failing and warning cases name.
+    pub fn accused(&self) -> BTreeSet<&str> {
+        let warned = self.warned.values().flat_map(|(_, clauses)| clauses);
+        let by_name = self.by_name.values();
+        self.fired.values().flatten().chain(warned).chain(by_name).map(String::as_str).collect()
+    }
+
     /// Cases that accuse a bank which keeps the document, each with what it says: those that fire, and those
     /// that warn of something else than the freedom that the bank uses.
     pub fn alarms(&self) -> Vec<(&str, String)> {

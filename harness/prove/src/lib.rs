@@ -4,6 +4,7 @@
 //!   [`declare`](mod@declare): what its profile then says.
 //! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
 //!   showed before.
+//! - [`pairs`]: whether two faults at once are two findings.
 //! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
 //!   that shows it.
@@ -18,6 +19,7 @@ pub mod fault_search;
 pub mod kill_matrix;
 pub mod masking;
 pub mod mutation;
+pub mod pairs;
 mod shrink;
 pub mod snapshot;
 pub mod variant;

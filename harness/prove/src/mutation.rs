@@ -61,9 +61,7 @@ pub async fn rows(
         .await?;
         rows.push(row(suite, bank, &verdicts));
     }
-    let nowhere = Profile::reference(NOWHERE)?;
-    let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
-    let shared = Arc::new(Shared { session, requests: Arc::default() });
+    let shared = Arc::new(Shared::new(suite, options)?);
     let mut running = JoinSet::new();
     // The first one signs for all.
     let mut side_by_side = 1;
@@ -116,22 +114,28 @@ fn joined(ended: Result<Result<Row, ProveError>, JoinError>) -> Result<Row, Prov
 }
 
 /// What banks that differ only in their address share: signed requests.
-struct Shared {
+pub(crate) struct Shared {
     session: Session,
     requests: Arc<RequestCache>,
 }
 
 impl Shared {
+    pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
+        let nowhere = Profile::reference(NOWHERE)?;
+        let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
+        Ok(Self { session, requests: Arc::default() })
+    }
+
     async fn row(
         &self,
         options: &MutationOptions,
         suite: &Arc<Suite>,
         bank: BankVariant,
     ) -> Result<Row, ProveError> {
-        let own = bank
-            .fault()
-            .map(|_| bank.clause().to_owned())
-            .filter(|clause| options.until_caught && suite.cases().iter().any(|case| case.clause == *clause));
+        let own =
+            bank.faults().first().map(|fault| fault.clause().to_owned()).filter(|clause| {
+                options.until_caught && suite.cases().iter().any(|case| case.clause == *clause)
+            });
         if let Some(clause) = own {
             let row = self.asked(options, suite, bank, &[clause]).await?;
             if row.own().next().is_some() {
@@ -142,7 +146,7 @@ impl Shared {
     }
 
     /// What the cases that `only` selects say of a bank; all of them if it is empty.
-    async fn asked(
+    pub(crate) async fn asked(
         &self,
         options: &MutationOptions,
         suite: &Arc<Suite>,
@@ -205,7 +209,7 @@ async fn plan_and_run(
         depth: options.depth,
         skip: options.skip.clone(),
         arguments: bank.arguments(),
-        fault: bank.fault().map(|fault| fault.name().to_owned()),
+        fault: bank.faults().first().map(|_| bank.label()),
         variations: variations.into_iter().map(|variation| variation.name().to_owned()).collect(),
         ..Options::default()
     };

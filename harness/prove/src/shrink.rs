@@ -46,8 +46,8 @@ pub(crate) async fn shrink(
     let mut is_smaller = true;
     while is_smaller && session.exchanges_left() > 0 {
         is_smaller = false;
-        for draft in xs2aspec_generate::smaller(&best.draft) {
-            let Some(request) = DrawnRequest::new(draft, suite, plain) else { continue };
+        for combination in xs2aspec_generate::smaller(&best.combination) {
+            let Some(request) = DrawnRequest::new(combination, suite, plain) else { continue };
             let (request, done) = ask(request).await;
             let findings = &done.verdict.findings;
             let is_same = findings.iter().any(|one| before.contains(&Wrong::new(&request.case, one)));

@@ -32,6 +32,8 @@ pub enum BankVariant {
     Style(Style),
     /// It does, and breaks one clause in one way.
     FaultIn(Style, Fault),
+    /// It breaks two clauses, each in one way.
+    Pair(Fault, Fault),
 }
 
 /// Variations and styles, by the beginning of their names, that use other freedoms as well, with the clauses that leave
@@ -96,7 +98,7 @@ impl BankVariant {
     pub fn kind(self) -> Kind {
         match self {
             Self::Clean => Kind::Clean,
-            Self::Fault(_) | Self::FaultIn(..) => Kind::Fault,
+            Self::Fault(_) | Self::FaultIn(..) | Self::Pair(..) => Kind::Fault,
             Self::Variation(_) => Kind::Variation,
             Self::Style(_) => Kind::Style,
         }
@@ -106,7 +108,7 @@ impl BankVariant {
     pub fn name(self) -> &'static str {
         match self {
             Self::Clean => "clean",
-            Self::Fault(fault) | Self::FaultIn(_, fault) => fault.name(),
+            Self::Fault(fault) | Self::FaultIn(_, fault) | Self::Pair(fault, _) => fault.name(),
             Self::Variation(variation) => variation.name(),
             Self::Style(style) => style.name(),
         }
@@ -116,6 +118,7 @@ impl BankVariant {
     pub fn label(self) -> String {
         match self {
             Self::FaultIn(style, fault) => format!("{} on {}", fault.name(), style.name()),
+            Self::Pair(one, other) => format!("{} and {}", one.name(), other.name()),
             other => other.name().to_owned(),
         }
     }
@@ -129,7 +132,7 @@ impl BankVariant {
     pub fn clause(self) -> &'static str {
         match self {
             Self::Clean | Self::Style(_) => "",
-            Self::Fault(fault) | Self::FaultIn(_, fault) => fault.clause(),
+            Self::Fault(fault) | Self::FaultIn(_, fault) | Self::Pair(fault, _) => fault.clause(),
             Self::Variation(variation) => variation.clause(),
         }
     }
@@ -139,7 +142,7 @@ impl BankVariant {
     pub fn may_warn(self, suite: &Suite) -> BTreeSet<String> {
         let variations = match self {
             Self::Variation(_) | Self::Style(_) => self.variations(),
-            Self::Clean | Self::Fault(_) | Self::FaultIn(..) => return BTreeSet::new(),
+            Self::Clean | Self::Fault(_) | Self::FaultIn(..) | Self::Pair(..) => return BTreeSet::new(),
         };
         let keys: Vec<&str> = variations
             .iter()
@@ -172,15 +175,19 @@ impl BankVariant {
         matches!(self, Self::Clean) || only.is_empty() || only.iter().any(named)
     }
 
-    /// Its fault, if it has one.
-    pub fn fault(self) -> Option<Fault> {
-        if let Self::Fault(fault) | Self::FaultIn(_, fault) = self { Some(fault) } else { None }
+    /// Its faults.
+    pub fn faults(self) -> Vec<Fault> {
+        match self {
+            Self::Fault(fault) | Self::FaultIn(_, fault) => vec![fault],
+            Self::Pair(one, other) => vec![one, other],
+            Self::Clean | Self::Variation(_) | Self::Style(_) => vec![],
+        }
     }
 
     /// Its variations.
     pub fn variations(self) -> Vec<Variation> {
         match self {
-            Self::Clean | Self::Fault(_) => vec![],
+            Self::Clean | Self::Fault(_) | Self::Pair(..) => vec![],
             Self::Variation(variation) => vec![variation],
             Self::Style(style) | Self::FaultIn(style, _) => style.variations().to_vec(),
         }
@@ -188,13 +195,14 @@ impl BankVariant {
 
     /// Arguments of `xs2aspec run` that start the same bank.
     pub fn arguments(self) -> Vec<String> {
-        let variation = if let Self::Variation(variation) = self { Some(variation.name()) } else { None };
-        let given = [
-            ("--style", self.style().map(Style::name)),
-            ("--fault", self.fault().map(Fault::name)),
-            ("--variation", variation),
-        ];
-        let given = given.into_iter().filter_map(|(option, name)| Some((option, name?)));
+        let style = self.style().map(|style| ("--style", style.name()));
+        let faults = self.faults().into_iter().map(|fault| ("--fault", fault.name()));
+        let variation = if let Self::Variation(variation) = self {
+            Some(("--variation", variation.name()))
+        } else {
+            None
+        };
+        let given = style.into_iter().chain(faults).chain(variation);
         given.flat_map(|(option, name)| [option.to_owned(), name.to_owned()]).collect()
     }
 
@@ -202,7 +210,7 @@ impl BankVariant {
     /// clean bank is asked over one all the same.
     pub fn is_above_http(self) -> bool {
         let is_clean = matches!(self, Self::Clean);
-        let of_http = self.fault().is_some_and(Fault::is_of_http)
+        let of_http = self.faults().into_iter().any(Fault::is_of_http)
             || self.variations().into_iter().any(Variation::is_of_http);
         !is_clean && !of_http
     }
@@ -218,8 +226,8 @@ impl BankVariant {
 
     /// How the bank is started, with its clock at this time.
     pub fn config(self, now: DateTime<Utc>) -> Config {
-        let (fault, variations) = (self.fault(), self.variations());
-        Config { fault, variations, now: Clock::at(Some(now)), ..Config::default() }
+        let (faults, variations) = (self.faults(), self.variations());
+        Config { faults, variations, now: Clock::at(Some(now)), ..Config::default() }
     }
 
     /// The bank in this process, without a socket.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use xs2aspec_generate::{Draft, Due, Edit, Move, export};
+use xs2aspec_generate::{AppliedForm, Combination, Due, Edit, export};
 use xs2aspec_record::{Finding, Level};
 use xs2aspec_suite::{Case, Suite, request::describe};
 
@@ -36,25 +36,25 @@ pub enum Shown {
 pub struct DrawnRequest {
     /// What is different from the plain request, in words.
     said: Vec<String>,
-    pub(crate) draft: Draft,
+    pub(crate) combination: Combination,
     pub(crate) case: Case,
     pub(crate) due: Due,
 }
 
 impl DrawnRequest {
     /// A request with what must become of it. It leans on the plain request of its operation, and what is of
-    /// no clause of the ledger is of that of the plain request. `None` if its moves do not go together.
-    pub(crate) fn new(draft: Draft, suite: &Suite, plain: Option<&Case>) -> Option<Self> {
-        let (mut case, due) = suite.drawn(&draft)?;
+    /// no clause of the ledger is of that of the plain request. `None` if its forms do not go together.
+    pub(crate) fn new(combination: Combination, suite: &Suite, plain: Option<&Case>) -> Option<Self> {
+        let (mut case, due) = suite.drawn(&combination)?;
         case.control = plain.map(|plain| plain.id.clone());
         if let Some(plain) = plain.filter(|_| !suite.clauses().contains_key(&case.clause)) {
             case.clause.clone_from(&plain.clause);
         }
         // What is made before it stands in a case file by itself.
-        let changes = draft.changes(&suite.baselines().get(&draft.operation)?.request)?;
+        let changes = combination.changes(&suite.baselines().get(&combination.operation)?.request)?;
         let written = changes.iter().map(describe).chain(case.request.signing.describe()).collect();
         let said = std::mem::replace(&mut case.changes, written);
-        Some(Self { said, draft, case, due })
+        Some(Self { said, combination, case, due })
     }
 
     /// Gives it the id and the file that it has as a case of the suite.
@@ -68,7 +68,7 @@ impl DrawnRequest {
 
     /// The operation.
     pub fn operation(&self) -> &str {
-        &self.draft.operation
+        &self.combination.operation
     }
 
     /// What is different from the plain request, in words, one for each change.
@@ -88,7 +88,7 @@ impl Violation {
     pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {
         match &self.shown {
             Shown::Plain(_) => None,
-            Shown::Request(drawn) => export::file(suite, &drawn.draft, &drawn.case, &drawn.due, name),
+            Shown::Request(drawn) => export::file(suite, &drawn.combination, &drawn.case, &drawn.due, name),
         }
     }
 }
@@ -99,10 +99,10 @@ pub(crate) enum Key {
     /// A plain request, by its case.
     Plain(String),
     /// The operation, the clauses that are broken, and what the request does that takes part in it.
-    Request { operation: String, broken: BTreeSet<String>, moves: BTreeSet<Touched> },
+    Request { operation: String, broken: BTreeSet<String>, forms: BTreeSet<Touched> },
 }
 
-/// What a move of a request is about, whatever the value: its clause, and the places that it touches.
+/// What a form in a request is about, whatever the value: its clause, and the places that it touches.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Touched {
     clause: String,
@@ -110,7 +110,7 @@ pub(crate) struct Touched {
 }
 
 impl Touched {
-    fn new(one: &Move) -> Self {
+    fn new(one: &AppliedForm) -> Self {
         let places = one.edits.iter().map(|edit| match edit {
             Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => at.clone(),
             Edit::HeaderLast(_) | Edit::HeaderNameInAnotherCase(_) => "header".to_owned(),
@@ -123,9 +123,9 @@ impl Touched {
 impl Key {
     pub(crate) fn of_request(drawn: &DrawnRequest, findings: &[Finding]) -> Self {
         Self::Request {
-            operation: drawn.draft.operation.clone(),
+            operation: drawn.combination.operation.clone(),
             broken: findings.iter().map(|finding| finding.clause.clone()).collect(),
-            moves: drawn.draft.moves.iter().map(Touched::new).collect(),
+            forms: drawn.combination.forms.iter().map(Touched::new).collect(),
         }
     }
 }
@@ -134,8 +134,8 @@ impl Key {
 mod tests {
     use super::*;
 
-    fn set(clause: &str, at: &str, to: i32) -> Move {
-        Move {
+    fn set(clause: &str, at: &str, to: i32) -> AppliedForm {
+        AppliedForm {
             form: format!("{at} = {to}"),
             place: at.to_owned(),
             clause: clause.to_owned(),

@@ -1,8 +1,8 @@
-//! Which of many lawful changes a target refuses.
+//! What a target minds in a lawful request that it refuses.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of the changes that a target refuses, of a refused case that makes many of them.
+/// What is known of why a target refuses a lawful request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Culprit {
@@ -14,6 +14,18 @@ pub enum Culprit {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_by: Option<String>,
     },
+    /// The lawful request of the case was refused, and another lawful one was accepted that is this one thing away
+    /// from it.
+    Accepted {
+        /// What is another.
+        form: RefusedForm,
+    },
+    /// The lawful request of the case was refused, and every other that was tried in its place; with the same key
+    /// one of another operation was accepted, and nothing else in the request need be known to the target.
+    OtherOperation {
+        /// That operation.
+        operation: String,
+    },
     /// It was not found.
     Unknown {
         /// Why not.
@@ -21,7 +33,7 @@ pub enum Culprit {
     },
 }
 
-/// A lawful form of one place, with which a request is refused.
+/// A lawful form of one place, on which it depends whether a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedForm {
     /// The place (`body/creditorName`).
@@ -35,7 +47,7 @@ impl Culprit {
     pub fn forms(&self) -> &[RefusedForm] {
         match self {
             Self::Found { forms, .. } => forms,
-            Self::Unknown { .. } => &[],
+            _ => &[],
         }
     }
 
@@ -43,6 +55,14 @@ impl Culprit {
     pub fn says(&self) -> String {
         let (forms, shown_by) = match self {
             Self::Found { forms, shown_by } => (forms, shown_by),
+            Self::Accepted { form } => {
+                return format!("accepted with this, which nobody has to send: {}", form.changes.join("; "));
+            }
+            Self::OtherOperation { operation } => {
+                return format!(
+                    "the same key is accepted by {operation}, and the request has nothing else to know"
+                );
+            }
             Self::Unknown { why } => return format!("which of these changes is refused is not known: {why}"),
         };
         let says = match forms.len() {
@@ -70,6 +90,12 @@ mod tests {
             "refused with these two together, accepted without either of them, as a.b/pairs-1 shows"
         );
         assert_eq!(found(3, None), "refused with these 3 together, accepted without any one of them");
+        let form = RefusedForm {
+            place: "header/A".to_owned(),
+            changes: vec!["header/A = \"b\"".to_owned(), "header/C removed".to_owned()],
+        };
+        let says = "accepted with this, which nobody has to send: header/A = \"b\"; header/C removed";
+        assert_eq!(Culprit::Accepted { form }.says(), says);
         let unknown = Culprit::Unknown { why: "got 503".to_owned() };
         assert_eq!(unknown.says(), "which of these changes is refused is not known: got 503");
     }

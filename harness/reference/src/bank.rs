@@ -37,8 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Config {
     /// Where to listen; port 0 takes a free one.
     pub address: SocketAddr,
-    /// The one clause that the bank breaks, if any.
-    pub fault: Option<Fault>,
+    /// What it breaks: mostly one clause in one way, or nothing.
+    pub faults: Vec<Fault>,
     /// The freedoms that it uses in another way, if any; those of a [`Style`](crate::Style) make a whole bank.
     pub variations: Vec<Variation>,
     /// Where it takes the time from.
@@ -60,7 +60,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            fault: None,
+            faults: Vec::new(),
             variations: Vec::new(),
             now: Clock::default(),
             seed: 0,
@@ -105,7 +105,8 @@ pub async fn start(config: Config) -> io::Result<Bank> {
 
 fn rules(config: &Config) -> Rules {
     let variations = config.variations.iter().copied().map(Variation::entry);
-    Rules::of(config.fault.map(Fault::entry).into_iter().chain(variations).collect())
+    let faults = config.faults.iter().copied().map(Fault::entry);
+    Rules::of(faults.chain(variations).collect())
 }
 
 fn open(config: &Config, rules: Rules) -> Router {

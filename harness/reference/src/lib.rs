@@ -14,7 +14,7 @@
 //! use xs2aspec_reference::{Config, start};
 //!
 //! let fault = "basket.mix/first-payment-only".parse().expect("a known fault");
-//! let bank = start(Config { fault: Some(fault), ..Config::default() }).await?;
+//! let bank = start(Config { faults: vec![fault], ..Config::default() }).await?;
 //! println!("listening on {}", bank.base_url());
 //! bank.shutdown().await
 //! # }

@@ -247,7 +247,8 @@ impl RequestBuilder<'_> {
             "digest" => {
                 let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
                 Value::String(RequestSigner::digest(rest, body).ok_or_else(|| {
-                    defect("known are digest.sha-256, digest.sha-512 and digest.sha-256.hexadecimal")
+                    defect("known are digest.sha-256 and digest.sha-512, digest.sha-256.hexadecimal, and without a name before it \
+                         digest.sha-256.alone, digest.md5, digest.sha-1 and digest.sha-384")
                 })?)
             }
             "signature" if matches!(rest, "" | "base64") => return Ok(None),

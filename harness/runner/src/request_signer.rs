@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
@@ -125,7 +126,8 @@ impl RequestSigner {
     }
 
     /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
-    /// wrong encoding.
+    /// wrong encoding (`sha-256.hexadecimal`). The hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`,
+    /// `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
             "sha-256" => Algorithm::Sha256,
@@ -133,6 +135,10 @@ impl RequestSigner {
             "sha-256.hexadecimal" => {
                 return Some(format!("{}={}", Algorithm::Sha256.token(), hex(&Sha256::digest(body))));
             }
+            "sha-256.alone" => return Some(BASE64_STANDARD.encode(Sha256::digest(body))),
+            "md5" => return Some(BASE64_STANDARD.encode(Md5::digest(body))),
+            "sha-1" => return Some(BASE64_STANDARD.encode(OtherHash::Sha1.digest(body))),
+            "sha-384" => return Some(BASE64_STANDARD.encode(OtherHash::Sha384.digest(body))),
             _ => return None,
         };
         Some(algorithm.header_value(body))
@@ -312,12 +318,19 @@ mod tests {
         request_signer().signature(&headers, Some(target), &signing).unwrap()
     }
 
-    /// The hash of no bytes, which `sha256sum` says of an empty file.
+    /// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file; in base64 but for
+    /// the first.
     #[test]
-    fn a_digest_can_have_the_wrong_encoding() {
+    fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
         let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(RequestSigner::digest("sha-256.hexadecimal", b"").unwrap(), hash);
-        assert_eq!(RequestSigner::digest("sha-1", b""), None);
+        let alone = RequestSigner::digest("sha-256.alone", b"").unwrap();
+        assert_eq!(alone, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!(RequestSigner::digest("sha-1", b"").unwrap(), "2jmj7l5rSw0yVb/vlWAYkK/YBwk=");
+        let longest = RequestSigner::digest("sha-384", b"").unwrap();
+        assert!(longest.starts_with("OLBgp1GsljhM2TJ+sbHjaiH9txEUvgdDTAzHv2P2"), "{longest}");
+        assert_eq!(RequestSigner::digest("md5", b"").unwrap(), "1B2M2Y8AsgTpgAmY7PhCfg==");
+        assert_eq!(RequestSigner::digest("sha-224", b""), None);
     }
 
     fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {

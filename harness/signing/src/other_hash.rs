@@ -20,6 +20,18 @@ pub enum OtherHash {
     Sha512,
 }
 
+impl OtherHash {
+    /// The hash of these bytes.
+    pub fn digest(self, bytes: &[u8]) -> Vec<u8> {
+        let algorithm = match self {
+            Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
+            Self::Sha384 => &digest::SHA384,
+            Self::Sha512 => &digest::SHA512,
+        };
+        digest::digest(algorithm, bytes).as_ref().to_vec()
+    }
+}
+
 /// What stands before a SHA-1 hash in what is signed: its `DigestInfo` (RFC 8017, section 9.2, note 1).
 const SHA_1_INFO: [u8; 15] =
     [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
@@ -62,6 +74,15 @@ mod tests {
     };
 
     use super::*;
+
+    #[test]
+    fn a_hash_is_that_of_the_bytes() {
+        // FIPS 180-4, the examples for "abc".
+        let begins = |hash: OtherHash| hash.digest(b"abc")[..4].to_vec();
+        assert_eq!(begins(OtherHash::Sha1), [0xa9, 0x99, 0x3e, 0x36]);
+        assert_eq!(begins(OtherHash::Sha384), [0xcb, 0x00, 0x75, 0x3f]);
+        assert_eq!(begins(OtherHash::Sha512), [0xdd, 0xaf, 0x35, 0xa1]);
+    }
 
     #[test]
     fn each_is_verified_with_its_own_hash_and_with_no_other() {

@@ -7,7 +7,7 @@ use xs2aspec_spec::request::{Due, Form};
 
 use crate::{
     case::Case,
-    draft::{Draft, Move},
+    combination::{AppliedForm, Combination},
     parallel::in_parallel,
     parts::Parts,
 };
@@ -30,9 +30,9 @@ impl FormCases {
             requests.operations().flat_map(|name| requests.forms(name).iter().map(move |form| (name, form)));
         let forms: Vec<(&str, &Form)> = forms.collect();
         let drawn = in_parallel(&forms, |(operation, form)| {
-            let mut draft = Draft::plain(operation);
-            draft.add(moved(operation, form));
-            draft.case(parts)
+            let mut combination = Combination::plain(operation);
+            combination.add(moved(operation, form));
+            combination.case(parts)
         });
         let mut all: BTreeMap<&str, Self> =
             requests.operations().map(|name| (name, Self::default())).collect();
@@ -51,8 +51,8 @@ impl FormCases {
 }
 
 /// What a form does, the same each time.
-pub(crate) fn moved(operation: &str, form: &Form) -> Move {
-    Move::draw(form, &form.touches(), &mut numbers(&format!("{operation} {}", form.name)))
+pub(crate) fn moved(operation: &str, form: &Form) -> AppliedForm {
+    AppliedForm::draw(form, &form.touches(), &mut numbers(&format!("{operation} {}", form.name)))
 }
 
 /// The id of the case of a form: the clause, and what of operation and place the clause does not say.

@@ -3,15 +3,17 @@
 //! [`Tree`] holds the files, [`Suite`] reads and expands them and reports every mistake with its place,
 //! [`Plan`] says which cases a run has. Nothing here sends anything.
 
+pub mod alternatives;
 mod answer_matrix;
 mod axis;
 pub mod baseline;
 pub mod case;
+pub mod combination;
 mod control;
 pub mod coverage;
+mod covering;
 pub mod definition;
 mod difference;
-pub mod draft;
 mod expand;
 pub mod expectation;
 mod forms;
@@ -28,11 +30,11 @@ pub mod template;
 mod together;
 
 pub use case::{Case, Preparation};
+pub use combination::{AppliedForm, Combination};
 pub use coverage::Coverage;
 pub use definition::{
     Depth, IfControlRefused, Party, SignatureParameter, Signing, SigningHash, StepExpect, Wrap,
 };
-pub use draft::{Draft, Move};
 pub use expectation::{Expectation, Refusal};
 pub use location::Location;
 pub use plan::{Plan, PlanError, Shard};

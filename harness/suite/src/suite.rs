@@ -9,12 +9,13 @@ use xs2aspec_spec::{
 };
 
 use crate::{
+    alternatives::{Alternative, alternatives},
     answer_matrix,
     baseline::{self, Baseline},
     case::Case,
+    combination::Combination,
     control,
     definition::{CaseFile, FormGroup, Group},
-    draft::Draft,
     expand,
     forms::FormCases,
     matrix::{self, Cell},
@@ -119,21 +120,26 @@ impl Suite {
         &self.parts.baselines
     }
 
-    /// A drawn request with what must become of it, as a case that can be run. `None` if its moves do not go
+    /// A drawn request with what must become of it, as a case that can be run. `None` if its forms do not go
     /// together.
-    pub fn drawn(&self, draft: &Draft) -> Option<(Case, Due)> {
-        draft.case(&self.parts)
+    pub fn drawn(&self, combination: &Combination) -> Option<(Case, Due)> {
+        combination.case(&self.parts)
     }
 
-    /// What must become of a drawn request. `None` if its moves do not go together.
-    pub fn due_of(&self, draft: &Draft) -> Option<Due> {
-        draft.due(&self.parts)
+    /// What must become of a drawn request. `None` if its forms do not go together.
+    pub fn due_of(&self, combination: &Combination) -> Option<Due> {
+        combination.due(&self.parts)
     }
 
     /// The request in which these of the lawful forms that [`Case::together`] numbers are together. `None` if
     /// it need not be accepted.
     pub fn with_forms(&self, operation: &str, numbers: &[usize]) -> Option<Case> {
         together::of_forms(operation, numbers, &self.parts)
+    }
+
+    /// Other lawful requests of an operation, for a target that refuses the plain one.
+    pub fn alternatives(&self, operation: &str) -> Vec<Alternative> {
+        alternatives(operation, &self.parts)
     }
 
     /// Every field of the matrix of places and forms.

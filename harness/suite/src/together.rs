@@ -1,85 +1,171 @@
 //! Forms that are met together: mistakes beside lawful forms, and lawful forms beside each other.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap},
     rc::Rc,
+    slice,
 };
 
-use xs2aspec_spec::request::{Due, Form, Surrounding};
+use xs2aspec_spec::request::{self, Due, Form};
 
 use crate::{
     case::Case,
+    combination::{AppliedForm, Combination},
+    covering::{Cell, covering, each_once},
     definition::Depth,
     difference::differences,
-    draft::{Draft, Move},
     forms::{FormCases, id, moved, of_operation},
+    parallel::in_parallel,
     parts::Parts,
 };
 
 /// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
 const LEVELS: usize = 5;
 
+/// Lawful forms of one place beside which mistakes are made, at most.
+const ROW_LEVELS: usize = 9;
+
+/// Rows of them at the standard depth.
+const ROWS: usize = 9;
+
+/// Rows in which mistakes of every sort are made, and how many sorts of them at the standard depth.
+const FULL_ROWS: usize = 2;
+const FULL_SORTS: usize = 3;
+
 /// Sorts of mistakes of one clause that are made in surroundings at the standard depth.
-const SORTS: usize = 2;
+const SORTS: usize = 1;
 
 /// Mistakes beside each of the surroundings, and each of these alone, which is the control.
 pub(crate) fn surrounded<'a>(
     operation: &str,
-    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone,
     all: &FormCases,
     parts: &Parts,
 ) -> Vec<Case> {
-    let every = mistakes(forms);
-    let first = first_of_each_sort(&every);
-    let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
-    let mut cases = Vec::new();
-    let numbers = numbers(operation, parts);
-    for surrounding in parts.requests.surroundings() {
-        let lawful = lawful(operation, surrounding, parts);
-        let mut control = Draft::plain(operation);
-        let lawful = lawful.into_iter().filter(|one| added(&mut control, one, parts)).collect::<Vec<_>>();
-        let Some((case, Due::Accepted { .. })) = control.case(parts) else { continue };
-        if lawful.is_empty() && !surrounding.own_connection {
-            continue;
+    let mistakes = mistakes(forms.clone());
+    let surroundings = surroundings(operation, forms, &mistakes, parts);
+    in_parallel(&surroundings, |one| one.cases(operation, all, parts).unwrap_or_default()).concat()
+}
+
+/// Lawful forms, and the mistakes that are met beside them.
+struct Surrounding<'a> {
+    /// A part of case ids.
+    name: String,
+    lawful: Vec<AppliedForm>,
+    own_connection: bool,
+    /// Of each list the one that leaves most of the lawful forms.
+    mistakes: Vec<Vec<Mistake<'a>>>,
+}
+
+impl Surrounding<'_> {
+    /// The lawful forms alone, and each mistake beside them. None if nothing can be beside a mistake.
+    fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
+        let plain = parts.requests.plain_clause(operation)?;
+        let own = format!("{}/{}", of_operation(plain, operation), self.name);
+        let mut fitting = Combination::plain(operation);
+        add(&mut fitting, &self.lawful, parts);
+        if fitting.forms.is_empty() && !self.own_connection {
+            return None;
         }
-        let first_case = cases.len();
-        let own = format!("{}/{}", of_operation(plain, operation), surrounding.name);
-        let together = lawful.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
-        let control = Case { id: own.clone(), clause: plain.to_owned(), together, ..case };
-        cases.push(control.clone());
-        let mut whole = Around::new(operation, lawful, parts);
-        // What does not go together with a twin is left out.
-        let mut beside_twins: BTreeMap<usize, Around<'_>> = BTreeMap::new();
-        let mut twins = BTreeSet::new();
-        for (clause, form, depth) in if surrounding.every { &every } else { &first } {
-            let number = form.twin.as_ref().and_then(|twin| all.number(twin));
-            let Some((case, by)) = whole.met(clause, form, number, &control).or_else(|| {
-                let around = beside_twins.entry(number?).or_insert_with(|| whole.beside_twin(number));
-                if around.lawful.is_empty() { None } else { around.met(clause, form, number, &control) }
-            }) else {
+        let control = lawful_case(own.clone(), &fitting, parts)?;
+        let mut cases = vec![control.clone()];
+        let mut around =
+            AroundTwins { whole: Around::new(operation, fitting.forms, parts), beside: BTreeMap::new() };
+        let mut known = BTreeSet::new();
+        for any in &self.mistakes {
+            let Some(met) = around.first_met(any, all, &control) else { continue };
+            let MetMistake { mistake: (clause, form, depth), case, twin } = met;
+            let id = |clause: &str, form: &Form| format!("{}/{}", id(clause, operation, form), self.name);
+            // It may stand in for another mistake of its clause, and come again as itself.
+            if !known.insert(id(clause, form)) {
                 continue;
-            };
+            }
             let mut control = own.clone();
-            if let Some((twin, twin_case)) = by {
-                control = format!("{}/{}", id(&twin_case.clause, operation, twin), surrounding.name);
-                if twins.insert(control.clone()) {
-                    let id = control.clone();
-                    cases.push(Case {
-                        id,
-                        line: twin.line,
-                        control: Some(own.clone()),
-                        ..Case::clone(&twin_case)
-                    });
+            if let Some((twin, twin_case)) = twin {
+                control = id(&twin_case.clause, twin);
+                if known.insert(control.clone()) {
+                    let (id, own) = (control.clone(), Some(own.clone()));
+                    cases.push(Case { id, line: twin.line, control: own, ..Case::clone(&twin_case) });
                 }
             }
-            let id = format!("{}/{}", id(clause, operation, form), surrounding.name);
-            cases.push(Case { id, line: form.line, depth: *depth, control: Some(control), ..case });
+            cases.push(Case { id: id(clause, form), line: form.line, depth, control: Some(control), ..case });
         }
-        if surrounding.own_connection {
-            cases[first_case..].iter_mut().for_each(Case::on_a_connection_of_its_own);
+        // A control is asked where what leans on it is.
+        let depth = cases[1..].iter().map(|case| case.depth).min();
+        cases[0].depth = depth.unwrap_or(Depth::Exhaustive);
+        if self.own_connection {
+            cases.iter_mut().for_each(Case::on_a_connection_of_its_own);
         }
+        Some(cases)
     }
-    cases
+}
+
+/// The surroundings of the spec, and rows in which every lawful form of every place is there once.
+fn surroundings<'a, 'b>(
+    operation: &str,
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    mistakes: &'b OfClauses<'a>,
+    parts: &Parts,
+) -> Vec<Surrounding<'b>> {
+    let mut made = Vec::new();
+    for one in parts.requests.surroundings() {
+        let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
+            let first = first_of_each_sort(all).iter().enumerate();
+            let depth = |at| if at < SORTS { Depth::Standard } else { Depth::Exhaustive };
+            let clause = *clause;
+            first.map(move |(at, form)| vec![(clause, *form, depth(at))])
+        };
+        made.push(Surrounding {
+            name: one.name.clone(),
+            lawful: lawful(operation, one, parts),
+            own_connection: one.own_connection,
+            mistakes: mistakes.iter().flat_map(of_clause).collect(),
+        });
+    }
+    let factors = factors(operation, forms, ROW_LEVELS, parts);
+    let rows = each_once(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
+    for (number, row) in rows.iter().enumerate() {
+        let lawful: Vec<AppliedForm> =
+            row.iter().map(|(factor, level)| factors[*factor][*level].clone()).collect();
+        // What the rules of a place depend on is met early.
+        let depth = |form: &Form| {
+            let is_there = |part: &str| lawful.iter().any(|one| one.touches.contains(part));
+            let is_near = || parts.requests.depends_on(operation, &form.place).any(is_there);
+            if number < ROWS || is_near() { Depth::Standard } else { Depth::Exhaustive }
+        };
+        // Each clause in each row, with another mistake in each: in the first rows, which have something of every
+        // place, one of each sort. What is left of its mistakes stands in the same row.
+        let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
+            // Another one first in each row.
+            let turned = |mut any: Vec<Mistake<'b>>| {
+                let first = number % any.len();
+                any.rotate_left(first);
+                any
+            };
+            let mut lists: Vec<Vec<Mistake<'b>>> = if number < FULL_ROWS {
+                let of_sort = |(rank, first): (usize, &&Form)| {
+                    let depth = if rank < FULL_SORTS { Depth::Standard } else { Depth::Exhaustive };
+                    let alike = all.iter().filter(|form| sort(form) == sort(first));
+                    turned(alike.map(|form| (*clause, *form, depth)).collect())
+                };
+                first_of_each_sort(all).iter().enumerate().map(of_sort).collect()
+            } else {
+                vec![turned(all.iter().map(|form| (*clause, *form, depth(form))).collect())]
+            };
+            let left = all.iter().enumerate().skip(rows.len()).filter(|(at, _)| at % rows.len() == number);
+            lists.extend(left.map(|(_, form)| vec![(*clause, *form, Depth::Exhaustive)]));
+            lists
+        };
+        let mistakes = mistakes.iter().flat_map(of_clause).collect();
+        made.push(Surrounding {
+            name: format!("beside-{}", number + 1),
+            lawful,
+            own_connection: false,
+            mistakes,
+        });
+    }
+    made
 }
 
 /// The valid form beside a mistake, and its case.
@@ -88,37 +174,51 @@ type Twin<'a> = (&'a Form, Rc<Case>);
 /// Lawful forms beside which others are met.
 struct Around<'a> {
     operation: &'a str,
-    lawful: Vec<Move>,
+    lawful: Vec<AppliedForm>,
     parts: &'a Parts,
     /// The cases of twins beside them, by the number of the twin; None where it cannot be a control.
     twins: HashMap<usize, Option<Rc<Case>>>,
 }
 
 impl<'a> Around<'a> {
-    fn new(operation: &'a str, lawful: Vec<Move>, parts: &'a Parts) -> Self {
+    fn new(operation: &'a str, lawful: Vec<AppliedForm>, parts: &'a Parts) -> Self {
         Self { operation, lawful, parts, twins: HashMap::new() }
     }
 
     /// Those of its lawful forms that go together with a twin.
-    fn beside_twin(&self, twin: Option<usize>) -> Self {
-        let mut draft = Draft::plain(self.operation);
-        draft.moves.extend(twin.map(|number| moved(self.operation, self.form(number))));
-        let lawful = self.lawful.iter().filter(|one| twin.is_some() && added(&mut draft, one, self.parts));
-        Self::new(self.operation, lawful.cloned().collect(), self.parts)
+    fn beside_twin(&self, twin: usize) -> Self {
+        let mut combination = Combination::plain(self.operation);
+        combination.add(moved(self.operation, self.form(twin)));
+        add(&mut combination, &self.lawful, self.parts);
+        Self::new(self.operation, combination.forms.split_off(1), self.parts)
     }
 
     fn form(&self, number: usize) -> &'a Form {
         &self.parts.requests.forms(self.operation)[number]
     }
 
+    /// The request with a form beside them. Of the lawful forms what is at the place of the form gives way; all of
+    /// such a form where the rest of it may be wrong without what is taken away.
     fn beside(&self, form: &Form) -> Option<(Case, Due)> {
-        let mut draft = Draft::plain(self.operation);
-        draft.add(moved(self.operation, form));
-        // Of the lawful forms the one at the place of the mistake gives way.
-        for one in &self.lawful {
-            draft.add(one.clone());
+        let one = moved(self.operation, form);
+        let mut combination = Combination::plain(self.operation);
+        combination.add(one.clone());
+        for lawful in &self.lawful {
+            combination.add(lawful.clone());
         }
-        draft.case(self.parts)
+        let mut whole = combination.clone();
+        for lawful in &self.lawful {
+            if combination.forms.iter().all(|known| known.form != lawful.form) {
+                whole.forms.extend(lawful.apart_from(&one));
+            }
+        }
+        if whole.forms.len() > combination.forms.len()
+            && let Some((case, due)) = whole.case(self.parts)
+            && (open(&due).is_empty() || Some(open(&due)) == combination.due(self.parts).as_ref().map(open))
+        {
+            return Some((case, due));
+        }
+        combination.case(self.parts)
     }
 
     /// The case of a mistake of this clause beside them, and that of its twin beside them where the mistake is
@@ -137,67 +237,153 @@ impl<'a> Around<'a> {
         if differences(&case, control).len() == 1 {
             return Some((case, None));
         }
-        let number = twin?;
-        let twin = self.form(number);
+        let twin_case = self.twin(twin?)?;
+        (differences(&case, &twin_case).len() == 1).then_some((case, Some((self.form(twin?), twin_case))))
+    }
+
+    /// The case of a twin beside them, if it can be a control.
+    fn twin(&mut self, number: usize) -> Option<Rc<Case>> {
         if !self.twins.contains_key(&number) {
             let is_control = |(case, due): &(Case, Due)| {
                 matches!(due, Due::Accepted { .. }) && !self.parts.is_expected(&case.clause)
             };
-            let made = self.beside(twin).filter(is_control).map(|(case, _)| Rc::new(case));
+            let form = self.form(number);
+            let made = self.beside(form).filter(is_control);
+            // It is about its own form; the others are there in the control as well.
+            let made = made.map(|(case, _)| Rc::new(Case { clause: form.clause.clone(), ..case }));
             self.twins.insert(number, made);
         }
-        let twin_case = self.twins[&number].clone()?;
-        (differences(&case, &twin_case).len() == 1).then_some((case, Some((twin, twin_case))))
+        self.twins[&number].clone()
     }
 }
 
-/// Adds a move, if the request is to be accepted with it.
-fn added(draft: &mut Draft, one: &Move, parts: &Parts) -> bool {
-    let fits = draft.add(one.clone());
-    if fits && !matches!(draft.case(parts), Some((_, Due::Accepted { .. }))) {
-        draft.moves.pop();
-        return false;
+/// Lawful forms, and those of them that go together with each twin.
+struct AroundTwins<'a> {
+    whole: Around<'a>,
+    /// By the number of the twin.
+    beside: BTreeMap<usize, Around<'a>>,
+}
+
+impl<'a> AroundTwins<'a> {
+    fn beside(&mut self, twin: usize) -> &mut Around<'a> {
+        self.beside.entry(twin).or_insert_with(|| self.whole.beside_twin(twin))
     }
-    fits
+
+    /// Of these mistakes the one beside which most of the lawful forms stay; what does not go together with its
+    /// twin is left out.
+    fn first_met<'m>(
+        &mut self,
+        any: &[Mistake<'m>],
+        all: &FormCases,
+        control: &Case,
+    ) -> Option<MetMistake<'m, 'a>> {
+        let twin = |form: &Form| form.twin.as_ref().and_then(|twin| all.number(twin));
+        let with_twins = any.iter().map(|mistake| (*mistake, twin(mistake.1)));
+        let (alone, twins): (Vec<_>, Vec<_>) = with_twins.partition(|(_, twin)| twin.is_none());
+        let mut fewer = Vec::new();
+        for (mistake, twin) in alone.into_iter().chain(twins) {
+            if twin.is_some_and(|twin| self.whole.twin(twin).is_none()) {
+                fewer.push((mistake, twin));
+            } else if let Some(met) = self.met(mistake, twin, control) {
+                return Some(met);
+            }
+        }
+        if fewer.len() > 1 {
+            fewer.sort_by_cached_key(|(_, twin)| Reverse(twin.map(|twin| self.beside(twin).lawful.len())));
+        }
+        fewer.into_iter().find_map(|(mistake, twin)| self.met(mistake, twin, control))
+    }
+
+    fn met<'m>(
+        &mut self,
+        mistake: Mistake<'m>,
+        twin: Option<usize>,
+        control: &Case,
+    ) -> Option<MetMistake<'m, 'a>> {
+        let (clause, form, _) = mistake;
+        let (case, twin) = self.whole.met(clause, form, twin, control).or_else(|| {
+            let around = self.beside(twin?);
+            if around.lawful.is_empty() { None } else { around.met(clause, form, twin, control) }
+        })?;
+        Some(MetMistake { mistake, case, twin })
+    }
+}
+
+/// A mistake beside lawful forms.
+struct MetMistake<'m, 'a> {
+    mistake: Mistake<'m>,
+    case: Case,
+    /// The valid form that its control has, where that is not the control of the surrounding.
+    twin: Option<Twin<'a>>,
+}
+
+/// Why a request might be refused by what the document leaves open.
+fn open(due: &Due) -> &[String] {
+    match due {
+        Due::Open(why) => slice::from_ref(why),
+        Due::Refused { open, .. } => open,
+        Due::Accepted { .. } | Due::Choice { .. } => &[],
+    }
+}
+
+/// Adds what of these forms the request is to be accepted with: all at once, or else what each half has.
+fn add(combination: &mut Combination, forms: &[AppliedForm], parts: &Parts) {
+    let before = combination.forms.len();
+    let fits = forms.iter().all(|one| combination.add(one.clone()));
+    if fits && matches!(combination.due(parts), Some(Due::Accepted { .. })) {
+        return;
+    }
+    combination.forms.truncate(before);
+    if forms.len() > 1 {
+        let (one, other) = forms.split_at(forms.len() / 2);
+        add(combination, one, parts);
+        add(combination, other, parts);
+    }
 }
 
 /// A mistake: the clause that it breaks alone, its form, and from which depth on it is met.
-type Mistake<'a> = (String, &'a Form, Depth);
+type Mistake<'a> = (&'a str, &'a Form, Depth);
+
+/// The mistakes of each clause, those first that begin a sort.
+type OfClauses<'a> = BTreeMap<&'a str, Vec<&'a Form>>;
 
 /// Every mistake of one clause.
-fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> Vec<Mistake<'a>> {
-    let of_one_clause = |(form, (_, due)): (&'a Form, &'a (Case, Due))| match due {
-        Due::Refused { clauses, .. } if form.before.is_empty() => {
-            let [clause] = clauses.as_slice() else { return None };
-            let depth = if form.is_exhaustive { Depth::Exhaustive } else { Depth::Standard };
-            Some((clause.clone(), form, depth))
-        }
-        _ => None,
-    };
-    forms.filter_map(of_one_clause).collect()
-}
-
-/// The first mistake of each sort of each clause: what their labels begin with (`type-`, `near-`) tells sorts apart.
-fn first_of_each_sort<'a>(all: &[Mistake<'a>]) -> Vec<Mistake<'a>> {
-    let mut mistakes = Vec::new();
-    let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (clause, form, _) in all {
-        let sorts = known.entry(clause).or_default();
-        if sorts.insert(form.label.split('-').next().unwrap_or_default()) {
-            let depth = if sorts.len() > SORTS { Depth::Exhaustive } else { Depth::Standard };
-            mistakes.push((clause.clone(), *form, depth));
+fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> OfClauses<'a> {
+    let mut all: OfClauses<'a> = BTreeMap::new();
+    for (form, (_, due)) in forms.filter(|(form, _)| form.before.is_empty()) {
+        if let Due::Refused { clauses, .. } = due
+            && let [clause] = clauses.as_slice()
+        {
+            all.entry(clause).or_default().push(form);
         }
     }
-    mistakes
+    for forms in all.values_mut() {
+        let mut known = BTreeSet::new();
+        let (first, others): (Vec<_>, Vec<_>) = forms.drain(..).partition(|form| known.insert(sort(form)));
+        forms.extend(first.into_iter().chain(others));
+    }
+    all
 }
 
-fn lawful(operation: &str, around: &Surrounding, parts: &Parts) -> Vec<Move> {
+/// What tells sorts of mistakes apart: what their labels begin with (`type-`, `near-`).
+fn sort(form: &Form) -> &str {
+    form.label.split('-').next().unwrap_or_default()
+}
+
+/// The first mistake of each sort of a clause, which stand first.
+fn first_of_each_sort<'a, 'b>(all: &'b [&'a Form]) -> &'b [&'a Form] {
+    let mut known = BTreeSet::new();
+    let sorts = all.iter().take_while(|form| known.insert(sort(form))).count();
+    &all[..sorts]
+}
+
+fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<AppliedForm> {
     let forms = parts.requests.forms(operation).iter().filter(|form| around.has(form));
     forms.map(|form| moved(operation, form)).collect()
 }
 
 /// A place, and the lawful forms of it that meet those of other places.
-type Factor = Vec<Move>;
+type Factor = Vec<AppliedForm>;
 
 /// Requests in which every two lawful forms of two places are together once: a covering array of strength two.
 pub(crate) fn paired<'a>(
@@ -205,27 +391,41 @@ pub(crate) fn paired<'a>(
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
     parts: &Parts,
 ) -> Vec<Case> {
-    let factors = factors(operation, forms, parts);
+    let factors = factors(operation, forms, LEVELS, parts);
     let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
-    let numbers = numbers(operation, parts);
-    let draft_of = |row: &[Cell]| {
-        let mut draft = Draft::plain(operation);
-        let fits = row.iter().all(|(factor, level)| draft.add(factors[*factor][*level].clone()));
-        fits.then_some(draft)
+    let rows = covering(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
+    let combinations = rows.iter().filter_map(|row| combined(operation, &factors, row));
+    let case = |(number, combination): (usize, Combination)| {
+        lawful_case(format!("{}/pairs-{}", of_operation(plain, operation), number + 1), &combination, parts)
     };
-    let is_accepted = |row: &[Cell]| {
-        let due = draft_of(row).and_then(|draft| draft.due(parts));
-        matches!(due, Some(Due::Accepted { .. }))
-    };
-    let rows = covering(&factors.iter().map(Vec::len).collect::<Vec<_>>(), is_accepted);
-    let drafts = rows.iter().filter_map(|row| draft_of(row));
-    let case = |(number, draft): (usize, Draft)| {
-        let (case, _) = draft.case(parts)?;
-        let id = format!("{}/pairs-{}", of_operation(plain, operation), number + 1);
-        let together = draft.moves.iter().filter_map(|one| numbers.get(one.form.as_str()).copied()).collect();
-        Some(Case { id, clause: plain.to_owned(), together, ..case })
-    };
-    drafts.enumerate().filter_map(case).collect()
+    combinations.enumerate().filter_map(case).collect()
+}
+
+/// How many levels each factor has.
+fn levels(factors: &[Factor]) -> Vec<usize> {
+    factors.iter().map(Vec::len).collect()
+}
+
+fn is_accepted(operation: &str, factors: &[Factor], row: &[Cell], parts: &Parts) -> bool {
+    let due = combined(operation, factors, row).and_then(|combination| combination.due(parts));
+    matches!(due, Some(Due::Accepted { .. }))
+}
+
+/// The case of lawful forms together, under the clause of the plain request: which of them is minded, a run finds
+/// out. None if it need not be accepted.
+fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<Case> {
+    let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
+    let numbers = numbers(&combination.operation, parts);
+    let together = combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
+    let clause = parts.requests.plain_clause(&combination.operation)?.to_owned();
+    Some(Case { id, clause, together: together.collect(), ..case })
+}
+
+/// The request with the forms of a row, if they go together.
+fn combined(operation: &str, factors: &[Factor], row: &[Cell]) -> Option<Combination> {
+    let mut combination = Combination::plain(operation);
+    let fits = row.iter().all(|(factor, level)| combination.add(factors[*factor][*level].clone()));
+    fits.then_some(combination)
 }
 
 /// The number of each form of an operation, by its name.
@@ -238,21 +438,23 @@ fn numbers<'a>(operation: &str, parts: &'a Parts) -> HashMap<&'a str, usize> {
 /// accepted.
 pub(crate) fn of_forms(operation: &str, numbers: &[usize], parts: &Parts) -> Option<Case> {
     let forms = parts.requests.forms(operation);
-    let mut draft = Draft::plain(operation);
+    let mut combination = Combination::plain(operation);
     for number in numbers {
-        draft.add(moved(operation, forms.get(*number)?));
+        combination.add(moved(operation, forms.get(*number)?));
     }
-    let (case, due) = draft.case(parts)?;
+    let (case, due) = combination.case(parts)?;
     matches!(due, Due::Accepted { .. }).then_some(case)
 }
 
 fn factors<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    most: usize,
     parts: &Parts,
 ) -> Vec<Factor> {
     let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
-    for (form, (case, due)) in forms.filter(|(form, _)| !form.place.is_empty() && form.before.is_empty()) {
+    let is_alone = |form: &Form| form.place.is_empty() || form.alone.is_some() || !form.before.is_empty();
+    for (form, (case, due)) in forms.filter(|(form, _)| !is_alone(form)) {
         // Another reading may refuse what is only expected to be accepted.
         if !parts.is_expected(&case.clause) && matches!(due, Due::Accepted { .. }) {
             places.entry(&form.place).or_default().push(form);
@@ -260,97 +462,9 @@ fn factors<'a>(
     }
     let few = |forms: Vec<&'a Form>| {
         // From the first to the last, as far from each other as can be.
-        let levels = LEVELS.min(forms.len());
+        let levels = most.min(forms.len());
         let kept = (0..levels).map(|level| level * (forms.len() - 1) / (levels.max(2) - 1));
         kept.map(|at| moved(operation, forms[at])).collect()
     };
     places.into_values().map(few).collect()
-}
-
-/// A factor and one of its levels.
-type Cell = (usize, usize);
-
-/// Rows of cells in which every two cells that go together are together once; greedily, so that rows are few.
-/// Which cells go together only `is_accepted` knows: two that do not are found when a row with them is not
-/// accepted, and are no longer put into one.
-fn covering(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) -> Vec<Vec<Cell>> {
-    let pair = |one: Cell, other: Cell| if one.0 < other.0 { (one, other) } else { (other, one) };
-    let every = || {
-        levels.iter().enumerate().flat_map(|(factor, levels)| (0..*levels).map(move |level| (factor, level)))
-    };
-    let mut open: BTreeSet<(Cell, Cell)> = BTreeSet::new();
-    for one in every() {
-        open.extend(every().filter(|other| one.0 < other.0).map(|other| (one, other)));
-    }
-    let mut apart: BTreeSet<(Cell, Cell)> = BTreeSet::new();
-    let mut rows = Vec::new();
-    while let Some((first, second)) = open.pop_first() {
-        let mut row = vec![first, second];
-        for (factor, levels) in levels.iter().enumerate() {
-            if row.iter().any(|known| known.0 == factor) {
-                continue;
-            }
-            let fits = |cell: Cell| row.iter().all(|other| !apart.contains(&pair(cell, *other)));
-            let gain = |cell: Cell| row.iter().filter(|other| open.contains(&pair(cell, **other))).count();
-            let fitting = (0..*levels).map(|level| (factor, level)).filter(|cell| fits(*cell));
-            row.extend(fitting.max_by_key(|cell| (gain(*cell), levels - cell.1)));
-        }
-        if !is_accepted(&row) {
-            let mut kept: Vec<Cell> = Vec::new();
-            for cell in row {
-                kept.push(cell);
-                if kept.len() > 1 && !is_accepted(&kept) {
-                    kept.pop();
-                    let other = kept.iter().find(|other| !is_accepted(&[**other, cell]));
-                    apart.extend(other.map(|other| pair(cell, *other)));
-                }
-            }
-            row = kept;
-        }
-        for one in &row {
-            for other in row.iter().filter(|other| one.0 < other.0) {
-                open.remove(&(*one, *other));
-            }
-        }
-        open.retain(|pair| !apart.contains(pair));
-        if row.len() > 1 {
-            rows.push(row);
-        }
-    }
-    rows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_two_cells_that_go_together_are_together_once() {
-        // Two that do not go together, and three of which any two do.
-        let is_accepted = |row: &[Cell]| {
-            let has = |cell| row.contains(&cell);
-            !(has((0, 1)) && has((1, 0)) || has((1, 1)) && has((2, 2)) && has((3, 0)))
-        };
-        let levels = [3, 2, 4, 2];
-        let rows = covering(&levels, is_accepted);
-        assert!(rows.iter().all(|row| is_accepted(row)), "{rows:?}");
-        let together =
-            |one: Cell, other: Cell| rows.iter().any(|row| row.contains(&one) && row.contains(&other));
-        for (one, other) in
-            [((0, 0), (1, 0)), ((1, 1), (2, 2)), ((1, 1), (3, 0)), ((2, 2), (3, 0)), ((2, 3), (3, 1))]
-        {
-            assert!(together(one, other), "{one:?} {other:?} {rows:?}");
-        }
-        let cells = levels
-            .iter()
-            .enumerate()
-            .flat_map(|(factor, levels)| (0..*levels).map(move |level| (factor, level)));
-        let cells: Vec<Cell> = cells.collect();
-        for one in &cells {
-            for other in cells.iter().filter(|other| one.0 < other.0) {
-                assert_eq!(together(*one, *other), is_accepted(&[*one, *other]), "{one:?} {other:?}");
-            }
-        }
-        assert!(rows.len() < 24, "{} rows for 44 pairs", rows.len());
-    }
 }

@@ -25,6 +25,9 @@ pub(crate) struct Prove {
     /// In which banks variations are asked
     #[arg(long, value_enum, value_name = "HOW", default_value = "apart", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
     pub(crate) variations: Variations,
+    /// Ask banks with two faults at once in place of all others, so many pairs, drawn by the seed
+    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "until_caught"])]
+    pub(crate) pairs: Option<usize>,
     /// Only faults, variations and styles whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
@@ -40,7 +43,7 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
     pub(crate) derived: Option<usize>,
     /// How many percent of the faults of rules for requests `--explore` has to find, and how many of its own
-    /// `--derived`, or of those on each `--style`
+    /// `--derived`, or of those on each `--style`; or of how many `--pairs` both are
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
     /// Hold the matrix against this file, and fail where it differs
@@ -83,9 +86,9 @@ pub(crate) struct Serve {
     /// Address and port; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) address: SocketAddr,
-    /// Let the bank break one clause in one named way
+    /// Let the bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME")]
-    pub(crate) fault: Option<String>,
+    pub(crate) fault: Vec<String>,
     /// Let the bank use a freedom of the document in another way; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "fault")]
     pub(crate) variation: Vec<String>,

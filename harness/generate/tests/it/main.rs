@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use xs2aspec_generate::{Aim, Draft, Due, Explorer, Move};
+use xs2aspec_generate::{Aim, AppliedForm, Combination, Due, Explorer};
 use xs2aspec_spec::Tree;
 use xs2aspec_suite::{Strength, Suite};
 
@@ -15,7 +15,7 @@ fn every_plain_request_is_to_be_accepted() {
     let suite = suite();
     let mut operations = 0;
     for operation in suite.requests().operations() {
-        let (_, due) = suite.drawn(&Draft::plain(operation)).unwrap();
+        let (_, due) = suite.drawn(&Combination::plain(operation)).unwrap();
         // Whether a payment can be deleted is the bank's to say.
         let is_open = operation == "deletion";
         assert_eq!(is_open, !matches!(due, Due::Accepted { .. }), "{operation}: {due:?}");
@@ -66,28 +66,28 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
     let suite = suite();
     let is_stated = |id: &str| matches!(suite.clauses()[id].strength, Strength::Stated);
     let mut explorer = Explorer::new(&suite, 1, &["basket".to_owned()]);
-    let drafts: Vec<Draft> = (0..9_000).map(|_| explorer.draw(&suite).0).collect();
-    let mut both_broken = Draft::plain("ncbct");
+    let combinations: Vec<Combination> = (0..9_000).map(|_| explorer.draw(&suite).0).collect();
+    let mut both_broken = Combination::plain("ncbct");
     for name in ["body/creditorName one-more", "body/remittanceInformationUnstructured one-more"] {
         let form = suite.requests().forms("ncbct").iter().find(|form| form.name == name).unwrap();
-        assert!(both_broken.add(Move::draw(form, &form.touches(), &mut |below| below - 1)));
+        assert!(both_broken.add(AppliedForm::draw(form, &form.touches(), &mut |below| below - 1)));
     }
-    let draft = &both_broken;
-    let Due::Refused { clauses, .. } = suite.drawn(draft).unwrap().1 else { panic!("it is lawful") };
+    let combination = &both_broken;
+    let Due::Refused { clauses, .. } = suite.drawn(combination).unwrap().1 else { panic!("it is lawful") };
     assert!(clauses.len() == 2 && clauses.iter().all(|id| is_stated(id)), "{clauses:?}");
-    let blamed = |expected: &str| with_expected(expected).drawn(draft).unwrap().0.clause;
-    assert_eq!(suite.drawn(draft).unwrap().0.clause, clauses[0]);
+    let blamed = |expected: &str| with_expected(expected).drawn(combination).unwrap().0.clause;
+    assert_eq!(suite.drawn(combination).unwrap().0.clause, clauses[0]);
     assert_eq!((blamed(&clauses[0]), blamed(&clauses[1])), (clauses[1].clone(), clauses[0].clone()));
 
-    let is_lawful = |draft: &&Draft| {
-        let [one, other] = draft.moves.as_slice() else { return false };
-        let is_accepted = matches!(suite.due_of(draft), Some(Due::Accepted { .. }));
+    let is_lawful = |combination: &&Combination| {
+        let [one, other] = combination.forms.as_slice() else { return false };
+        let is_accepted = matches!(suite.due_of(combination), Some(Due::Accepted { .. }));
         is_accepted && one.clause != other.clause && is_stated(&one.clause) && is_stated(&other.clause)
     };
-    let lawful = drafts.iter().find(is_lawful).unwrap();
-    assert_eq!(suite.drawn(lawful).unwrap().0.clause, lawful.moves[1].clause);
-    let softer = with_expected(&lawful.moves[0].clause);
-    assert_eq!(softer.drawn(lawful).unwrap().0.clause, lawful.moves[0].clause);
+    let lawful = combinations.iter().find(is_lawful).unwrap();
+    assert_eq!(suite.drawn(lawful).unwrap().0.clause, lawful.forms[1].clause);
+    let softer = with_expected(&lawful.forms[0].clause);
+    assert_eq!(softer.drawn(lawful).unwrap().0.clause, lawful.forms[0].clause);
 }
 
 /// A form says in its name, or by its clause, what it tries: what the rules make of it is the same.

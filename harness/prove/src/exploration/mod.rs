@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::task::JoinSet;
-use xs2aspec_generate::{Draft, Explorer, export};
+use xs2aspec_generate::{Combination, Explorer, export};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
 use xs2aspec_runner::{Done, DrawnRun, Session};
 use xs2aspec_suite::{Case, Suite};
@@ -149,13 +149,13 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
                 return End::Stale(STALE);
             }
             let side_by_side = if left < options.jobs as u64 * MOST_FOR_ONE { 1 } else { options.jobs };
-            let mut drafts = Vec::new();
-            while drafts.len() < side_by_side {
-                let (draft, is_new) = self.explorer.draw(&self.suite);
+            let mut combinations = Vec::new();
+            while combinations.len() < side_by_side {
+                let (combination, is_new) = self.explorer.draw(&self.suite);
                 stale = if is_new { 0 } else { stale + 1 };
-                drafts.push(draft);
+                combinations.push(combination);
             }
-            for (number, drawn, done) in self.send(drafts).await {
+            for (number, drawn, done) in self.send(combinations).await {
                 Box::pin(self.judge(number, drawn, done)).await;
             }
             if said.elapsed() > PROGRESS {
@@ -206,11 +206,11 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
     }
 
     /// Sends some requests side by side. What each came to, in their order.
-    async fn send(&mut self, drafts: Vec<Draft>) -> Vec<(usize, DrawnRequest, Done)> {
+    async fn send(&mut self, combinations: Vec<Combination>) -> Vec<(usize, DrawnRequest, Done)> {
         let mut flying = JoinSet::new();
-        for draft in drafts {
-            let plain = self.plain.get(&draft.operation).and_then(|id| self.suite.case(id));
-            let drawn = DrawnRequest::new(draft, &self.suite, plain);
+        for combination in combinations {
+            let plain = self.plain.get(&combination.operation).and_then(|id| self.suite.case(id));
+            let drawn = DrawnRequest::new(combination, &self.suite, plain);
             let Some(mut drawn) = drawn else { continue };
             self.drawn += 1;
             drawn.name(&name_of(self.drawn));
@@ -250,7 +250,9 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
             smallest.map_or((drawn.clone(), None), |(smallest, done)| (smallest, Some(done)));
         let findings = done.as_ref().map_or(findings, |done| done.verdict.findings.clone());
         let key = Key::of_request(&smallest, &findings);
-        if let Some(done) = done.filter(|_| smallest.draft != drawn.draft && !self.found.contains_key(&key)) {
+        if let Some(done) =
+            done.filter(|_| smallest.combination != drawn.combination && !self.found.contains_key(&key))
+        {
             let name = format!("{name}-smallest");
             smallest.name(&name);
             self.record_request(&smallest, &name, &done);
@@ -260,7 +262,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
     }
 
     fn record_request(&mut self, drawn: &DrawnRequest, name: &str, done: &Done) {
-        let source = export::alone(&self.suite, &drawn.draft, &drawn.case, &drawn.due, name);
+        let source = export::alone(&self.suite, &drawn.combination, &drawn.case, &drawn.due, name);
         self.record.case(&drawn.case, source, done, |event| (self.step)(Step::Event(event)));
     }
 

@@ -392,7 +392,7 @@ const MEMBERS: &[Members] = &[
     ("error.tpp-messages.absent/none", &[(N, "/tppMessages", "[]"), (P, "/tppMessages", "[]")], "Payments are answered with an empty list of messages."),
     ("payment.response.transaction-fees.meaning/message", &[(N, "/psuMessage", "\"Please confirm\""), (P, "/psuMessage", "\"\"")], "Payments are answered with a message for the PSU."),
     ("payment.response.transaction-status/accp-payments", &[(N, "/transactionStatus", "\"ACCP\""), (P, "/transactionStatus", "\"ACTC\"")], "New payments are ACCP or ACTC."),
-    ("payment.response.transaction-status/pdng-payments", &[(N, "/transactionStatus", "\"PDNG\""), (P, "/transactionStatus", "\"ACSC\"")], "New payments are PDNG or ACSC."),
+    ("payment.response.transaction-status/pdng-payments", &[(N, "/transactionStatus", "\"PDNG\""), (P, "/transactionStatus", "\"PDNG\"")], "New payments are PDNG."),
     ("customers.all/none", &[(S, "", "[]")], "The customer list is empty."),
     ("customers.all/one", &[(S, "/1", "-")], "The customer list is shorter."),
     ("customers.with-accounts.content/empty", &[(S, "/0/accounts", "[]"), (S, "/1/accounts", "[]"), (S, "/0/cardAccounts", "[]")], "Customers have no accounts."),

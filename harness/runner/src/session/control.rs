@@ -129,6 +129,9 @@ impl Session {
     fn reason(&self, plain: &str, done: &Done) -> String {
         match &done.verdict.reason {
             Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
+            _ if let Some(culprit) = &done.verdict.culprit => {
+                format!("the plain request {plain} was not accepted: it {}; {}", done.words(), culprit.says())
+            }
             _ => self.not_accepted(plain, &format!("it {}", done.words())),
         }
     }

@@ -2,6 +2,7 @@
 //! asked stands in `ask`, what the target offers in `offer`; and the way to it in `transport`.
 
 mod again;
+mod alternative;
 mod ask;
 mod build;
 mod confirm;
@@ -287,7 +288,12 @@ impl Session {
         {
             return Err(Stop::inconclusive(reason));
         }
-        if case.is_plain && !self.profile.own_key && examined.outcome.is_refusal() {
+        // A lawful request that is accepted shows that the target can be asked, and what it minds.
+        if case.is_plain && examined.outcome.is_refusal() {
+            verdict.culprit = self.accepted_otherwise(case, answer.status, trail).await.map(Box::new);
+        }
+        let is_understood = self.profile.own_key || verdict.culprit.is_some();
+        if case.is_plain && !is_understood && examined.outcome.is_refusal() {
             let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }

@@ -43,9 +43,6 @@ pub struct Surrounding {
     /// Whether the mistake is the first and only request of a connection.
     #[serde(default)]
     pub own_connection: bool,
-    /// Whether every mistake is met in it, and not only the first of each sort of each clause.
-    #[serde(default)]
-    pub every: bool,
 }
 
 impl Surrounding {

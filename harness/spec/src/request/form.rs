@@ -41,6 +41,8 @@ pub struct Form {
     pub is_written: bool,
     /// Whether it is left to the exhaustive depth.
     pub is_exhaustive: bool,
+    /// Why no other form is tried beside it, if none is.
+    pub alone: Option<String>,
     /// Line of `requests.yaml` where its place is written, from 1.
     pub line: u32,
 }
@@ -185,6 +187,7 @@ struct FormFile {
     written: bool,
     #[serde(default)]
     exhaustive: bool,
+    alone: Option<String>,
 }
 
 /// A value, which may be null.
@@ -301,6 +304,7 @@ impl Form {
             about: file.about,
             is_written: file.written,
             is_exhaustive: file.exhaustive,
+            alone: file.alone,
             line,
         })
     }
@@ -323,6 +327,9 @@ impl Form {
         };
         let mut touched: BTreeSet<String> = self.edits.iter().map(of_edit).collect();
         touched.extend(self.signing.as_ref().map(|_| "signing".to_owned()));
+        // What is wrapped is the whole header field.
+        let is_wrapped = self.signing.as_ref().is_some_and(|signing| signing.contains_key("wrap"));
+        touched.extend(is_wrapped.then(|| "header/signature".to_owned()));
         touched.extend(self.before.iter().map(|step| format!("before/{}", step.name)));
         touched
     }

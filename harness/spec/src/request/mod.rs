@@ -79,6 +79,14 @@ impl RequestRules {
         self.operations.get(operation).map_or(&[], |operation| &operation.forms)
     }
 
+    /// Parts of a request, besides the place itself, on which the rules of a place depend.
+    pub fn depends_on(&self, operation: &str, place: &str) -> impl Iterator<Item = &str> {
+        let places = self.operations.get(operation).into_iter().flat_map(|operation| &operation.places);
+        let own = view::part(place);
+        let watched = places.filter(move |known| known.at == place).flat_map(|known| &known.watches);
+        watched.flatten().map(String::as_str).filter(move |part| **part != own)
+    }
+
     /// What is tried at other places of an operation, or of the same place in other operations, and makes no sense
     /// at one of its own.
     pub fn left_out(&self, operation: &str) -> &[LeftOut] {

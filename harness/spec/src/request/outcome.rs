@@ -16,6 +16,8 @@ pub enum Due {
         clauses: Vec<String>,
         /// What the refusal must be, as a case file says it: `status`, `code`, `nothing-created`, ..
         conditions: Map<String, Value>,
+        /// Why it might be refused even if it broke none of them.
+        open: Vec<String>,
     },
     /// The bank chooses, and its profile says what.
     Choice {
@@ -71,7 +73,7 @@ impl Findings {
             if self.nothing_created {
                 conditions.insert("nothing-created".to_owned(), true.into());
             }
-            return Due::Refused { clauses, conditions };
+            return Due::Refused { clauses, conditions, open: self.open };
         }
         let mut choices = self.choices.into_iter();
         match (self.open.into_iter().next(), choices.next(), choices.next()) {

@@ -93,6 +93,7 @@ impl Signing {
             about: None,
             is_written: false,
             is_exhaustive: false,
+            alone: None,
             line: self.line,
         };
         let of = |value: Value| value.as_object().cloned().unwrap_or_default();

@@ -134,10 +134,10 @@ fn said(due: &Due) -> String {
     match due {
         Due::Accepted { clauses } if clauses.is_empty() => "accepted".to_owned(),
         Due::Accepted { clauses } => format!("accepted by {}", clauses.join(", ")),
-        Due::Refused { clauses, conditions } if conditions.is_empty() => {
+        Due::Refused { clauses, conditions, .. } if conditions.is_empty() => {
             format!("refused {}", clauses.join(" "))
         }
-        Due::Refused { clauses, conditions } => {
+        Due::Refused { clauses, conditions, .. } => {
             format!("refused {} {}", clauses.join(" "), json!(conditions))
         }
         Due::Choice { clause, .. } => format!("choice {clause}"),

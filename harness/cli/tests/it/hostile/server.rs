@@ -4,14 +4,12 @@
 use std::{
     io::{ErrorKind, Read, Result, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, OnceLock},
     thread,
 };
 
 use tokio::runtime::Runtime;
+use xs2aspec_record::Request;
 use xs2aspec_reference::{Bank, Config};
 
 /// The requests that a script is for begin with this path.
@@ -38,7 +36,7 @@ pub(crate) type Script = dyn Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + S
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     /// Requests that the script answered.
-    pub(crate) asked: Arc<AtomicUsize>,
+    asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
@@ -57,15 +55,15 @@ impl Server {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let asked = Arc::new(AtomicUsize::new(0));
-        let (counter, both) = (Arc::clone(&asked), Arc::new((wrap, script)));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (seen, both) = (Arc::clone(&asked), Arc::new((wrap, script)));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (counter, both) = (Arc::clone(&counter), Arc::clone(&both));
+                let (seen, both) = (Arc::clone(&seen), Arc::clone(&both));
                 thread::spawn(move || {
                     stream.set_nodelay(true)?;
                     let (wrap, script) = &*both;
-                    converse(&mut *wrap(stream)?, which, script, &counter)
+                    converse(&mut *wrap(stream)?, which, script, &seen)
                 });
             }
         });
@@ -77,12 +75,19 @@ impl Server {
     }
 
     pub(crate) fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+        self.asked.lock().unwrap().len()
+    }
+
+    /// Whether the script answered this request, by its `X-Request-ID`.
+    pub(crate) fn met(&self, request: &Request) -> bool {
+        let id = request.headers.iter().find(|field| field.0.eq_ignore_ascii_case("x-request-id"));
+        let asked = self.asked.lock().unwrap();
+        id.is_some_and(|id| asked.iter().any(|asked| asked.contains(&id.1)))
     }
 }
 
 /// Answers requests until the connection ends.
-fn converse(stream: &mut dyn Stream, which: Which, script: &Script, counter: &AtomicUsize) -> Result<()> {
+fn converse(stream: &mut dyn Stream, which: Which, script: &Script, seen: &Mutex<Vec<String>>) -> Result<()> {
     loop {
         let request = message(stream)?;
         let healthy = of_bank(&request)?;
@@ -92,7 +97,7 @@ fn converse(stream: &mut dyn Stream, which: Which, script: &Script, counter: &At
             .is_some_and(|path| path.starts_with(VICTIM.as_bytes()));
         let is_exact = request.windows(17).any(|text| text == b"Connection: close");
         if is_victim && (is_exact || which == Which::All) {
-            counter.fetch_add(1, Ordering::SeqCst);
+            seen.lock().unwrap().push(String::from_utf8_lossy(&request).into_owned());
             script(&healthy, stream)?;
         } else {
             stream.write_all(&healthy)?;

@@ -33,9 +33,9 @@ impl Gateway {
     /// `answer` may answer a request in place of the bank.
     fn start(fault: Option<&str>, answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         let runtime = Runtime::new().unwrap();
-        let fault = fault.map(|fault| fault.parse().unwrap());
+        let faults = fault.iter().map(|fault| fault.parse().unwrap()).collect();
         let bank =
-            runtime.block_on(xs2aspec_reference::start(Config { fault, ..Config::default() })).unwrap();
+            runtime.block_on(xs2aspec_reference::start(Config { faults, ..Config::default() })).unwrap();
         let (address, answer) = (bank.address(), Arc::new(answer));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -136,7 +136,7 @@ const FAILS: &str = "a bank that fails everything";
 /// The budget is what arrives at most, whatever it is for.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_more_requests_arrive_than_the_budget_says() {
-    let fault = |name: &str| Some(Config { fault: Some(name.parse().unwrap()), ..Config::default() });
+    let fault = |name: &str| Some(Config { faults: vec![name.parse().unwrap()], ..Config::default() });
     for (bank, config) in [
         ("a good bank", Some(Config::default())),
         (FAILS, None),

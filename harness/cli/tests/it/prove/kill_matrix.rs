@@ -76,6 +76,18 @@ fn the_numbers_in_the_readme_are_current() {
     let matrix = fs::read_to_string(root().join("fixtures/kill-matrix/matrix.tsv")).unwrap();
     let numbers = matrix.lines().next().unwrap().trim_start_matches("# ");
     assert!(numbers.contains(" 0 false alarms "), "{numbers}");
+    let depths = fs::read_to_string(root().join("fixtures/kill-matrix/depths.tsv")).unwrap();
+    let depth = |name: &str| {
+        let line = depths.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
+        line.unwrap_or_else(|| panic!("depths.tsv has no {name}")).to_owned()
+    };
+    let caught =
+        [("quick", depth("quick")), ("standard", numbers.to_owned()), ("exhaustive", depth("exhaustive"))];
+    let caught = caught.map(|(name, line)| {
+        let (faults, cases) = (line.split(';').next().unwrap(), line.rsplit("; ").next().unwrap());
+        assert!(line.contains(" 0 false alarms "), "{name}: {line}");
+        format!("`{name}`, {cases}: {faults}")
+    });
     let drawn = command().args(["coverage", "--matrix"]).output().unwrap();
     let drawn = String::from_utf8(drawn.stdout).unwrap();
     let cells: Vec<&str> = drawn.lines().filter(|line| line.contains("cells, each decided: ")).collect();
@@ -84,7 +96,11 @@ fn the_numbers_in_the_readme_are_current() {
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
     let mut current = readme.clone();
-    for (mark, numbers) in [("<!-- prove -->", numbers), ("<!-- matrix -->", &cells)] {
+    for (mark, numbers) in [
+        ("<!-- prove -->", numbers),
+        ("<!-- depths -->", &caught.join("\n>\n> ")),
+        ("<!-- matrix -->", &cells),
+    ] {
         let (before, rest) = current.split_once(&format!("{mark}\n")).unwrap();
         let (_, after) = rest.split_once("<!-- end -->").unwrap();
         current = format!("{before}{mark}\n> {numbers}\n<!-- end -->{after}");

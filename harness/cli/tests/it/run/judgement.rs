@@ -12,6 +12,7 @@ use std::{
 use tempfile::TempDir;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 use xs2aspec_record::{CaseVerdict, Event, Verdict};
+use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
 use crate::support::{REFERENCE, command, network::silent_port};
@@ -240,5 +241,33 @@ fn a_pattern_without_a_match_and_an_unknown_fault_are_exit_2_with_the_near_name(
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(near), "{said}");
+    }
+}
+
+/// A valid request that is refused for what nobody has to send is broken, though only a URL is known: the target
+/// accepts the same request with it, or another operation with the same key.
+#[test]
+fn a_plain_request_that_is_refused_says_what_is_accepted_in_its_place() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    for (fault, plain, says) in [
+        (
+            "header.psu-accept-charset.basket/demanded",
+            "basket.body/plain",
+            "accepted with this, which nobody has to send: header/PSU-Accept-Charset = ",
+        ),
+        (
+            "customers.signed-headers/redirect-demanded",
+            "customers.path/plain",
+            "accepted with this, which nobody has to send: header/TPP-Redirect-URI = ",
+        ),
+    ] {
+        let config = Config { faults: vec![fault.parse().unwrap()], ..Config::default() };
+        let bank = runtime.block_on(xs2aspec_reference::start(config)).unwrap();
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        let output = xs2aspec(&["--target", &bank.base_url(), "--only", plain], &out);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(says), "{said}");
     }
 }

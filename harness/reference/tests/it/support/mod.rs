@@ -34,7 +34,9 @@ pub(crate) fn noon() -> DateTime<Utc> {
 /// A bank that obeys the document, or breaks it in this way.
 pub(crate) async fn bank(fault: Option<&str>) -> Bank {
     let fault = fault.map(|name| name.parse().unwrap());
-    start(Config { fault, now: Clock::at(Some(noon())), ..Config::default() }).await.unwrap()
+    start(Config { faults: fault.into_iter().collect(), now: Clock::at(Some(noon())), ..Config::default() })
+        .await
+        .unwrap()
 }
 
 /// A request that the bank accepts, until the test changes it.

@@ -1,4 +1,4 @@
-//! A request as it is drawn: a valid one, and what is done to it, move by move.
+//! A request as it is drawn: a valid one, and the forms that are applied to it, one by one.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,8 +19,8 @@ use crate::{
 pub type Draw<'a> = dyn FnMut(u64) -> u64 + 'a;
 
 /// What one form does to a request.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Move {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AppliedForm {
     /// Name of the form.
     pub form: String,
     /// The place that it is about.
@@ -39,7 +39,7 @@ pub struct Move {
     pub needs: Vec<String>,
 }
 
-impl Move {
+impl AppliedForm {
     /// What a form does this time. `touches` are the parts of a request that it touches.
     pub fn draw(form: &Form, touches: &BTreeSet<String>, number: &mut Draw<'_>) -> Self {
         let signing = form.signing.clone().map(|signing| serde_json::from_value(Value::Object(signing)));
@@ -56,6 +56,27 @@ impl Move {
             signing: signing.and_then(Result::ok),
             needs: form.needs.clone(),
         }
+    }
+
+    /// What it does at other places than another form; None where they cannot be told apart.
+    pub(crate) fn apart_from(&self, other: &Self) -> Option<Self> {
+        let is_at = |edit: &Edit| match edit {
+            Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => Some(at.to_lowercase()),
+            _ => None,
+        };
+        let taken: Vec<String> = other.edits.iter().map(is_at).collect::<Option<_>>()?;
+        let is_within = |one: &str, other: &str| {
+            one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut edits = Vec::new();
+        for edit in &self.edits {
+            let at = is_at(edit)?;
+            if !taken.iter().any(|taken| is_within(&at, taken) || is_within(taken, &at)) {
+                edits.push(edit.clone());
+            }
+        }
+        let is_apart = self.signing.is_none() && self.before.is_empty() && !edits.is_empty();
+        is_apart.then(|| Self { edits, ..self.clone() })
     }
 }
 
@@ -79,51 +100,51 @@ fn drawn(edits: &[Edit], number: &mut Draw<'_>) -> Vec<Edit> {
 
 /// A request as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
+pub struct Combination {
     /// The operation.
     pub operation: String,
     /// What is done to its plain request.
-    pub moves: Vec<Move>,
+    pub forms: Vec<AppliedForm>,
 }
 
-impl Draft {
+impl Combination {
     /// The plain request of an operation.
     pub fn plain(operation: &str) -> Self {
-        Self { operation: operation.to_owned(), moves: Vec::new() }
+        Self { operation: operation.to_owned(), forms: Vec::new() }
     }
 
-    /// Adds a move, if it touches nothing that another one touches. What replaces the body leaves nothing of
+    /// Adds a form, if it touches nothing that another one touches. What replaces the body leaves nothing of
     /// what was done to its members.
-    pub fn add(&mut self, one: Move) -> bool {
-        let is_whole = |one: &Move| one.touches.contains("body");
-        let in_body = |one: &Move| {
+    pub fn add(&mut self, one: AppliedForm) -> bool {
+        let is_whole = |one: &AppliedForm| one.touches.contains("body");
+        let in_body = |one: &AppliedForm| {
             one.touches.iter().any(|part| part.starts_with("body/") || part == "order of members")
         };
-        let fits = self.moves.iter().all(|other| {
+        let fits = self.forms.iter().all(|other| {
             other.touches.is_disjoint(&one.touches)
                 && !(is_whole(other) && in_body(&one) || is_whole(&one) && in_body(other))
         });
         if fits {
-            self.moves.push(one);
+            self.forms.push(one);
         }
         fits
     }
 
-    /// The request with what must become of it, as a case that can be run. `None` if its moves do not go
+    /// The request with what must become of it, as a case that can be run. `None` if its forms do not go
     /// together.
     pub(crate) fn case(&self, parts: &Parts) -> Option<(Case, Due)> {
         let baseline = parts.baselines.get(&self.operation)?;
         self.as_case(parts, self.judged(parts, baseline)?, baseline)
     }
 
-    /// What must become of the request. `None` if its moves do not go together.
+    /// What must become of the request. `None` if its forms do not go together.
     pub(crate) fn due(&self, parts: &Parts) -> Option<Due> {
         self.judged(parts, parts.baselines.get(&self.operation)?).map(|judged| judged.due)
     }
 
     fn judged(&self, parts: &Parts, baseline: &Baseline) -> Option<Judged> {
         let (mut request, changes) = self.edited(&baseline.request)?;
-        if let Some(signing) = self.moves.iter().find_map(|one| one.signing.clone()) {
+        if let Some(signing) = self.forms.iter().find_map(|one| one.signing.clone()) {
             request.signing = signing;
         }
         let (before, prepared) = self.before(parts, baseline)?;
@@ -134,8 +155,8 @@ impl Draft {
     fn as_case(&self, parts: &Parts, judged: Judged, baseline: &Baseline) -> Option<(Case, Due)> {
         let Judged { request, changes, before, due } = judged;
         // What must be refused names the clause that it breaks, and what must be accepted one that says so: the
-        // one that the last move is about, if no other is less firm.
-        let own = self.moves.iter().rev().map(|one| one.clause.as_str());
+        // one that the last form is about, if no other is less firm.
+        let own = self.forms.iter().rev().map(|one| one.clause.as_str());
         let clause = match &due {
             Due::Refused { clauses, .. } => {
                 preferred(clauses.iter().map(String::as_str), |clause| !parts.is_expected(clause))
@@ -144,11 +165,11 @@ impl Draft {
                 preferred(own.chain(clauses.iter().map(String::as_str)), |clause| parts.is_expected(clause))
             }
             Due::Choice { clause, .. } => Some(clause.as_str()),
-            Due::Open(_) => self.moves.last().map(|one| one.clause.as_str()),
+            Due::Open(_) => self.forms.last().map(|one| one.clause.as_str()),
         };
         let clause = clause.or_else(|| parts.requests.plain_clause(&self.operation))?.to_owned();
         let mut needs = baseline.needs.clone();
-        for need in self.moves.iter().flat_map(|one| &one.needs) {
+        for need in self.forms.iter().flat_map(|one| &one.needs) {
             if !needs.contains(need) {
                 needs.push(need.clone());
             }
@@ -163,9 +184,9 @@ impl Draft {
         Some((case, due))
     }
 
-    /// The forms of its moves: what tells it from others.
+    /// The forms of its forms: what tells it from others.
     pub fn name(&self) -> String {
-        let forms: Vec<&str> = self.moves.iter().map(|one| one.form.as_str()).collect();
+        let forms: Vec<&str> = self.forms.iter().map(|one| one.form.as_str()).collect();
         let forms = if forms.is_empty() { "plain".to_owned() } else { forms.join(" + ") };
         format!("{}: {forms}", self.operation)
     }
@@ -173,27 +194,27 @@ impl Draft {
     /// What is different from the plain request, a line for each change.
     fn says(&self, changes: &[Change]) -> Vec<String> {
         let mut said: Vec<String> = changes.iter().map(describe).collect();
-        said.extend(self.moves.iter().filter_map(|one| one.signing.as_ref()).flat_map(Signing::describe));
-        said.extend(self.moves.iter().flat_map(|one| &one.before).map(|step| {
+        said.extend(self.forms.iter().filter_map(|one| one.signing.as_ref()).flat_map(Signing::describe));
+        said.extend(self.forms.iter().flat_map(|one| &one.before).map(|step| {
             let times = if step.times == 1 { "once".to_owned() } else { format!("{} times", step.times) };
             format!("{} is sent {times} before", step.baseline)
         }));
         said
     }
 
-    /// Its moves as changes of a case file. `None` if they cannot be made.
+    /// Its forms as changes of a case file. `None` if they cannot be made.
     pub fn changes(&self, plain: &RequestSpec) -> Option<Vec<Change>> {
         Some(self.edited(plain)?.1)
     }
 
     fn edited(&self, plain: &RequestSpec) -> Option<(RequestSpec, Vec<Change>)> {
-        edited(self.moves.iter().flat_map(|one| &one.edits), plain)
+        edited(self.forms.iter().flat_map(|one| &one.edits), plain)
     }
 
-    /// What is sent before it: by the plain request, or by a move that names the same step, after what the
-    /// other moves say.
+    /// What is sent before it: by the plain request, or by a form that names the same step, after what the
+    /// other forms say.
     fn before(&self, parts: &Parts, baseline: &Baseline) -> Option<(Vec<Preparation>, Prepared)> {
-        let mut steps: Vec<Before> = self.moves.iter().flat_map(|one| one.before.clone()).collect();
+        let mut steps: Vec<Before> = self.forms.iter().flat_map(|one| one.before.clone()).collect();
         for own in &baseline.before {
             if steps.iter().all(|step| step.name != own.name) {
                 steps.push(Before {

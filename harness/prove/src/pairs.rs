@@ -1,0 +1,143 @@
+//! Two faults at once: each must be found as if it were alone, and no clause be blamed that neither breaks.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::Arc,
+};
+
+use tokio::task::JoinSet;
+use xs2aspec_reference::Fault;
+use xs2aspec_suite::Suite;
+
+use crate::{BankVariant, MutationOptions, ProveError, mutation::Shared};
+
+/// What came of two faults at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairRow {
+    /// The names of both.
+    pub names: [&'static str; 2],
+    /// Those that their own clause finds alone, and does not find beside the other.
+    pub hidden: Vec<&'static str>,
+    /// Clauses that are accused, and that neither fault alone leads to accuse.
+    pub blamed: BTreeSet<String>,
+}
+
+impl PairRow {
+    /// Whether both are found, and nothing else is blamed.
+    pub fn is_clear(&self) -> bool {
+        self.hidden.is_empty() && self.blamed.is_empty()
+    }
+}
+
+/// So many pairs of faults of different clauses, drawn by a seed; each pair is of two that no other pair has,
+/// as long as there are such.
+pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<(Fault, Fault)> {
+    // Which is which is no secret: spread by a stride that has no divisor with the number of faults.
+    faults.sort_by_key(|fault| fault.name());
+    let all = faults.len();
+    let start = usize::try_from(seed % (all.max(1) as u64)).unwrap_or_default();
+    let stride = (all * 618 / 1000..=all).find(|stride| gcd(*stride, all) == 1).unwrap_or(1);
+    let at = |number: usize| faults[(start + number * stride) % all];
+    let pairs =
+        (0..).step_by(2).take(if all < 2 { 0 } else { all * all }).map(|number| (at(number), at(number + 1)));
+    pairs.filter(|(one, other)| one.clause() != other.clause()).take(count).collect()
+}
+
+fn gcd(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
+/// Asks banks with both faults of each pair for the clauses of both, and banks with one for the same.
+pub async fn rows(
+    suite: &Arc<Suite>,
+    pairs: Vec<(Fault, Fault)>,
+    options: &MutationOptions,
+) -> Result<Vec<PairRow>, ProveError> {
+    let shared = Arc::new(Shared::new(suite, options)?);
+    let mut rows = Vec::new();
+    let mut running = JoinSet::new();
+    for pair in pairs {
+        if running.len() >= options.banks.max(1)
+            && let Some(ended) = running.join_next().await
+        {
+            rows.push(ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?);
+        }
+        let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
+        running.spawn(async move { row(&shared, &options, &suite, pair).await });
+    }
+    while let Some(ended) = running.join_next().await {
+        rows.push(ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?);
+    }
+    rows.sort_by_key(|row| row.names);
+    Ok(rows)
+}
+
+async fn row(
+    shared: &Shared,
+    options: &MutationOptions,
+    suite: &Arc<Suite>,
+    (one, other): (Fault, Fault),
+) -> Result<PairRow, ProveError> {
+    let has_cases = |clause: &&str| suite.cases().iter().any(|case| case.clause == **clause);
+    let clauses: Vec<String> = [one.clause(), other.clause()]
+        .iter()
+        .filter(|clause| has_cases(clause))
+        .map(ToString::to_string)
+        .collect();
+    let both = shared.asked(options, suite, BankVariant::Pair(one, other), &clauses).await?;
+    let both = both.accused();
+    let mut alone = BTreeMap::new();
+    for fault in [one, other] {
+        let row = shared.asked(options, suite, BankVariant::Fault(fault), &clauses).await?;
+        alone
+            .insert(fault.name(), row.accused().into_iter().map(str::to_owned).collect::<BTreeSet<String>>());
+    }
+    let is_hidden =
+        |fault: &&Fault| alone[fault.name()].contains(fault.clause()) && !both.contains(fault.clause());
+    Ok(PairRow {
+        names: [one.name(), other.name()],
+        hidden: [one, other].iter().filter(is_hidden).map(|fault| fault.name()).collect(),
+        blamed: both
+            .iter()
+            .filter(|clause| ![one.clause(), other.clause()].contains(*clause))
+            .filter(|clause| !alone.values().any(|accused| accused.contains(**clause)))
+            .map(ToString::to_string)
+            .collect(),
+    })
+}
+
+/// A line for each pair, as a table of tab-separated columns.
+pub fn table(rows: &[PairRow]) -> String {
+    let mut text =
+        "# one fault, the other, which of them is hidden, clauses that neither breaks and that are blamed\n"
+            .to_owned();
+    for PairRow { names: [one, other], hidden, blamed } in rows {
+        let blamed: Vec<&str> = blamed.iter().map(String::as_str).collect();
+        _ = writeln!(text, "{one}\t{other}\t{}\t{}", hidden.join(", "), blamed.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_of_different_clauses_and_the_same_for_a_seed() {
+        let names = |seed| -> Vec<(&str, &str)> {
+            drawn(Fault::all().collect(), 500, seed)
+                .iter()
+                .map(|(one, other)| (one.name(), other.name()))
+                .collect()
+        };
+        let pairs = drawn(Fault::all().collect(), 500, 1);
+        assert_eq!(pairs.len(), 500);
+        assert!(pairs.iter().all(|(one, other)| one.clause() != other.clause()));
+        let of: BTreeSet<&str> = pairs.iter().flat_map(|(one, other)| [one.name(), other.name()]).collect();
+        assert!(of.len() > 900, "{}", of.len());
+        assert_eq!(names(1), names(1));
+        assert_ne!(names(1), names(2));
+        assert!(drawn(Fault::all().take(1).collect(), 3, 1).is_empty());
+    }
+}

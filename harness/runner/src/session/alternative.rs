@@ -1,0 +1,73 @@
+//! Plain requests that a target refuses: other lawful ones show what it minds, or at least that it knows our key.
+
+use std::collections::BTreeMap;
+
+use xs2aspec_record::{Culprit, RefusedForm};
+use xs2aspec_suite::Case;
+
+use super::{Session, Stop, Trail, again::as_steps};
+use crate::judge::Outcome;
+
+impl Session {
+    /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None if
+    /// none is.
+    pub(super) async fn accepted_otherwise(
+        &self,
+        plain: &Case,
+        status: u16,
+        trail: &mut Trail,
+    ) -> Option<Culprit> {
+        if !self.transport.is_shown() {
+            return None;
+        }
+        for (number, other) in self.suite.alternatives(&plain.request.operation).into_iter().enumerate() {
+            let mark = format!("otherwise/{}", number + 1);
+            if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
+                let form = RefusedForm { place: other.place, changes: other.case.changes };
+                return Some(Culprit::Accepted { form });
+            }
+        }
+        // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;
+        // or there is no such operation.
+        let known: Vec<String> = plain.before.iter().flat_map(|step| step.request.placeholders()).collect();
+        let is_new = |name: &String| name.starts_with("target.") && !known.contains(name);
+        if matches!(status, 404 | 405 | 501) || plain.request.placeholders().iter().any(is_new) {
+            return None;
+        }
+        for other in self.suite.cases().iter().filter(|case| case.is_plain && case.id != plain.id) {
+            let operation = other.request.operation.clone();
+            if self.is_accepted_otherwise(plain, &format!("otherwise/{operation}"), other, trail).await {
+                return Some(Culprit::OtherOperation { operation });
+            }
+        }
+        None
+    }
+
+    /// Whether one of them is accepted. What cannot be made for this target, or was not recorded, shows nothing.
+    async fn is_accepted_otherwise(&self, plain: &Case, mark: &str, other: &Case, trail: &mut Trail) -> bool {
+        matches!(self.asked_otherwise(plain, mark, other, trail).await, Ok(Outcome::Accepted))
+    }
+
+    /// What became of one of them, as a step of the plain one.
+    async fn asked_otherwise(
+        &self,
+        plain: &Case,
+        mark: &str,
+        other: &Case,
+        trail: &mut Trail,
+    ) -> Result<Outcome, Stop> {
+        if self.transport.replay().is_some() {
+            let step = format!("{mark}/request");
+            let (_, examined) = self.exchange(plain, &step, &other.request, &BTreeMap::new(), trail).await?;
+            return Ok(examined.outcome);
+        }
+        self.offered(other).await?;
+        let case = Case { id: format!("{}/{mark}", plain.id), ..other.clone() };
+        let mut own = Trail { is_again: true, ..Trail::default() };
+        let asked = self.asked(&case, &mut own).await;
+        as_steps(&plain.id, &mut own.exchanges);
+        // That no more may be asked takes nothing from what the plain request got.
+        trail.append(Trail { is_held_back: false, ..own });
+        Ok(asked?.0)
+    }
+}
