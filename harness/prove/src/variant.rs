@@ -302,7 +302,7 @@ mod tests {
         let names: BTreeSet<&str> = drawn.iter().map(|bank| bank.name()).collect();
         assert_eq!((drawn.len(), names.len()), (301, 301), "one is drawn twice");
         let operators = |banks: &[BankVariant]| -> BTreeSet<&str> {
-            banks.iter().filter_map(|bank| bank.fault()?.operator()).collect()
+            banks.iter().filter_map(|bank| bank.faults().first()?.operator()).collect()
         };
         assert_eq!(operators(&drawn), operators(&BankVariant::derived(usize::MAX, 1)));
     }

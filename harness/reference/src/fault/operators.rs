@@ -25,8 +25,11 @@ use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
 /// A way of getting a row of a table wrong.
 pub(super) struct Operator<Row> {
     name: &'static str,
-    make: Box<dyn Fn(&Row) -> Vec<Made>>,
+    make: Box<Make<Row>>,
 }
+
+/// What is made of one row.
+type Make<Row> = dyn Fn(&Row) -> Vec<Made>;
 
 /// What an operator makes of a row.
 pub(super) struct Made {

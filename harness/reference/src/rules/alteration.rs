@@ -20,9 +20,9 @@ impl PartialEq for Change {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Remove, Self::Remove) => true,
-            (Self::Set(one) | Self::Replace(one), Self::Set(two) | Self::Replace(two)) => one == two,
+            (Self::Set(one) | Self::Replace(one), Self::Set(two) | Self::Replace(two))
+            | (Self::Rename(one), Self::Rename(two)) => one == two,
             (Self::Characters(one), Self::Characters(two)) => one == two,
-            (Self::Rename(one), Self::Rename(two)) => one == two,
             _ => false,
         }
     }

@@ -39,8 +39,13 @@ pub(super) fn optional(member: &Member) -> Option<String> {
             Some(format!("{}.creditor-address.optional", member.operation))
         }
         (_, "iban" | "bban") => Some("account.identifier".to_owned()),
-        (_, "creditorAgent" | "monthsOfExecution" | "regulatoryReportingCode") => None,
-        (_, "regulatoryReportingInformation") => None,
+        (
+            _,
+            "creditorAgent"
+            | "monthsOfExecution"
+            | "regulatoryReportingCode"
+            | "regulatoryReportingInformation",
+        ) => None,
         (_, name) => Some(format!("{}.{}.optional", member.operation, subject(name))),
     }
 }

@@ -21,8 +21,10 @@ const LONGER: [(&str, Count, &str); 3] = [
     ("capitals-counted", Count::Capitals, "letters after writing them in capitals"),
 ];
 
-/// Letters that some banks refuse.
-const LETTERS: [(&str, fn(&str) -> bool, &str); 4] = [
+/// Letters that some banks refuse: the operator's name, which texts have them, and what they are.
+type Letters = (&'static str, fn(&str) -> bool, &'static str);
+
+const LETTERS: [Letters; 4] = [
     ("not-ascii-refused", |text| !text.is_ascii(), "letters beyond ASCII"),
     ("two-bytes-refused", |text| has(text, '\u{80}', '\u{7ff}'), "letters of two bytes"),
     ("three-bytes-refused", |text| has(text, '\u{800}', '\u{ffff}'), "letters of three bytes"),

@@ -105,7 +105,7 @@ fn unknown(row: &Member, words: &'static [&'static str], says: &str) -> Made {
 fn of_numbers() -> Vec<Operator<Member>> {
     vec![
         Operator::several("day-unknown", |row: &Member| {
-            let days = if row.name() == "dayOfExecution" { 1..=31 } else { 1..=0 };
+            let days = Some(1..=31).filter(|_| row.name() == "dayOfExecution").into_iter().flatten();
             let unknown = |day: usize| {
                 let clause = if day > 28 { "periodic.day.end-of-month" } else { "periodic.day" };
                 let word: &'static str = day.to_string().leak();
@@ -115,7 +115,7 @@ fn of_numbers() -> Vec<Operator<Member>> {
             days.map(unknown).collect()
         }),
         Operator::several("day-taken", |row: &Member| {
-            let days = if row.name() == "dayOfExecution" { 32..=40 } else { 1..=0 };
+            let days = Some(32..=40).filter(|_| row.name() == "dayOfExecution").into_iter().flatten();
             let more = |day: usize| {
                 let word: &'static str = day.to_string().leak();
                 let of = (When::Is(word), Then::TakeFor(valid(row)));
@@ -124,7 +124,7 @@ fn of_numbers() -> Vec<Operator<Member>> {
             days.map(more).collect()
         }),
         Operator::several("month-unknown", |row: &Member| {
-            let months = if row.name() == "monthsOfExecution" { 1..=11 } else { 1..=0 };
+            let months = Some(1..=11).filter(|_| row.name() == "monthsOfExecution").into_iter().flatten();
             let unknown = |month: i64| {
                 let of = (When::Has(month, 1), Then::Refuse);
                 made(row, "periodic.months".to_owned(), of, &format!("refuses month {month} in"))
@@ -143,7 +143,7 @@ fn of_numbers() -> Vec<Operator<Member>> {
             months.iter().map(taken).collect()
         }),
         Operator::several("month-twice", |row: &Member| {
-            let months = if row.name() == "monthsOfExecution" { 1..=11 } else { 1..=0 };
+            let months = Some(1..=11).filter(|_| row.name() == "monthsOfExecution").into_iter().flatten();
             let twice = |month: i64| {
                 let of = (When::Has(month, 2), Then::TakeFor(valid(row)));
                 made(
@@ -157,7 +157,7 @@ fn of_numbers() -> Vec<Operator<Member>> {
             months.map(twice).collect()
         }),
         Operator::several("count-refused", |row: &Member| {
-            let counts = if row.operation == Operation::Basket { 2..=9 } else { 1..=0 };
+            let counts = Some(2..=9).filter(|_| row.operation == Operation::Basket).into_iter().flatten();
             let refused = |count: usize| {
                 let of = (When::Items(count), Then::Refuse);
                 made(row, "basket.body".to_owned(), of, &format!("refuses {count} items of"))

@@ -171,7 +171,7 @@ fn value(name: &str) -> String {
         "x-accept-fix" => "amount-as-string",
         // An id by which the request is one of every second.
         "x-request-id" => {
-            return (0..).map(|n| format!("probe-{n}")).find(|id| is_of_every_second(id)).unwrap();
+            return (0..9).map(|n| format!("probe-{n}")).find(|id| is_of_every_second(id)).unwrap();
         }
         "tpp-session-id" => "session-1",
         "tpp-redirect-uri" => "https://tpp.example/back",
@@ -189,7 +189,7 @@ fn value(name: &str) -> String {
 }
 
 fn is_of_every_second(id: &str) -> bool {
-    id.bytes().map(|byte| byte.count_ones()).sum::<u32>() % 2 == 0
+    id.bytes().map(u8::count_ones).sum::<u32>() % 2 == 0
 }
 
 /// Bodies of an operation that a bank which keeps the document accepts, the richest first.
@@ -226,8 +226,8 @@ pub(super) fn bodies(operation: Operation) -> Vec<Value> {
             body
         })
     };
-    let by_iban = without(&["/creditorAccount/bban", "/debtorAccount/bban"]);
-    let by_bban = without(&["/creditorAccount/iban", "/debtorAccount/iban"]);
+    let international = without(&["/creditorAccount/bban", "/debtorAccount/bban"]);
+    let domestic = without(&["/creditorAccount/iban", "/debtorAccount/iban"]);
     let mut ends_early = full.clone();
     ends_early["endDate"] = json!("2030-03-01");
     let mut ends_in_time = full.clone();
@@ -236,7 +236,7 @@ pub(super) fn bodies(operation: Operation) -> Vec<Value> {
     turned.insert("creditorName".to_owned(), full["creditorName"].clone());
     turned.extend(full.as_object().unwrap().clone());
     let others = [without(&["/monthsOfExecution"]), ends_early, ends_in_time, Value::Object(turned)];
-    [full.clone(), by_iban, by_bban].into_iter().chain(others).collect()
+    [full.clone(), international, domestic].into_iter().chain(others).collect()
 }
 
 pub(super) fn remove(body: &mut Value, pointer: &str) {

@@ -121,7 +121,8 @@ fn parameters(usual: &str, of_date: &str) -> Vec<String> {
 
 fn wrapped(usual: &str) -> Vec<String> {
     let base64 = STANDARD.encode(usual);
-    let q: String = usual.bytes().map(|byte| format!("={byte:02X}")).collect();
+    let quoted: Vec<String> = usual.bytes().map(|byte| format!("={byte:02X}")).collect();
+    let q = quoted.concat();
     vec![
         format!("=?utf-8?B?{base64}?="),
         format!("=?utf-8?Q?{q}?="),
@@ -135,8 +136,7 @@ fn digests(plain: &Probe) -> Vec<Probe> {
     let sha_256 = STANDARD.encode(Sha256::digest(plain.bytes()));
     let sha_512 = STANDARD.encode(Sha512::digest(plain.bytes()));
     let wrong = STANDARD.encode(Sha256::digest("another"));
-    let hexadecimal: String =
-        Sha256::digest(plain.bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hexadecimal = format!("{:x}", Sha256::digest(plain.bytes()));
     let with = |value: String| plain.clone().with("digest", &value);
     let mut probes: Vec<Probe> = [
         format!("SHA-256={wrong}"),
