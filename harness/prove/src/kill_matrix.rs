@@ -43,6 +43,8 @@ pub struct Row {
     pub name: String,
     /// The clause that is broken, or that leaves the freedom; empty for the clean bank.
     pub clause: String,
+    /// The operator that made the fault, where nobody wrote it.
+    pub operator: Option<String>,
     /// Cases that ran.
     pub cases: usize,
     /// Cases that failed, by id: each with its clause and the clauses of its findings.
@@ -72,6 +74,7 @@ impl Row {
             kind,
             name: name.to_owned(),
             clause: clause.to_owned(),
+            operator: None,
             cases: 0,
             fired: BTreeMap::new(),
             by_name: BTreeMap::new(),
@@ -345,7 +348,33 @@ impl KillMatrix {
         text
     }
 
-    /// The summary in Markdown: totals, flaws, faults by clause, and the cases that alone catch a fault.
+    /// A table of the operators that made faults: how many were asked, and what was said of them. Empty without any.
+    fn by_operator(&self) -> String {
+        let mut operators = BTreeMap::<&str, [usize; 4]>::new();
+        for row in self.of(Kind::Fault) {
+            let Some(operator) = &row.operator else { continue };
+            let said = match (row.denied().next(), row.own().next()) {
+                (Some(_), _) => 1,
+                (None, Some(_)) => 2,
+                (None, None) => 3,
+            };
+            let counts = operators.entry(operator).or_default();
+            counts[0] += 1;
+            counts[said] += 1;
+        }
+        if operators.is_empty() {
+            return String::new();
+        }
+        let mut text =
+            "\n### By operator\n\n| operator | asked | denied | warned | missed |\n|---|---|---|---|---|\n"
+                .to_owned();
+        for (operator, [asked, denied, warned, missed]) in operators {
+            _ = writeln!(text, "| `{operator}` | {asked} | {denied} | {warned} | {missed} |");
+        }
+        text
+    }
+
+    /// The summary in Markdown: totals, flaws, faults by clause and by operator, and the cases that alone catch a fault.
     pub fn summary(&self, flaws: &[Flaw]) -> String {
         let mut text = format!("## Proof\n\n{}.\n\n", self.totals());
         if !flaws.is_empty() {
@@ -367,6 +396,7 @@ impl KillMatrix {
         for (clause, (faults, caught, cases)) in clauses {
             _ = writeln!(text, "| `{clause}` | {faults} | {caught} | {cases} |");
         }
+        text.push_str(&self.by_operator());
         let alone = self.alone();
         _ = writeln!(text, "\n### Cases\n\n{} cases alone catch a fault for its own clause:\n", alone.len());
         for (case, fault) in alone {

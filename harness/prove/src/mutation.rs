@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use chrono::{DateTime, Utc};
 use tokio::task::{JoinError, JoinSet};
 use xs2aspec_record::{CaseVerdict, Event, Role};
+use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
     Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::RequestCache,
 };
@@ -96,6 +97,7 @@ pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let selected = verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
     let mut row = Row::new((bank.kind(), &bank.label(), bank.clause()), selected);
     row.may_warn.extend(bank.may_warn(suite));
+    row.operator = bank.faults().into_iter().find_map(Fault::operator).map(str::to_owned);
     row
 }
 

@@ -1,7 +1,10 @@
 //! Variants of the reference bank: the bank as it is, with one fault, with one variation, or in a style, which
 //! has many variations, and a fault besides or none.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use http::{HeaderValue, Request};
@@ -75,12 +78,19 @@ impl BankVariant {
         Fault::interactions().map(Self::Fault)
     }
 
-    /// The clean bank, and so many of the faults that operators make of the bank's tables, evenly drawn.
+    /// The clean bank, and so many of the faults that operators make of the bank's tables: as many of each
+    /// operator as there are, and of each evenly over its places.
     pub fn derived(count: usize, seed: u64) -> Vec<Self> {
-        let all: Vec<Fault> = Fault::derived().collect();
-        let count = count.min(all.len());
-        let first = usize::try_from(seed % (all.len().max(1) as u64)).unwrap_or_default();
-        let drawn = (0..count).map(|number| all[(first + number * all.len() / count) % all.len()]);
+        let mut by_operator = BTreeMap::<&str, Vec<Fault>>::new();
+        for fault in Fault::derived() {
+            by_operator.entry(fault.operator().unwrap_or_default()).or_default().push(fault);
+        }
+        let sizes: Vec<usize> = by_operator.values().map(Vec::len).collect();
+        let shares = shares(count, &sizes);
+        let drawn = by_operator.values().zip(shares).flat_map(|(all, share)| {
+            let first = usize::try_from(seed % all.len().max(1) as u64).unwrap_or_default();
+            (0..share).map(move |number| all[(first + number * all.len() / share) % all.len()])
+        });
         [Self::Clean].into_iter().chain(drawn.map(Self::Fault)).collect()
     }
 
@@ -236,6 +246,21 @@ impl BankVariant {
     }
 }
 
+/// So many, shared out as evenly as groups of these sizes allow.
+fn shares(count: usize, sizes: &[usize]) -> Vec<usize> {
+    let mut shares = vec![0; sizes.len()];
+    let mut left = count.min(sizes.iter().sum());
+    while left > 0 {
+        for (share, size) in shares.iter_mut().zip(sizes) {
+            if left > 0 && *share < *size {
+                *share += 1;
+                left -= 1;
+            }
+        }
+    }
+    shares
+}
+
 /// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks
 /// do.
 pub const NOWHERE: &str = "http://localhost";
@@ -267,5 +292,18 @@ mod tests {
             BankVariant::drawn(3, 5).map(BankVariant::name).collect::<Vec<_>>(),
             ["clean", "drawn-5", "drawn-6", "drawn-7"]
         );
+    }
+
+    #[test]
+    fn what_is_drawn_is_shared_out_evenly() {
+        assert_eq!(shares(7, &[1, 5, 9]), [1, 3, 3]);
+        assert_eq!(shares(usize::MAX, &[1, 0, 2]), [1, 0, 2]);
+        let drawn = BankVariant::derived(300, 1);
+        let names: BTreeSet<&str> = drawn.iter().map(|bank| bank.name()).collect();
+        assert_eq!((drawn.len(), names.len()), (301, 301), "one is drawn twice");
+        let operators = |banks: &[BankVariant]| -> BTreeSet<&str> {
+            banks.iter().filter_map(|bank| bank.faults().first()?.operator()).collect()
+        };
+        assert_eq!(operators(&drawn), operators(&BankVariant::derived(usize::MAX, 1)));
     }
 }

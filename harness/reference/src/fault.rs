@@ -60,6 +60,11 @@ impl Fault {
         self.0.clause()
     }
 
+    /// The operator that made it of a row of the bank's tables; none of a fault that somebody wrote.
+    pub fn operator(self) -> Option<&'static str> {
+        self.0.operator
+    }
+
     /// One sentence about what the bank then does.
     pub fn says(self) -> &'static str {
         &self.0.says
@@ -67,10 +72,8 @@ impl Fault {
 
     /// Whether it shows only to those who ask over a connection.
     pub fn is_of_http(self) -> bool {
-        let is_of_http = |effect: &Effect| {
-            matches!(effect, Effect::Breach(Breach::FieldNames(_)) | Effect::TreatsBeside(_, Beside::Turn(_)))
-        };
-        self.0.effects.iter().any(is_of_http)
+        let is_of_names = |effect: &Effect| matches!(effect, Effect::Breach(Breach::FieldNames(_)));
+        matches!(self.0.beside, Some(Beside::Turn(_))) || self.0.effects.iter().any(is_of_names)
     }
 
     pub(crate) fn entry(self) -> &'static Entry {

@@ -49,6 +49,11 @@ pub(crate) fn parts(operation: Operation) -> impl Iterator<Item = (Header, bool)
     parts.map(|(header, presence)| (header, presence == Presence::Required))
 }
 
+/// The values that a header may have, where it has a list of them.
+pub(crate) fn listed(header: Header) -> &'static [&'static str] {
+    format::listed(header)
+}
+
 /// Whether the header of this name, in lower case, has a rule somewhere.
 pub(crate) fn is_known(name: &str) -> bool {
     TABLE.iter().any(|row| row.header.name() == name)

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::header::{self, Header};
 use crate::operation::{Operation, Product};
+use crate::operations;
 
 /// The description, for a bank at this address.
 pub(crate) fn description(base_url: &str) -> Value {
@@ -52,7 +53,15 @@ fn described(operation: Operation) -> Value {
         "parameters": parameters(operation),
         "responses": responses(operation)
     });
-    let body = match operation {
+    if let Some(schema) = request_schema(operation) {
+        described["requestBody"] = json!({ "required": true, "content": content(schema) });
+    }
+    described
+}
+
+/// The name of the schema of the request body of an operation, if it has one.
+pub(crate) fn request_schema(operation: Operation) -> Option<&'static str> {
+    match operation {
         Operation::Basket => Some("Basket"),
         Operation::Ncbct => Some("Ncbct"),
         Operation::Periodic => Some("PeriodicNdct"),
@@ -61,11 +70,26 @@ fn described(operation: Operation) -> Value {
         Operation::Book => Some("NewTransaction"),
         Operation::SetBalance => Some("NewBalance"),
         _ => None,
-    };
-    if let Some(schema) = body {
-        described["requestBody"] = json!({ "required": true, "content": content(schema) });
     }
-    described
+}
+
+/// The name of the schema of what an operation answers if all is well; empty where it answers nothing.
+pub(crate) fn answer_schema(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Basket => "BasketCreated",
+        Operation::Ncbct | Operation::Periodic => "PaymentCreated",
+        Operation::Customers => "Customers",
+        Operation::Transaction => "TransactionDetails",
+        Operation::Payment(Product::Ncbct) => "NcbctShown",
+        Operation::Payment(Product::Periodic) => "PeriodicNdctShown",
+        Operation::Status(_) => "PaymentStatus",
+        Operation::BasketStatus => "BasketStatusShown",
+        Operation::Transactions => "Transactions",
+        Operation::CreateCustomer => "CustomerTakenOn",
+        Operation::CreateAccount | Operation::SetBalance => "SandboxAccount",
+        Operation::Book => "Booked",
+        Operation::Deletion(_) => "",
+    }
 }
 
 /// The id of an operation, with the product where there is one for each.
@@ -98,21 +122,7 @@ fn summary(operation: Operation) -> &'static str {
 }
 
 fn responses(operation: Operation) -> Value {
-    let schema = match operation {
-        Operation::Basket => "BasketCreated",
-        Operation::Ncbct | Operation::Periodic => "PaymentCreated",
-        Operation::Customers => "Customers",
-        Operation::Transaction => "TransactionDetails",
-        Operation::Payment(Product::Ncbct) => "NcbctShown",
-        Operation::Payment(Product::Periodic) => "PeriodicNdctShown",
-        Operation::Status(_) => "PaymentStatus",
-        Operation::BasketStatus => "BasketStatusShown",
-        Operation::Transactions => "Transactions",
-        Operation::CreateCustomer => "CustomerTakenOn",
-        Operation::CreateAccount | Operation::SetBalance => "SandboxAccount",
-        Operation::Book => "Booked",
-        Operation::Deletion(_) => "",
-    };
+    let schema = answer_schema(operation);
     let success = match operation {
         Operation::Deletion(_) => ("204", json!({ "description": "Deleted" })),
         _ if operation.creates() => ("201", json!({ "description": "Created", "content": content(schema) })),
@@ -173,12 +183,7 @@ fn parameters(operation: Operation) -> Value {
     let in_path = route.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
-    let flags: &[&str] = match operation {
-        Operation::Ncbct => &["allowLogicalDuplicate"],
-        Operation::Customers => &["withAccounts", "withAgreements"],
-        _ => &[],
-    };
-    let in_query = flags.iter().map(
+    let in_query = operations::parameters(operation).iter().map(
         |name| json!({ "name": name, "in": "query", "required": false, "schema": { "type": "boolean" } }),
     );
     let headers = header::parts(operation).map(|(header, is_required)| {

@@ -27,6 +27,7 @@ use crate::refusal::{Code, Refusal};
 use crate::rules::{self, Breach, Form, Head, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
 use crate::strictness;
+pub(crate) use query::known as parameters;
 
 /// A request as it came in.
 pub(crate) struct Request<'a> {
@@ -41,6 +42,11 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// What it has besides its body.
+    pub(crate) fn head(&self) -> Head<'_> {
+        Head { fields: Fields(self.headers), uri: self.uri, turn: self.turn }
+    }
+
     /// What tells this request from others: ids follow from it, and not from what else is asked at the same
     /// time.
     fn origin(&self) -> u64 {
@@ -60,15 +66,15 @@ pub(crate) struct Context {
     pub(crate) certificates: Certificates,
 }
 
-/// Performs an operation, or refuses the request by the first rule that it breaks: headers, query, digest,
-/// signature, PSU, body.
+/// Performs an operation by these rules, or refuses the request by the first one that it breaks: headers, query,
+/// digest, signature, PSU, body.
 pub(crate) fn perform(
     context: &Context,
+    rules: Rules,
     operation: Operation,
     request: &Request<'_>,
 ) -> Result<(StatusCode, Value), Refusal> {
     let fields = Fields(request.headers);
-    let rules = context.rules;
     rules.treat_head(operation, fields, request.uri)?;
     strictness::check_head(operation, fields, request.uri, rules)?;
     header::check(fields, operation, rules)?;
@@ -126,8 +132,7 @@ pub(crate) fn perform(
         Err(_) if rules.broken_by(Breach::BodyNotRead(operation)) => rules::valid(operation),
         Err(error) => return Err(unreadable(operation, &error.to_string(), rules)),
     };
-    let head = Head { fields, uri: request.uri, turn: request.turn };
-    rules.treat_body(operation, &mut members, head)?;
+    rules.treat_body(operation, &mut members)?;
     strictness::check_debtor(&context.state, &members, rules)?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {

@@ -6,28 +6,33 @@
 //! [`Breach`] or [`Variance`] has a branch of its own at the place of its rule, which asks [`Rules`].
 
 mod alteration;
+mod beside;
 mod breach;
+mod entry;
 mod form;
+mod same;
 mod state_breach;
 mod treatment;
 
 use axum::http::{StatusCode, Uri};
 use serde_json::{Map, Value};
 
-use crate::declaration::Declaration;
 use crate::header::{fields::Fields, table::Header};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
+pub(crate) use beside::{Beside, Head, Turn};
 pub(crate) use breach::{
     Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach, Narrowness,
     SignatureBreach, TwinBreach, Variance,
 };
+pub use entry::UnknownName;
+pub(crate) use entry::{Entry, near};
 pub use form::REASON;
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
 pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach, StateVariance};
-pub(crate) use treatment::{Beside, Count, Head, Likeness, Place, Then, Treatment, Turn, When};
+pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +43,6 @@ pub(crate) enum Effect {
     Variance(Variance),
     /// A value of a request that is taken for another, or stumbled over.
     Treats(Treatment),
-    /// The same where something else is so as well.
-    TreatsBeside(Treatment, Beside),
     /// An answer that is not what the document says.
     Alters(Alteration),
     /// A refusal by this rule that has another status and code.
@@ -94,6 +97,8 @@ pub(crate) enum Breach {
     Flags(FlagBreach),
     /// This text is a boolean as well.
     Boolean(&'static str),
+    /// In this parameter alone, this text is.
+    BooleanOf(&'static str, &'static str),
     /// This member shows in private context.
     ShownInPrivate(&'static str),
     /// An unknown transaction is answered with another one of the account.
@@ -173,6 +178,17 @@ impl Rules {
         Self { entries: &[] }
     }
 
+    /// The rules as they are for one request: without the fault, where that is there beside something else
+    /// alone, and the request does not have it. The fault is the first entry.
+    pub(crate) fn within(self, operation: Operation, head: Head<'_>, body: &[u8]) -> Self {
+        match self.entries.split_first() {
+            Some((Entry { beside: Some(beside), .. }, rest)) if !beside.is_so(operation, head, body) => {
+                Self { entries: rest }
+            }
+            _ => self,
+        }
+    }
+
     fn effects(self) -> impl Iterator<Item = &'static Effect> {
         self.entries.iter().flat_map(|entry| &entry.effects)
     }
@@ -243,17 +259,8 @@ impl Rules {
         self,
         operation: Operation,
         members: &mut Map<String, Value>,
-        head: Head<'_>,
     ) -> Result<(), Refusal> {
-        let looks_beside = self.effects().any(|effect| matches!(effect, Effect::TreatsBeside(..)));
-        let body = if looks_beside { Value::Object(members.clone()) } else { Value::Null };
-        let beside = self.named().filter_map(|(clause, effect)| match effect {
-            Effect::TreatsBeside(treatment, beside) => {
-                beside.is_so(head, &body).then_some((clause, treatment))
-            }
-            _ => None,
-        });
-        self.treatments().chain(beside).try_for_each(|(clause, treatment)| {
+        self.treatments().try_for_each(|(clause, treatment)| {
             treatment.body(operation, members).map_err(|refusal| refusal.by(clause))
         })
     }
@@ -318,79 +325,6 @@ impl Rules {
     fn with(effect: Effect) -> Self {
         Self::of(vec![Box::leak(Box::new(Entry::new("a.test/of-rules", vec![effect], "It is a test.")))])
     }
-}
-
-/// A fault or a variation as its subject's file declares it.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    /// `<clause>/<what is special>`.
-    pub(crate) name: String,
-    /// One sentence about what the bank then does.
-    pub(crate) says: String,
-    pub(crate) effects: Vec<Effect>,
-    /// What a target profile declares for such a bank.
-    pub(crate) declares: &'static [Declaration],
-}
-
-impl Entry {
-    pub(crate) fn new(name: impl Into<String>, effects: Vec<Effect>, says: impl Into<String>) -> Self {
-        Self { name: name.into(), says: says.into(), effects, declares: &[] }
-    }
-
-    pub(crate) fn breach(name: impl Into<String>, breach: Breach, says: impl Into<String>) -> Self {
-        Self::new(name, vec![Effect::Breach(breach)], says)
-    }
-
-    pub(crate) fn treats(name: impl Into<String>, treatment: Treatment, says: impl Into<String>) -> Self {
-        Self::new(name, vec![Effect::Treats(treatment)], says)
-    }
-
-    pub(crate) fn alters(name: impl Into<String>, alteration: Alteration, says: impl Into<String>) -> Self {
-        Self::new(name, vec![Effect::Alters(alteration)], says)
-    }
-
-    /// The clause that the name begins with.
-    pub(crate) fn clause(&self) -> &str {
-        self.name.split_once('/').map_or(self.name.as_str(), |(clause, _)| clause)
-    }
-
-    /// The entry of this name in a list of faults or variations, which `kind` says.
-    pub(crate) fn find(
-        list: &'static [Self],
-        kind: &'static str,
-        name: &str,
-    ) -> Result<&'static Self, UnknownName> {
-        list.iter().find(|entry| entry.name == name).ok_or_else(|| UnknownName {
-            kind,
-            name: name.to_owned(),
-            near: near(name, list.iter().map(|entry| entry.name.as_str())),
-        })
-    }
-}
-
-/// A name that no fault, variation or style has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected the name of a {kind}, found {name:?}{}", suggestion(*near))]
-pub struct UnknownName {
-    /// `fault`, `variation` or `style`.
-    pub kind: &'static str,
-    /// The name that was asked for.
-    pub name: String,
-    /// The name that is nearest, if one is near.
-    pub near: Option<&'static str>,
-}
-
-/// The candidate most like `name`, if it is like it at all.
-pub(crate) fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    candidates
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= 0.5)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
-fn suggestion(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 
 /// The members of a valid body of an operation that creates.

@@ -89,10 +89,11 @@ async fn serve(
                 path_parameters: &parameters,
                 turn: parts.extensions.get::<ConnectInfo<Turns>>().map_or(0, |turns| turns.0.next()),
             };
-            operations::perform(&service.context, operation, &request)
-                .map_err(|refusal| service.context.rules.refuse(refusal))
+            let rules = service.context.rules.within(operation, request.head(), &body);
+            operations::perform(&service.context, rules, operation, &request)
+                .map_err(|refusal| rules.refuse(refusal))
                 .map(|(status, mut answer)| {
-                    service.context.rules.alter(operation, &mut answer);
+                    rules.alter(operation, &mut answer);
                     (status, answer)
                 })
         }

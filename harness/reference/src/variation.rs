@@ -63,7 +63,7 @@ impl Variation {
             Declaration::Prefix(_) => "prefix".to_owned(),
         });
         let effects = self.0.effects.iter().filter_map(|effect| match effect {
-            Effect::Treats(one) | Effect::TreatsBeside(one, _) => Some(one.subject()),
+            Effect::Treats(one) => Some(one.subject()),
             Effect::Alters(one) => Some(format!("{} answers {}", one.operation, one.pointer)),
             Effect::Refuses(rule, ..) => Some(format!("refuses {rule}")),
             Effect::Forms(form) => Some(form.subject().to_owned()),

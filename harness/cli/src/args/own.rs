@@ -38,9 +38,9 @@ pub(crate) struct Prove {
     /// fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
-    /// Ask so many of the faults that operators make of the bank's tables, in place of those that somebody wrote;
-    /// drawn by the seed
-    #[arg(long, value_name = "N", conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
+    /// Ask so many of the faults that operators make of the bank's tables, or `all`, in place of those that
+    /// somebody wrote; drawn by the seed, as many of each operator
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
     pub(crate) derived: Option<usize>,
     /// How many percent of the faults of rules for requests `--explore` has to find, and how many of its own
     /// `--derived`, or of those on each `--style`; or of how many `--pairs` both are
@@ -225,6 +225,14 @@ pub(crate) struct Listen {
     /// File to write the JSON into as well
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// A number, or all there are.
+fn count(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected a number or `all`".to_owned()),
+    }
 }
 
 /// In which banks the variations of the reference bank are asked.

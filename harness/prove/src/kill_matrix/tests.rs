@@ -163,3 +163,20 @@ fn the_case_that_alone_catches_a_fault_is_named() {
     assert!(matrix.details().contains("fault\tc/z\tc/x\tc\n"));
     assert!(matrix.summary(&[]).contains("| `c` | 1 | 1 | 1 |"));
 }
+
+#[test]
+fn the_summary_counts_by_operator_what_nobody_wrote() {
+    let made = |name, verdicts: &[CaseVerdict]| {
+        let mut row = Row::new((Kind::Fault, name, "a.b"), verdicts);
+        row.operator = Some("limit-one-up".to_owned());
+        row
+    };
+    let denied = made("a.b/one", &[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
+    let warned = made("a.b/two", &[verdict("a.b/x", "a.b", Verdict::Warn, &["a.b"])]);
+    let missed = made("a.b/three", &[verdict("a.b/x", "a.b", Verdict::Pass, &[])]);
+    let written = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
+    let summary = |rows| KillMatrix::new(rows, BTreeSet::new()).summary(&[]);
+    let with = summary(vec![denied, warned, missed, written.clone()]);
+    assert!(with.contains("| `limit-one-up` | 3 | 1 | 1 | 1 |"), "{with}");
+    assert!(!summary(vec![written]).contains("By operator"));
+}

@@ -248,7 +248,8 @@ fn of_members() -> Vec<Entry> {
                 pointer[1..].replace('/', " ")
             };
             let says = match change {
-                Change::Remove => format!("Answers of {operation} lack {place}."),
+                Change::Remove | Change::Rename(_) => format!("Answers of {operation} lack {place}."),
+                Change::Write(_) => format!("Answers of {operation} have another text in {place}."),
                 Change::Characters(count) => {
                     format!("Answers of {operation} have {count} characters in {place}.")
                 }

@@ -54,7 +54,7 @@ pub(super) fn faults() -> Vec<Entry> {
             let name = header.name();
             if is_required {
                 faults.push(not_required(header, operation));
-            } else if !open(name, operation) {
+            } else if !is_open(name, operation) {
                 faults.extend(optional(name, operation));
             }
         }
@@ -91,7 +91,7 @@ pub(super) fn faults() -> Vec<Entry> {
 }
 
 /// Optional headers of which it is open whether they may be left out, or sent at all.
-fn open(name: &str, operation: Operation) -> bool {
+pub(super) fn is_open(name: &str, operation: Operation) -> bool {
     matches!((name, operation), ("psu-context" | "x-psu-identity", N | P) | ("psu-corporate-id", T))
 }
 

@@ -1,88 +1,129 @@
-//! Faults that nobody thought of one by one: operators applied to every row of the bank's own tables. One value
-//! of a closed list is not known; a rule is not asked beside one thing that a request may have besides.
+//! Faults that nobody thought of one by one: operators applied to every row of the bank's own tables, each one
+//! way of getting a rule wrong. A fault is named `<clause>/<operation>-<place>-<operator>`, and one that somebody
+//! wrote is not made again.
 
-use std::collections::BTreeSet;
+mod answers;
+mod clause;
+mod forms;
+mod headers;
+mod parameters;
+mod refusals;
+mod requests;
+mod scopes;
+mod table;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod words;
 
-use super::{header::FREE, lists, title};
-use crate::header::parts;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kebab;
 use crate::operation::Operation;
-use crate::rules::{Beside, Effect, Entry, Place, Then};
+use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
 
-/// Members that a payment may have, with the operations that have them.
-const MEMBERS: [(&str, &[Operation]); 13] = [
-    ("/creditorAgent", &[Operation::Ncbct]),
-    ("/creditorAddress", &[Operation::Ncbct, Operation::Periodic]),
-    ("/creditorAddress/street", &[Operation::Ncbct, Operation::Periodic]),
-    ("/creditorAddress/city", &[Operation::Ncbct, Operation::Periodic]),
-    ("/remittanceInformationUnstructured", &[Operation::Ncbct, Operation::Periodic]),
-    ("/purposeCode", &[Operation::Ncbct, Operation::Periodic]),
-    ("/requestedExecutionDate", &[Operation::Ncbct]),
-    ("/ultimateDebtor", &[Operation::Periodic]),
-    ("/executionRule", &[Operation::Periodic]),
-    ("/endDate", &[Operation::Periodic]),
-    ("/dayOfExecution", &[Operation::Periodic]),
-    ("/monthsOfExecution", &[Operation::Periodic]),
-    ("/creditorAccount/bban", &[Operation::Ncbct, Operation::Periodic]),
-];
+/// A way of getting a row of a table wrong.
+pub(super) struct Operator<Row> {
+    name: &'static str,
+    make: Box<Make<Row>>,
+}
 
-/// Every fault that the operators yield, but those that `known` has under the same name.
+/// What is made of one row.
+type Make<Row> = dyn Fn(&Row) -> Vec<Made>;
+
+/// What an operator makes of a row.
+pub(super) struct Made {
+    clause: String,
+    /// What tells it from others that the operator makes of the same row.
+    what: String,
+    effects: Vec<Effect>,
+    says: String,
+}
+
+impl<Row> Operator<Row> {
+    /// One that makes at most one fault of a row.
+    fn new(name: &'static str, make: impl Fn(&Row) -> Option<Made> + 'static) -> Self {
+        Self::several(name, move |row| make(row).into_iter().collect())
+    }
+
+    /// One that makes any number of faults of a row.
+    fn several(name: &'static str, make: impl Fn(&Row) -> Vec<Made> + 'static) -> Self {
+        Self { name, make: Box::new(make) }
+    }
+}
+
+impl Made {
+    fn new(clause: impl Into<String>, effect: Effect, says: impl Into<String>) -> Self {
+        Self { clause: clause.into(), what: String::new(), effects: vec![effect], says: says.into() }
+    }
+
+    /// A value of a request that is treated in another way.
+    fn treats(
+        clause: impl Into<String>,
+        (operation, place): (Operation, Place),
+        (when, then): (When, Then),
+        says: &str,
+    ) -> Self {
+        let says = format!("{} {says}.", super::title(operation));
+        Self::new(clause, Effect::Treats(Treatment { operation, place, when, then }), says)
+    }
+
+    /// The same, told from others of the row by this word.
+    fn of(self, what: impl Into<String>) -> Self {
+        Self { what: what.into(), ..self }
+    }
+}
+
+/// Every fault that the operators yield, but those that are among the known ones.
 pub(super) fn faults(known: &[Entry]) -> Vec<Entry> {
+    let mut faults = requests::faults();
+    faults.extend(texts::faults());
+    faults.extend(words::faults());
+    faults.extend(forms::faults());
+    faults.extend(headers::faults());
+    faults.extend(parameters::faults());
+    faults.extend(answers::faults());
+    faults.extend(refusals::faults());
     let names: BTreeSet<&str> = known.iter().map(|entry| entry.name.as_str()).collect();
-    let mut faults = lists::one_less();
-    faults.retain(|entry| !names.contains(entry.name.as_str()));
+    let mut by_clause = BTreeMap::<&str, Vec<&Entry>>::new();
     for entry in known {
-        faults.extend(not_asked_beside(entry));
+        by_clause.entry(entry.clause()).or_default().push(entry);
+    }
+    faults.retain(|entry| {
+        let of_clause = by_clause.get(entry.clause()).map(Vec::as_slice).unwrap_or_default();
+        !names.contains(entry.name.as_str()) && !of_clause.iter().any(|one| one.is_same(entry))
+    });
+    faults.extend(scopes::faults(known));
+    faults
+}
+
+/// What operators make of rows, each at the place that `place` says.
+fn apply<Row>(
+    operators: &[Operator<Row>],
+    rows: &[Row],
+    place: impl Fn(&Row) -> (Operation, &'static str),
+) -> Vec<Entry> {
+    let mut faults = Vec::new();
+    for Operator { name, make } in operators {
+        for row in rows {
+            let (operation, at) = place(row);
+            let at = if at.is_empty() { "whole".to_owned() } else { slug(at) };
+            for Made { clause, what, effects, says } in make(row) {
+                let what = if what.is_empty() { what } else { format!("-{what}") };
+                let operation = slug(&format!("{operation:?}"));
+                faults.push(
+                    Entry::new(format!("{clause}/{operation}-{at}-{name}{what}"), effects, says).by(name),
+                );
+            }
+        }
     }
     faults
 }
 
-/// A bank that breaks a rule only where a request has something else besides, for each thing that it may have.
-fn not_asked_beside(entry: &Entry) -> Vec<Entry> {
-    let [Effect::Treats(treatment)] = entry.effects.as_slice() else { return vec![] };
-    // What is refused or stumbled over is another family: there the request is lawful.
-    let (Then::TakeFor(_) | Then::Cut(_) | Then::Drop | Then::Capitals) = treatment.then else {
-        return vec![];
-    };
-    let Place::Body(pointer) = treatment.place else { return vec![] };
-    let apart = |place: &Place| match place {
-        Place::Body(other) => !pointer.starts_with(other) && !other.starts_with(pointer),
-        Place::Header(_) | Place::Query(_) => true,
-    };
-    let places = places(treatment.operation).into_iter().filter(apart);
-    places
-        .map(|place| {
-            let says =
-                format!("{} breaks it only of requests with {}.", title(treatment.operation), words(place));
-            let name = format!("{}-beside-{}", entry.name, kebab(place));
-            Entry::new(name, vec![Effect::TreatsBeside(*treatment, Beside::Value(place))], says)
-        })
-        .collect()
-}
-
-/// What a request of an operation may have and need not.
-fn places(operation: Operation) -> Vec<Place> {
-    let rows = parts(operation).filter(|(_, is_required)| !is_required);
-    let rows = rows.map(|(header, _)| Place::Header(header.name()));
-    let free = FREE.iter().filter(|(_, operations)| operations.contains(&operation));
-    let free = free.map(|(name, _)| Place::Header(name));
-    let members = MEMBERS.iter().filter(|(_, operations)| operations.contains(&operation));
-    let members = members.map(|(pointer, _)| Place::Body(pointer));
-    let query = operation.creates_payment().then_some(Place::Query("allowLogicalDuplicate"));
-    rows.chain(free).chain(members).chain(query).collect()
-}
-
-fn kebab(place: Place) -> String {
-    match place {
-        Place::Header(name) => name.to_owned(),
-        Place::Query(name) => super::kebab(&format!("/{name}")),
-        Place::Body(pointer) => super::kebab(pointer),
-    }
-}
-
-fn words(place: Place) -> String {
-    match place {
-        Place::Header(name) => format!("the header {name}"),
-        Place::Query(name) => format!("the parameter {name}"),
-        Place::Body(pointer) => format!("the member {}", pointer[1..].replace('/', " ")),
-    }
+/// A name or pointer as the names of faults have it.
+fn slug(text: &str) -> String {
+    let pointer = if text.starts_with('/') { text.to_owned() } else { format!("/{text}") };
+    let kebab = kebab(&pointer);
+    let parts = kebab.split(|letter: char| !letter.is_ascii_alphanumeric());
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }

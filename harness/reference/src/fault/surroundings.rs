@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::title;
 use crate::date;
 use crate::operation::Operation;
-use crate::rules::{Beside, Effect, Entry, Place, Then, Treatment, Turn, When};
+use crate::rules::{Beside, Entry, Place, Then, Treatment, Turn, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
@@ -66,11 +66,12 @@ pub(super) fn faults() -> Vec<Entry> {
     let entry = |((clause, operation, pointer, when, then), (name, place)): (&Broken, &(&str, Place))| {
         let treatment =
             Treatment { operation: *operation, place: Place::Body(pointer), when: *when, then: *then };
-        Entry::new(
+        Entry::treats(
             format!("{clause}/not-asked-beside-{name}"),
-            vec![Effect::TreatsBeside(treatment, Beside::Value(*place))],
+            treatment,
             format!("{} does not ask this of requests with {}.", title(*operation), words(*place)),
         )
+        .only(Beside::Value(*place))
     };
     each.map(entry).chain(by_turn()).collect()
 }
@@ -87,11 +88,12 @@ fn by_turn() -> Vec<Entry> {
         let place = Place::Body(pointer);
         let treatment = Treatment { operation, place, when, then };
         faults.extend(TURNS.map(|(name, turn, words)| {
-            Entry::new(
+            Entry::treats(
                 format!("{clause}/not-asked-{name}"),
-                vec![Effect::TreatsBeside(treatment, Beside::Turn(turn))],
+                treatment,
                 format!("{} does not ask this of {words}.", title(operation)),
             )
+            .only(Beside::Turn(turn))
         }));
     }
     faults

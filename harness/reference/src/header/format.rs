@@ -11,9 +11,9 @@ pub(super) fn check(header: Header, value: &str, operation: Operation) -> Result
     match header {
         Header::XAcceptFix => accept_fix(value, operation),
         Header::TppRedirectUri => redirect_uri(value),
-        Header::TppRedirectPreferred => one_of(value, &["true", "false"]),
-        Header::PsuContext => one_of(value, &["PRIVATE", "CORPORATE"]),
-        Header::PsuHttpMethod => one_of(value, &["GET", "POST", "PUT", "PATCH", "DELETE"]),
+        Header::TppRedirectPreferred => one_of(value, &PREFERENCES),
+        Header::PsuContext => one_of(value, &CONTEXTS),
+        Header::PsuHttpMethod => one_of(value, &METHODS),
         Header::PsuId | Header::PsuDeviceId => uuid(value),
         Header::PsuIpAddress => ip_address(value),
         // A national identity number or D-number has 11 digits; the value itself is never repeated in an
@@ -29,6 +29,21 @@ pub(super) fn check(header: Header, value: &str, operation: Operation) -> Result
         | Header::Signature => Ok(()),
     }
 }
+
+/// The values that a header may have, where it has a list of them.
+pub(super) fn listed(header: Header) -> &'static [&'static str] {
+    match header {
+        Header::XAcceptFix => &FIXES,
+        Header::TppRedirectPreferred => &PREFERENCES,
+        Header::PsuContext => &CONTEXTS,
+        Header::PsuHttpMethod => &METHODS,
+        _ => &[],
+    }
+}
+
+const PREFERENCES: [&str; 2] = ["true", "false"];
+const CONTEXTS: [&str; 2] = ["PRIVATE", "CORPORATE"];
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// The names of breaking changes that the document knows (section Versioning).
 const FIXES: [&str; 4] = [

@@ -18,13 +18,21 @@ impl Flags {
     }
 }
 
-/// Reads the parameters that an operation has; the document makes all of them optional booleans.
-pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Flags, Refusal> {
-    let known: &[&str] = match operation {
+/// The parameters that an operation has, all of them booleans.
+pub(crate) fn known(operation: Operation) -> &'static [&'static str] {
+    match operation {
         Operation::Ncbct => &["allowLogicalDuplicate"],
         Operation::Customers => &["withAccounts", "withAgreements"],
-        _ => return Ok(Flags(Vec::new())),
-    };
+        _ => &[],
+    }
+}
+
+/// Reads the parameters that an operation has; the document makes all of them optional booleans.
+pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Flags, Refusal> {
+    let known = known(operation);
+    if known.is_empty() {
+        return Ok(Flags(Vec::new()));
+    }
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(|_| {
         Refusal::format(
             format!("{operation}.query"),
@@ -34,8 +42,11 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
     let mut flags = Vec::new();
     for (name, value) in pairs {
         let Some(name) = known.iter().find(|known| **known == name) else { continue };
-        let is_boolean =
-            ["1", "yes", ""].into_iter().any(|text| value == text && rules.broken_by(Breach::Boolean(text)));
+        let is_boolean = rules.breaches().any(|breach| match breach {
+            Breach::Boolean(text) => value == text,
+            Breach::BooleanOf(parameter, text) => name == &parameter && value == text,
+            _ => false,
+        });
         match if is_boolean { Ok(true) } else { value.parse() } {
             Ok(_) if operation == Operation::Customers && rules.varied_by(Variance::FullArrays) => {}
             Ok(value) => flags.push((*name, value)),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::operation::Operation;
 
 /// What is done to the 2xx answers of an operation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Alteration {
     /// The operation whose answers are altered.
     pub(crate) operation: Operation,
@@ -13,6 +13,19 @@ pub(crate) struct Alteration {
     pub(crate) pointer: &'static str,
     /// What becomes of it.
     pub(crate) change: Change,
+}
+
+impl PartialEq for Change {
+    /// As far as that can be told: how a text is written is not compared.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Remove, Self::Remove) => true,
+            (Self::Set(one) | Self::Replace(one), Self::Set(two) | Self::Replace(two))
+            | (Self::Rename(one), Self::Rename(two)) => one == two,
+            (Self::Characters(one), Self::Characters(two)) => one == two,
+            _ => false,
+        }
+    }
 }
 
 /// What becomes of a member.
@@ -26,6 +39,10 @@ pub(crate) enum Change {
     Replace(&'static str),
     /// It is a text of so many characters.
     Characters(usize),
+    /// It has another name.
+    Rename(&'static str),
+    /// The text that is there is written in another way.
+    Write(fn(&str) -> String),
 }
 
 impl Alteration {
@@ -34,9 +51,22 @@ impl Alteration {
         if operation != self.operation {
             return;
         }
+        let found = answer.pointer(self.pointer);
         let value = match self.change {
             Change::Remove => None,
-            Change::Replace(_) if answer.pointer(self.pointer).is_none() => return,
+            Change::Rename(name) => {
+                if let Some((value, (parent, _))) = found.cloned().zip(self.pointer.rsplit_once('/'))
+                    && let Some(Value::Object(members)) = answer.pointer_mut(parent)
+                {
+                    members.insert(name.to_owned(), value);
+                }
+                None
+            }
+            Change::Write(write) => match found.and_then(Value::as_str) {
+                Some(text) => Some(Value::from(write(text))),
+                None => return,
+            },
+            Change::Replace(_) if found.is_none() => return,
             Change::Set(json) | Change::Replace(json) => Some(serde_json::from_str(json).unwrap_or_default()),
             Change::Characters(count) => Some(Value::from("x".repeat(count))),
         };
@@ -47,6 +77,11 @@ impl Alteration {
         match (answer.pointer_mut(parent), value) {
             (Some(Value::Object(members)), Some(value)) => drop(members.insert(key.to_owned(), value)),
             (Some(Value::Object(members)), None) => drop(members.remove(key)),
+            (Some(Value::Array(items)), None) => {
+                if let Some(at) = key.parse::<usize>().ok().filter(|at| *at < items.len()) {
+                    items.remove(at);
+                }
+            }
             (Some(Value::Array(items)), Some(value)) => {
                 if let Some(slot) = key.parse::<usize>().ok().and_then(|index| items.get_mut(index)) {
                     *slot = value;
@@ -75,6 +110,9 @@ mod tests {
         assert_eq!(altered("/list/0/a", Change::Set("\"y\""))["list"], json!([{ "a": "y" }]));
         assert_eq!(altered("/list/0/c", Change::Characters(2))["list"], json!([{ "a": 1, "c": "xx" }]));
         assert_eq!(altered("/none/c", Change::Set("1")), json!({ "list": [{ "a": 1 }], "b": "x" }));
+        assert_eq!(altered("/b", Change::Rename("B")), json!({ "list": [{ "a": 1 }], "B": "x" }));
+        assert_eq!(altered("/b", Change::Write(str::to_uppercase))["b"], "X");
+        assert_eq!(altered("/list/0", Change::Remove)["list"], json!([]));
         assert_eq!(altered("", Change::Set("[]")), json!([]));
         let mut other = json!({ "b": 1 });
         Alteration { operation: Operation::Ncbct, pointer: "/b", change: Change::Remove }

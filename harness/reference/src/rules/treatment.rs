@@ -23,7 +23,7 @@ pub(crate) struct Treatment {
 }
 
 /// Where a value stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A header field, by its name in lower case.
     Header(&'static str),
@@ -35,49 +35,11 @@ pub(crate) enum Place {
 
 impl Place {
     /// Whether a request has a value there.
-    fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
+    pub(super) fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
         match self {
             Self::Header(name) => fields.bytes(name).is_some(),
             Self::Query(name) => parameter(uri, name).is_some(),
             Self::Body(pointer) => body.pointer(pointer).is_some(),
-        }
-    }
-}
-
-/// What a request has besides its body.
-#[derive(Clone, Copy)]
-pub(crate) struct Head<'a> {
-    pub(crate) fields: Fields<'a>,
-    pub(crate) uri: &'a Uri,
-    /// How many requests came before it on its connection; 0 without one.
-    pub(crate) turn: usize,
-}
-
-/// What else is so where a value is treated in a way of its own.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Beside {
-    /// There is a value at another place.
-    Value(Place),
-    /// The request has this turn on its connection.
-    Turn(Turn),
-}
-
-/// Which requests of a connection are meant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
-    /// The first one.
-    First,
-    /// Those after so many.
-    After(usize),
-}
-
-impl Beside {
-    /// Whether it is so of a request.
-    pub(crate) fn is_so(self, head: Head<'_>, body: &Value) -> bool {
-        match self {
-            Self::Value(place) => place.has_value(head.fields, head.uri, body),
-            Self::Turn(Turn::First) => head.turn == 0,
-            Self::Turn(Turn::After(count)) => head.turn >= count,
         }
     }
 }
@@ -97,10 +59,14 @@ pub(crate) enum When {
     Type(char),
     /// This string.
     Is(&'static str),
+    /// One of these strings.
+    Among(&'static [&'static str]),
     /// A string that is none of these, and like one of them in this way.
     Like(Likeness, &'static [&'static str]),
     /// A string of exactly so many characters.
     Characters(usize),
+    /// A string of so many characters, from the first number to the second.
+    Between(usize, usize),
     /// A string of more characters.
     Longer(usize),
     /// A string of more characters, and of no more when they are counted so.
@@ -111,6 +77,10 @@ pub(crate) enum When {
     Text(fn(&str) -> bool),
     /// A value that this says yes to.
     Value(fn(&Value) -> bool),
+    /// A list of so many items.
+    Items(usize),
+    /// A list that has this integer so many times.
+    Has(i64, usize),
     /// There is none, and there is something at this other place of the body.
     AbsentWith(&'static str),
     /// Whatever it is, in a body that this says yes to.
@@ -122,7 +92,7 @@ pub(crate) enum When {
 }
 
 /// How a string is like one of a list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
     /// In all but letter case.
     LetterCase,
@@ -130,6 +100,14 @@ pub(crate) enum Likeness {
     Blanks,
     /// It begins so.
     Beginning,
+    /// It ends so.
+    End,
+    /// It has that in it.
+    Inside,
+    /// It is the beginning of one, and not empty.
+    Part,
+    /// It is as long, and one letter is another.
+    OneLetter,
 }
 
 impl Likeness {
@@ -138,12 +116,19 @@ impl Likeness {
             Self::LetterCase => text.eq_ignore_ascii_case(one),
             Self::Blanks => text.trim() == one,
             Self::Beginning => text.starts_with(one),
+            Self::End => text.ends_with(one),
+            Self::Inside => text.contains(one),
+            Self::Part => !text.is_empty() && one.starts_with(text),
+            Self::OneLetter => {
+                let others = text.bytes().zip(one.bytes()).filter(|(a, b)| a != b).count();
+                text.len() == one.len() && others == 1
+            }
         }
     }
 }
 
 /// Another way to count the characters of a string.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     /// Without blanks around it.
     Trimmed,
@@ -155,6 +140,12 @@ pub(crate) enum Count {
     Bytes,
     /// Units of UTF-16.
     Units,
+    /// Without blanks.
+    WithoutBlanks,
+    /// With several blanks as one.
+    OneBlank,
+    /// After it was written in capital letters, of which one letter may become several.
+    Capitals,
 }
 
 impl Count {
@@ -167,12 +158,15 @@ impl Count {
             }
             Self::Bytes => text.len(),
             Self::Units => text.encode_utf16().count(),
+            Self::WithoutBlanks => text.chars().filter(|letter| !letter.is_whitespace()).count(),
+            Self::OneBlank => text.split_whitespace().collect::<Vec<_>>().join(" ").chars().count(),
+            Self::Capitals => text.to_uppercase().chars().count(),
         }
     }
 }
 
 /// What is done with a value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// It is taken for this JSON text.
     TakeFor(&'static str),
@@ -268,6 +262,7 @@ impl Treatment {
 
     fn is_meant(&self, found: Option<&Value>, other: bool) -> bool {
         let text = || found.and_then(Value::as_str);
+        let items = || found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         match self.when {
             When::Absent => found.is_none(),
             When::AbsentWith(_) => found.is_none() && other,
@@ -282,6 +277,14 @@ impl Treatment {
                 !list.contains(&text) && list.iter().any(|one| likeness.holds(text, one))
             }),
             When::Characters(count) => text().is_some_and(|text| text.chars().count() == count),
+            When::Between(least, most) => {
+                text().is_some_and(|text| (least..=most).contains(&text.chars().count()))
+            }
+            When::Among(list) => text().is_some_and(|text| list.contains(&text)),
+            When::Items(count) => items().len() == count && found.is_some_and(Value::is_array),
+            When::Has(number, times) => {
+                items().iter().filter(|item| item.as_i64() == Some(number)).count() == times
+            }
             When::Longer(count) => text().is_some_and(|text| text.chars().count() > count),
             When::Forgiven(count, most) => {
                 text().is_some_and(|text| text.chars().count() > most && count.count(text) <= most)
@@ -367,7 +370,7 @@ mod tests {
             json!({ "account": { "name": "abc" } }),
             json!({ "account": { "name": "abcd" }, "other": 1 }),
         ];
-        let table: [(When, [bool; 5]); 15] = [
+        let table: [(When, [bool; 5]); 20] = [
             (When::Absent, [true, false, false, false, false]),
             (When::Present, [false, true, true, true, true]),
             (When::Null, [false, true, false, false, false]),
@@ -376,6 +379,11 @@ mod tests {
             (When::Like(Likeness::LetterCase, &["ABC", "x"]), [false, false, false, true, false]),
             (When::Like(Likeness::Beginning, &["abc"]), [false, false, false, false, true]),
             (When::Like(Likeness::Blanks, &["abc"]), [false; 5]),
+            (When::Like(Likeness::End, &["bcd"]), [false, false, false, false, true]),
+            (When::Like(Likeness::Part, &["abcd"]), [false, false, false, true, false]),
+            (When::Like(Likeness::OneLetter, &["abx"]), [false, false, false, true, false]),
+            (When::Among(&["abc", "x"]), [false, false, false, true, false]),
+            (When::Between(4, 9), [false, false, false, false, true]),
             (When::Type('n'), [false, false, true, false, false]),
             (When::Forgiven(Count::Trimmed, 3), [false; 5]),
             (When::Overcounted(Count::Bytes, 3), [false; 5]),
@@ -424,15 +432,6 @@ mod tests {
         assert!(drops.body(operation, &mut members).is_ok() && members["account"] == json!({}));
         let empty = json!({ "account": {} });
         assert_eq!(treated(When::Absent, Then::TakeFor("\"x\""), &empty).unwrap(), json!({ "name": "x" }));
-    }
-
-    #[test]
-    fn a_place_has_a_value_or_none() {
-        let (mut headers, uri) = (HeaderMap::new(), "/v1?flag=true".parse().unwrap());
-        headers.insert("psu-context", "PRIVATE".parse().unwrap());
-        let has = |place: Place| place.has_value(Fields(&headers), &uri, &json!({ "a": { "b": null } }));
-        assert!(has(Place::Header("psu-context")) && has(Place::Query("flag")) && has(Place::Body("/a/b")));
-        assert!(!has(Place::Header("date")) && !has(Place::Query("a")) && !has(Place::Body("/b")));
     }
 
     #[test]

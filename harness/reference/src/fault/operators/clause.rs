@@ -1,0 +1,207 @@
+//! Which clause a row of the tables belongs to, for each way of breaking it. Where somebody wrote a fault of the
+//! same row, it is the clause of that.
+
+use super::table::Member;
+use crate::member::kebab_case;
+use crate::operation::Operation;
+
+/// The member's part of clause ids: `creditor-name`.
+pub(super) fn subject(name: &str) -> String {
+    match name {
+        "dayOfExecution" => "day".to_owned(),
+        "monthsOfExecution" => "months".to_owned(),
+        "batchNumberOfTransactions" => "batch-number".to_owned(),
+        _ => kebab_case(&name.replace("remittanceInformation", "remittance").replace('_', "")),
+    }
+}
+
+/// The first part of a pointer.
+fn top(member: &Member) -> &'static str {
+    member.pointer.split('/').nth(1).unwrap_or_default()
+}
+
+/// That it must be there.
+pub(super) fn required(member: &Member) -> String {
+    let operation = member.operation;
+    match member.name() {
+        "amount" => "amount.required".to_owned(),
+        "currency" if top(member) == "instructedAmount" => "amount.currency".to_owned(),
+        "currency" => format!("{operation}.{}.currency", subject(top(member))),
+        "country" => "address.country".to_owned(),
+        name => format!("{operation}.{}.required", subject(name)),
+    }
+}
+
+/// That it may be left out. None where it is demanded in some requests.
+pub(super) fn optional(member: &Member) -> Option<String> {
+    match (top(member), member.name()) {
+        ("creditorAddress", name) if name != "creditorAddress" => {
+            Some(format!("{}.creditor-address.optional", member.operation))
+        }
+        (_, "iban" | "bban") => Some("account.identifier".to_owned()),
+        (
+            _,
+            "creditorAgent"
+            | "monthsOfExecution"
+            | "regulatoryReportingCode"
+            | "regulatoryReportingInformation",
+        ) => None,
+        (_, name) => Some(format!("{}.{}.optional", member.operation, subject(name))),
+    }
+}
+
+/// That it may be there.
+pub(super) fn taken(member: &Member) -> Option<String> {
+    match (top(member), member.name()) {
+        ("creditorAddress", name) if name != "creditorAddress" => Some("address.free-text".to_owned()),
+        (_, "creditorAgent") => Some("ncbct.creditor-agent.bic".to_owned()),
+        (_, "monthsOfExecution") => Some("periodic.months".to_owned()),
+        (_, "regulatoryReportingCode") => Some("ncbct.regulatory-reporting-code.listed".to_owned()),
+        (_, "regulatoryReportingInformation") => None,
+        _ => optional(member),
+    }
+}
+
+/// That it has the one JSON type.
+pub(super) fn of_type(member: &Member) -> String {
+    let operation = member.operation;
+    match member.name() {
+        "amount" => "amount.string".to_owned(),
+        "currency" => "currency.listed".to_owned(),
+        "country" => "country.listed".to_owned(),
+        "purposeCode" => "purpose-code.listed".to_owned(),
+        "executionRule" => "periodic.execution-rule.listed".to_owned(),
+        "startDate" | "endDate" | "requestedExecutionDate" => format(member),
+        "iban" | "bban" => format!("account.{}.length", member.name()),
+        "street" => "address.street.length".to_owned(),
+        "buildingNumber" | "postalCode" | "city" => "address.shape".to_owned(),
+        name => format!("{operation}.{}.type", subject(name)),
+    }
+}
+
+/// That it is a date.
+pub(super) fn format(member: &Member) -> String {
+    format!("{}.{}.format", member.operation, subject(member.name()))
+}
+
+/// How long it may be.
+pub(super) fn length(member: &Member) -> String {
+    match member.name() {
+        "iban" | "bban" => format!("account.{}.length", member.name()),
+        "street" => "address.street.length".to_owned(),
+        name => format!("{}.{}.length", member.operation, subject(name)),
+    }
+}
+
+/// That each letter counts as one.
+pub(super) fn characters(member: &Member) -> String {
+    match member.name() {
+        "remittanceInformationUnstructured" | "regulatoryReportingInformation" => {
+            format!("{}.non-ascii", length(member))
+        }
+        _ => "text.characters".to_owned(),
+    }
+}
+
+/// That any letters are taken.
+pub(super) fn letters(member: &Member) -> String {
+    match (member.operation, member.name()) {
+        (Operation::Ncbct, "remittanceInformationUnstructured") => {
+            "ncbct.remittance-unstructured.utf-8".to_owned()
+        }
+        _ if top(member) == "creditorAddress" => "address.free-text".to_owned(),
+        _ => characters(member),
+    }
+}
+
+/// That every word of its list is taken.
+pub(super) fn listed(member: &Member) -> String {
+    match member.name() {
+        name @ ("currency" | "country") => format!("{name}.listed"),
+        "purposeCode" => "purpose-code.listed".to_owned(),
+        name => format!("{}.{}.listed", member.operation, subject(name)),
+    }
+}
+
+/// That no other text is.
+pub(super) fn unlisted(member: &Member) -> String {
+    match member.name() {
+        "purposeCode" => format!("{}.purpose-code", member.operation),
+        _ => listed(member),
+    }
+}
+
+/// That letter case counts.
+pub(super) fn case(member: &Member) -> String {
+    match member.name() {
+        name @ ("currency" | "country") => format!("{name}.case"),
+        _ => "listed.case".to_owned(),
+    }
+}
+
+/// That a member of an answer has its form; none where nothing of the suite speaks of it.
+pub(super) fn of_answer(member: &Member) -> Option<String> {
+    let names: Vec<&str> = member
+        .pointer
+        .split('/')
+        .skip(1)
+        .filter(|name| !name.starts_with(|first: char| first.is_ascii_digit()))
+        .collect();
+    let one = |clause: &str| Some(clause.to_owned());
+    if let ["href" | "verbs"] = names[names.len().saturating_sub(1)..] {
+        return one(&format!("link.{}", names[names.len() - 1]));
+    }
+    match (member.operation, names.as_slice()) {
+        (Operation::Customers, [.., "_links", "self" | "engagements"]) if names.len() > 2 => {
+            one("customer.agreement.links")
+        }
+        (Operation::Customers, ["_links", "self"]) => one("customer.links.self"),
+        (_, [.., "_links", _]) => one("links.shape"),
+        (_, [.., "amount"]) => one("amount.string"),
+        (_, [.., "transactionFees" | "transactionAmount", "currency"]) => one("amount.currency"),
+        (_, [.., account, "iban" | "bban"]) if account.ends_with("Account") => {
+            one(&format!("account.{}.length", member.name()))
+        }
+        (_, [.., account, "currency"]) if account.ends_with("Account") => None,
+        (
+            _,
+            [
+                ..,
+                "remittanceInformationStructuredArray",
+                name @ ("reference" | "referenceType" | "referenceIssuer"),
+            ],
+        ) => {
+            let length = if *name == "reference" && member.most.is_none() { "" } else { ".length" };
+            one(&format!("remittance-structured.{}{length}", subject(name)))
+        }
+        (Operation::Basket, [name]) => one(&format!("basket.response.{}", subject(name))),
+        (Operation::Ncbct | Operation::Periodic, ["tppMessages", "text"]) => one("tpp-message.text.length"),
+        (Operation::Ncbct | Operation::Periodic, ["tppMessages", name]) => {
+            one(&format!("tpp-message.{}", subject(name)))
+        }
+        (Operation::Ncbct | Operation::Periodic, [name]) => {
+            one(&format!("payment.response.{}", subject(name)))
+        }
+        (Operation::Customers, ["agreements", name]) => one(&format!("customer.agreement.{}", subject(name))),
+        (Operation::Customers, [name]) => one(&format!("customer.{}", subject(name))),
+        (Operation::Customers, []) => one("customers.response"),
+        (Operation::Transaction, ["transactionsDetails"]) => one("transaction.wrapper"),
+        (Operation::Transaction, ["transactionsDetails", "currencyExchange", name]) => {
+            one(&format!("transaction.currency-exchange.{}", subject(name)))
+        }
+        (Operation::Transaction, ["transactionsDetails", "entryDetails", name]) => {
+            one(&format!("transaction.entry.{}{}", subject(name), limit(member, name)))
+        }
+        (Operation::Transaction, ["transactionsDetails", name]) => {
+            one(&format!("transaction.{}{}", subject(name), limit(member, name)))
+        }
+        (Operation::Status(_), ["transactionStatus"]) => one("payment.status.shape"),
+        _ => None,
+    }
+}
+
+/// Texts with a limit have a clause of that for both.
+fn limit(member: &Member, name: &str) -> &'static str {
+    let is_limited = member.most.is_some() || name == "remittanceInformationUnstructuredArray";
+    if is_limited { ".length" } else { "" }
+}

@@ -1,0 +1,174 @@
+//! Operators on headers: presence, values of lists, and forms.
+
+use super::table::{self, Field};
+use super::{Made, Operator, apply, slug};
+use crate::fault::header::is_open;
+use crate::fault::title;
+use crate::header::Header;
+use crate::operation::Operation;
+use crate::rules::{Beside, Breach, Effect, Entry, Place, Then, Variance, When};
+
+/// A header, its clause, which of its lawful values are refused, and what these are.
+type Refused = (&'static str, &'static str, &'static str, fn(&str) -> bool, &'static str);
+
+#[rustfmt::skip]
+const REFUSED: [Refused; 22] = [
+    ("long-id-refused", "x-request-id", "header.x-request-id.format", |value| value.len() > 36, "more than 36 characters"),
+    ("short-id-refused", "x-request-id", "header.x-request-id.format", |value| value.len() < 8, "fewer than 8 characters"),
+    ("digits-refused", "x-request-id", "header.x-request-id.format", |value| value.bytes().all(|byte| byte.is_ascii_digit()), "digits alone"),
+    ("other-id-refused", "x-request-id", "header.x-request-id.format", |value| value.contains(['.', '_', ':', '/']), "points, lines and colons"),
+    ("blanks-refused", "x-request-id", "header.x-request-id.format", |value| value.contains(' '), "blanks"),
+    ("long-session-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.len() > 36, "more than 36 characters"),
+    ("short-session-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.len() < 8, "fewer than 8 characters"),
+    ("session-digits-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.bytes().all(|byte| byte.is_ascii_digit()), "digits alone"),
+    ("other-session-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.contains(['.', '_', ':', '/']), "points, lines and colons"),
+    ("session-blanks-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.contains(' '), "blanks"),
+    ("ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.contains(':'), "an IPv6 address"),
+    ("short-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.contains("::"), "an IPv6 address with zeros left out"),
+    ("mapped-ipv4-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.contains(':') && value.contains('.'), "an IPv4 address within an IPv6 one"),
+    ("capital-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.bytes().any(|byte| byte.is_ascii_uppercase()), "an IPv6 address in capitals"),
+    ("app-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| !value.to_ascii_lowercase().starts_with("http"), "the address of an app"),
+    ("query-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.contains('?'), "a query"),
+    ("fragment-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.contains('#'), "a fragment"),
+    ("http-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.starts_with("http:"), "an address without TLS"),
+    ("port-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.matches(':').count() > 1, "a port"),
+    ("percent-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.contains('%'), "percent-encoding"),
+    ("long-uri-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.len() > 255, "more than 255 characters"),
+    ("capital-uuid-refused", "psu-device-id", "header.psu-device-id.{}", |value| value.bytes().any(|byte| byte.is_ascii_uppercase()), "a UUID in capitals"),
+];
+
+/// Headers whose form can be unread, with the clause of that.
+const FORMS: [(Header, &str); 6] = [
+    (Header::PsuId, "header.psu-id.format"),
+    (Header::PsuDeviceId, "header.psu-device-id.format"),
+    (Header::PsuContext, "header.psu-context.format"),
+    (Header::PsuHttpMethod, "header.psu-http-method.format"),
+    (Header::XAcceptFix, "header.x-accept-fix.basket.other"),
+    (Header::TppSignatureCertificate, "header.tpp-signature-certificate.format"),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let fields = table::fields();
+    let mut operators: Vec<Operator<Field>> = presence();
+    operators.push(Operator::several("value-unknown", |row: &Field| {
+        let unknown = |value: &&'static str| {
+            let clause = value_clause(row);
+            made(row, &clause, (When::Is(value), Then::Refuse), &format!("does not know {value} in"))
+                .of(slug(value))
+        };
+        // On the basket the other names come with amount-as-string, never alone.
+        let is_alone = |value: &&&str| {
+            row.operation != Operation::Basket || row.name != "x-accept-fix" || **value == "amount-as-string"
+        };
+        row.words().iter().filter(is_alone).map(unknown).collect()
+    }));
+    operators.extend(REFUSED.map(|(name, header, clause, is_meant, what)| {
+        Operator::new(name, move |row: &Field| {
+            let clause = clause.replace("{}", row.operation.id());
+            let says = format!("refuses {what} in");
+            (row.name == header).then(|| made(row, &clause, (When::Text(is_meant), Then::Refuse), &says))
+        })
+    }));
+    let mut faults = apply(&operators, &fields, |row| (row.operation, row.name));
+    faults.extend(forms(&fields));
+    faults.extend(not_asked_beside(&fields));
+    faults
+}
+
+fn presence() -> Vec<Operator<Field>> {
+    let optional = |name, when: When, then: Then, says: &'static str| {
+        Operator::new(name, move |row: &Field| {
+            let is_asked = !row.is_required && !is_open(row.name, row.operation);
+            let clause = match then {
+                Then::Fail => "http.no-server-error".to_owned(),
+                _ => format!("header.{}.{}", row.name, row.operation),
+            };
+            is_asked.then(|| made(row, &clause, (when, then), says))
+        })
+    };
+    vec![
+        optional("header-demanded", When::Absent, Then::Refuse, "refuses a request without"),
+        optional("header-not-known", When::Present, Then::Refuse, "refuses a request with"),
+        optional("header-fails", When::Present, Then::Fail, "fails on a request with"),
+        Operator::new("header-absence-fails", |row: &Field| {
+            let of = (When::Absent, Then::Fail);
+            row.is_required.then(|| made(row, "http.no-server-error", of, "fails on a request without"))
+        }),
+        Operator::new("header-not-demanded", |row: &Field| {
+            let header = row.header.filter(|_| row.is_required)?;
+            let effect = Effect::Breach(Breach::HeaderNotRequired(header, row.operation));
+            let says = format!("{} accepts a request without {}.", title(row.operation), row.name);
+            Some(Made::new(required(row), effect, says))
+        }),
+    ]
+}
+
+/// Forms that one operation alone does not read, and lists of which letter case does not count there.
+fn forms(fields: &[Field]) -> Vec<Entry> {
+    let mut faults = Vec::new();
+    for row in fields {
+        let Some(header) = row.header else { continue };
+        let on = |clause: &str, what: &'static str, effect, says: &str| {
+            let name = format!("{clause}/{}-{}-{what}", row.operation, row.name);
+            let says = format!("{} {says} {}.", title(row.operation), row.name);
+            Entry::new(name, vec![effect], says).only(Beside::On(row.operation)).by(what)
+        };
+        for (_, clause) in FORMS.iter().filter(|(of, _)| *of == header) {
+            if header == Header::XAcceptFix && row.operation != Operation::Basket {
+                continue;
+            }
+            faults.push(on(
+                clause,
+                "form-not-read",
+                Effect::Breach(Breach::HeaderForm(header)),
+                "does not read",
+            ));
+        }
+        if matches!(header, Header::PsuContext | Header::PsuHttpMethod) {
+            let effect = Effect::Variance(Variance::AnyLetterCase(header));
+            faults.push(on("listed.case", "header-case-ignored", effect, "does not mind the letter case of"));
+        }
+    }
+    faults
+}
+
+/// Required headers that are not asked where a request has an optional one.
+fn not_asked_beside(fields: &[Field]) -> Vec<Entry> {
+    let mut faults = Vec::new();
+    for row in fields.iter().filter(|row| row.is_required) {
+        let Some(header) = row.header else { continue };
+        let others = fields.iter().filter(|other| other.operation == row.operation && !other.is_required);
+        for other in others.filter(|other| !(header == Header::PsuId && other.name == "x-psu-identity")) {
+            let name =
+                format!("{}/{}-{}-not-asked-beside-{}", required(row), row.operation, row.name, other.name);
+            let says = format!(
+                "{} accepts a request without {} if it has {}.",
+                title(row.operation),
+                row.name,
+                other.name
+            );
+            let entry = Entry::breach(name, Breach::HeaderNotRequired(header, row.operation), says);
+            faults.push(entry.only(Beside::Value(Place::Header(other.name))).by("header-not-asked-beside"));
+        }
+    }
+    faults
+}
+
+fn required(row: &Field) -> String {
+    format!("header.{}.{}", row.name, row.operation)
+}
+
+fn value_clause(row: &Field) -> String {
+    let (name, operation) = (row.name, row.operation);
+    let is_of_basket = operation == Operation::Basket;
+    match row.header {
+        Some(Header::XAcceptFix) if is_of_basket => "header.x-accept-fix.basket.value".to_owned(),
+        Some(Header::XAcceptFix | Header::PsuHttpMethod) => format!("header.{name}.format"),
+        _ => format!("header.{name}.{operation}"),
+    }
+}
+
+fn made(row: &Field, clause: &str, of: (When, Then), says: &str) -> Made {
+    let place = (row.operation, Place::Header(row.name));
+    Made::treats(clause, place, of, &format!("{says} {}", row.name))
+}

@@ -1,0 +1,61 @@
+//! Operators on query parameters, all of which are optional booleans.
+
+use super::table::{self, Parameter};
+use super::{Made, Operator, apply};
+use crate::fault::title;
+use crate::member::kebab_case;
+use crate::rules::{Breach, Effect, Entry, Place, Then, When};
+
+/// Texts that some languages and people take for a boolean, with a name.
+const BOOLEANS: [(&str, &str); 13] = [
+    ("capitals", "TRUE"),
+    ("capital", "True"),
+    ("false-in-capitals", "FALSE"),
+    ("one", "1"),
+    ("zero", "0"),
+    ("minus-one", "-1"),
+    ("yes", "yes"),
+    ("no", "no"),
+    ("on", "on"),
+    ("letter", "t"),
+    ("null", "null"),
+    ("empty", ""),
+    ("truth", "truth"),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let operators: Vec<Operator<Parameter>> = vec![
+        Operator::several("boolean-loosened", |row: &Parameter| {
+            let taken = |(name, text): &(&'static str, &'static str)| {
+                let effect = Effect::Breach(Breach::BooleanOf(row.name, text));
+                let says = format!("{} takes {text:?} for true in {}.", title(row.operation), row.name);
+                Made::new(format!("{}.type", clause(row)), effect, says).of(*name)
+            };
+            BOOLEANS.iter().map(taken).collect()
+        }),
+        Operator::new("parameter-not-known", |row: &Parameter| {
+            Some(made(row, clause(row), (When::Present, Then::Refuse), "refuses a request with"))
+        }),
+        Operator::new("parameter-demanded", |row: &Parameter| {
+            let clause = format!("{}.path", row.operation);
+            Some(made(row, clause, (When::Absent, Then::Refuse), "refuses a request without"))
+        }),
+        Operator::new("parameter-fails", |row: &Parameter| {
+            let of = (When::Present, Then::Fail);
+            Some(made(row, "http.no-server-error".to_owned(), of, "fails on a request with"))
+        }),
+        Operator::new("parameter-of-no-boolean-fails", |row: &Parameter| {
+            let of = (When::Text(|text| !matches!(text, "true" | "false")), Then::Fail);
+            Some(made(row, "http.no-server-error".to_owned(), of, "fails on what is no boolean in"))
+        }),
+    ];
+    apply(&operators, &table::parameters(), |row| (row.operation, row.name))
+}
+
+fn clause(row: &Parameter) -> String {
+    format!("{}.{}", row.operation, kebab_case(row.name))
+}
+
+fn made(row: &Parameter, clause: String, of: (When, Then), says: &str) -> Made {
+    Made::treats(clause, (row.operation, Place::Query(row.name)), of, &format!("{says} {}", row.name))
+}

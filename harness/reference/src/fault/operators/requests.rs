@@ -1,0 +1,97 @@
+//! Operators on the members of requests: presence, null, and JSON types.
+
+use serde_json::Value;
+
+use super::table::{self, Kind, Member, valid};
+use super::{Made, Operator, apply, clause};
+use crate::rules::{Entry, Place, Then, When};
+
+/// JSON types: the operators that take a value of them and that fail on it, and a word for them.
+const TYPES: [(&str, &str, char, &str); 5] = [
+    ("text-taken", "text-fails", 's', "a text"),
+    ("number-taken", "number-fails", 'n', "a number"),
+    ("boolean-taken", "boolean-fails", 'b', "a boolean"),
+    ("list-taken", "list-fails", 'a', "a list"),
+    ("object-taken", "object-fails", 'o', "an object"),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let mut operators = vec![
+        Operator::new("not-demanded", |row: &Member| {
+            let of = (When::Absent, Then::TakeFor(valid(row)));
+            row.is_required.then(|| made(row, clause::required(row), of, "accepts a request without"))
+        }),
+        Operator::new("demanded", |row: &Member| {
+            let clause = clause::optional(row).filter(|_| !row.is_required)?;
+            let when = row.parent().map_or(When::Absent, When::AbsentWith);
+            Some(made(row, clause, (when, Then::Refuse), "refuses a request without"))
+        }),
+        Operator::new("not-known", |row: &Member| {
+            let clause = clause::taken(row).filter(|_| !row.is_required)?;
+            Some(made(row, clause, (When::Present, Then::Refuse), "refuses a request with"))
+        }),
+        Operator::new("null-taken", |row: &Member| {
+            let (clause, then) = if row.is_required {
+                (clause::required(row), Then::TakeFor(valid(row)))
+            } else {
+                ("json.null.request".to_owned(), Then::Drop)
+            };
+            Some(made(row, clause, (When::Null, then), "takes null as"))
+        }),
+        Operator::new("null-fails", |row: &Member| Some(fails(row, When::Null, "fails on null as"))),
+        Operator::new("absence-fails", |row: &Member| {
+            row.is_required.then(|| fails(row, When::Absent, "fails on a request without"))
+        }),
+        Operator::new("length-fails", |row: &Member| {
+            Some(fails(row, When::Longer(row.most?), "fails on a longer"))
+        }),
+        Operator::new("emptiness-fails", |row: &Member| {
+            (row.kind.letter() == 's').then(|| fails(row, When::Is(""), "fails on an empty"))
+        }),
+    ];
+    for (taken, failing, letter, words) in TYPES {
+        let is_other = move |row: &Member| row.kind.letter() != letter;
+        operators.push(Operator::new(taken, move |row: &Member| {
+            let of = (When::Type(letter), Then::TakeFor(valid(row)));
+            let says = format!("accepts {words} as");
+            is_other(row).then(|| made(row, clause::of_type(row), of, &says))
+        }));
+        operators.push(Operator::new(failing, move |row: &Member| {
+            is_other(row).then(|| fails(row, When::Type(letter), &format!("fails on {words} as")))
+        }));
+    }
+    operators.extend(of_items());
+    apply(&operators, &table::requests(), |row| (row.operation, row.pointer))
+}
+
+/// Lists of which not every item is looked at.
+fn of_items() -> Vec<Operator<Member>> {
+    let first: fn(&Value) -> bool =
+        |list| list.as_array().is_some_and(|items| items.len() > 1 && is_mixed(&items[1..]));
+    let last: fn(&Value) -> bool =
+        |list| list.as_array().is_some_and(|items| items.len() > 1 && is_mixed(&items[..items.len() - 1]));
+    let operator = |name, when: fn(&Value) -> bool, says: &'static str| {
+        Operator::new(name, move |row: &Member| {
+            let of = (When::Value(when), Then::TakeFor(valid(row)));
+            (row.kind == Kind::List).then(|| made(row, clause::of_type(row), of, says))
+        })
+    };
+    vec![
+        operator("only-first-item-typed", first, "looks at the JSON type of the first item alone of"),
+        operator("only-last-item-typed", last, "looks at the JSON type of the last item alone of"),
+    ]
+}
+
+/// Whether one of these is an object or null, which no list of the document holds.
+fn is_mixed(items: &[Value]) -> bool {
+    items.iter().any(|item| item.is_object() || item.is_null())
+}
+
+pub(super) fn made(row: &Member, clause: String, of: (When, Then), says: &str) -> Made {
+    let member = row.pointer[1..].replace('/', " ");
+    Made::treats(clause, (row.operation, Place::Body(row.pointer)), of, &format!("{says} {member}"))
+}
+
+pub(super) fn fails(row: &Member, when: When, says: &str) -> Made {
+    made(row, "http.no-server-error".to_owned(), (when, Then::Fail), says)
+}

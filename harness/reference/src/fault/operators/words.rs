@@ -1,0 +1,179 @@
+//! Operators on closed lists: one word less, one more, and texts that are only like a word; and on numbers that
+//! stand for days, months and payments.
+
+use super::requests::{fails, made};
+use super::table::{self, Kind, Member, valid};
+use super::{Made, Operator, apply, clause, slug};
+use crate::fault::lists;
+use crate::operation::Operation;
+use crate::rules::{Entry, Likeness, Then, When};
+
+/// Ways in which a text is like a word of a list.
+const LIKE: [(&str, Likeness, &str); 7] = [
+    ("case-ignored", Likeness::LetterCase, "in whatever letters"),
+    ("trimmed", Likeness::Blanks, "with blanks around it"),
+    ("beginning-compared", Likeness::Beginning, "with more after it"),
+    ("end-compared", Likeness::End, "with more before it"),
+    ("inside-looked-for", Likeness::Inside, "with more around it"),
+    ("abbreviated", Likeness::Part, "as far as it goes"),
+    ("one-letter-off", Likeness::OneLetter, "with one letter that is another"),
+];
+
+/// Words that are in other lists: those of a newer or an older edition, those of the whole standard, and those
+/// that people say. The first word of the document's list tells which list it is.
+const BESIDES: [(&str, &[&str]); 6] = [
+    (
+        "AED",
+        &[
+            "BYN", "MRU", "STN", "VES", "VED", "ZWG", "SLE", "XCG", "SSP", "CHE", "CHW", "CLF", "COU", "MXV",
+            "USN", "UYI", "UYW", "BOV", "XAU", "XAG", "XTS", "XXX", "DEM", "ITL", "XBT",
+        ],
+    ),
+    ("AF", &["XK", "UK", "EU", "AN", "AC", "CS", "EA", "IC", "SU", "TA", "TP", "UN", "XX", "YU", "ZZ"]),
+    ("INVS", &["GDDS", "CBFF", "DIVI", "HEDG", "INTE", "OTHE", "RENT", "SCVE", "TRAD", "BONU"]),
+    ("14", &["00", "01", "10", "11", "12", "13", "15", "16", "20", "21", "25", "27", "28", "30", "32", "40"]),
+    ("Daily", &["Yearly", "Biweekly", "Fortnightly", "TwiceAMonth", "Bimonthly", "Once", "Never", "YEAR"]),
+    ("following", &["none", "nearest", "modifiedFollowing", "previous", "FollowingOrPreceeding"]),
+];
+
+pub(super) fn faults() -> Vec<Entry> {
+    let rows: Vec<Member> = table::requests().into_iter().filter(|row| row.kind == Kind::Word).collect();
+    let mut operators = vec![
+        Operator::several("one-more", |row: &Member| besides(row)),
+        Operator::new("only-first-word", |row: &Member| {
+            Some(unknown(row, &row.words[1..], "knows the first value alone of"))
+        }),
+        Operator::new("only-last-word", |row: &Member| {
+            Some(unknown(row, &row.words[..row.words.len() - 1], "knows the last value alone of"))
+        }),
+        Operator::new("first-half-unknown", |row: &Member| {
+            Some(unknown(
+                row,
+                &row.words[..row.words.len() / 2],
+                "does not know the first half of the values of",
+            ))
+        }),
+        Operator::new("second-half-unknown", |row: &Member| {
+            Some(unknown(
+                row,
+                &row.words[row.words.len() / 2..],
+                "does not know the second half of the values of",
+            ))
+        }),
+        Operator::new("empty-taken", |row: &Member| {
+            let of = (When::Is(""), Then::TakeFor(valid(row)));
+            Some(made(row, clause::unlisted(row), of, "takes an empty text for a value of"))
+        }),
+        Operator::new("unlisted-fails", |row: &Member| {
+            let when = When::Like(Likeness::OneLetter, row.words);
+            Some(fails(row, when, "fails on a value that is one letter off a value of"))
+        }),
+    ];
+    operators.extend(LIKE.map(|(name, likeness, how)| {
+        Operator::new(name, move |row: &Member| {
+            let is_case = likeness == Likeness::LetterCase;
+            // Digits have no letter case.
+            let has_letters =
+                row.words.iter().any(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic()));
+            let clause = if is_case { clause::case(row) } else { clause::unlisted(row) };
+            let of = (When::Like(likeness, row.words), Then::TakeFor(valid(row)));
+            (has_letters || !is_case)
+                .then(|| made(row, clause, of, &format!("takes a value {how} for one of")))
+        })
+    }));
+    let mut faults = apply(&operators, &rows, |row| (row.operation, row.pointer));
+    faults.extend(lists::one_less().into_iter().map(|entry| entry.by("one-less")));
+    faults.extend(apply(&of_numbers(), &table::requests(), |row| (row.operation, row.pointer)));
+    faults
+}
+
+fn besides(row: &Member) -> Vec<Made> {
+    let of = |(first, _): &&(&str, &[&str])| row.words.first() == Some(first);
+    let more = BESIDES.iter().find(of).map(|(_, more)| *more).unwrap_or_default();
+    let made = |word: &&'static str| {
+        let of = (When::Is(word), Then::TakeFor(valid(row)));
+        made(row, clause::unlisted(row), of, &format!("takes {word} as")).of(slug(word))
+    };
+    more.iter().map(made).collect()
+}
+
+fn unknown(row: &Member, words: &'static [&'static str], says: &str) -> Made {
+    made(row, clause::listed(row), (When::Among(words), Then::Refuse), says)
+}
+
+/// Days, months, and how many payments a basket may have.
+fn of_numbers() -> Vec<Operator<Member>> {
+    vec![
+        Operator::several("day-unknown", |row: &Member| {
+            let days = Some(1..=31).filter(|_| row.name() == "dayOfExecution").into_iter().flatten();
+            let unknown = |day: usize| {
+                let clause = if day > 28 { "periodic.day.end-of-month" } else { "periodic.day" };
+                let word: &'static str = day.to_string().leak();
+                made(row, clause.to_owned(), (When::Is(word), Then::Refuse), &format!("refuses {day} as"))
+                    .of(word)
+            };
+            days.map(unknown).collect()
+        }),
+        Operator::several("day-taken", |row: &Member| {
+            let days = Some(32..=40).filter(|_| row.name() == "dayOfExecution").into_iter().flatten();
+            let more = |day: usize| {
+                let word: &'static str = day.to_string().leak();
+                let of = (When::Is(word), Then::TakeFor(valid(row)));
+                made(row, "periodic.day.impossible".to_owned(), of, &format!("takes {day} as")).of(word)
+            };
+            days.map(more).collect()
+        }),
+        Operator::several("month-unknown", |row: &Member| {
+            let months = Some(1..=11).filter(|_| row.name() == "monthsOfExecution").into_iter().flatten();
+            let unknown = |month: i64| {
+                let of = (When::Has(month, 1), Then::Refuse);
+                made(row, "periodic.months".to_owned(), of, &format!("refuses month {month} in"))
+                    .of(month.to_string())
+            };
+            months.map(unknown).collect()
+        }),
+        Operator::several("month-taken", |row: &Member| {
+            let months: &[i64] =
+                if row.name() == "monthsOfExecution" { &[-12, -1, 0, 13, 14, 24, 99, 100] } else { &[] };
+            let taken = |month: &i64| {
+                let of = (When::Has(*month, 1), Then::TakeFor(valid(row)));
+                made(row, "periodic.months.range".to_owned(), of, &format!("takes month {month} in"))
+                    .of(slug(&month.to_string().replace('-', "minus")))
+            };
+            months.iter().map(taken).collect()
+        }),
+        Operator::several("month-twice", |row: &Member| {
+            let months = Some(1..=11).filter(|_| row.name() == "monthsOfExecution").into_iter().flatten();
+            let twice = |month: i64| {
+                let of = (When::Has(month, 2), Then::TakeFor(valid(row)));
+                made(
+                    row,
+                    "periodic.months.duplicate".to_owned(),
+                    of,
+                    &format!("takes month {month} twice in"),
+                )
+                .of(month.to_string())
+            };
+            months.map(twice).collect()
+        }),
+        Operator::several("count-refused", |row: &Member| {
+            let counts = Some(2..=9).filter(|_| row.operation == Operation::Basket).into_iter().flatten();
+            let refused = |count: usize| {
+                let of = (When::Items(count), Then::Refuse);
+                made(row, "basket.body".to_owned(), of, &format!("refuses {count} items of"))
+                    .of(count.to_string())
+            };
+            counts.map(refused).collect()
+        }),
+        Operator::several("count-taken", |row: &Member| {
+            let counts: &[usize] =
+                if row.operation == Operation::Basket { &[11, 12, 15, 16, 20, 50, 100] } else { &[] };
+            let taken = |count: &usize| {
+                let of = (When::Items(*count), Then::TakeFor(valid(row)));
+                made(row, "basket.payment-ids.limit".to_owned(), of, &format!("takes {count} items of"))
+                    .of(count.to_string())
+            };
+            counts.iter().map(taken).collect()
+        }),
+    ]
+}

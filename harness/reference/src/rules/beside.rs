@@ -1,0 +1,106 @@
+//! What else has to be so of a request for a fault to be there.
+
+use axum::http::Uri;
+use serde_json::Value;
+
+use super::Place;
+use crate::header::fields::Fields;
+use crate::operation::Operation;
+
+/// What a request has besides its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    pub(crate) fields: Fields<'a>,
+    pub(crate) uri: &'a Uri,
+    /// How many requests came before it on its connection; 0 without one.
+    pub(crate) turn: usize,
+}
+
+/// What else is so where a bank breaks a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// There is a value at another place.
+    Value(Place),
+    /// A header field has this value.
+    Is(&'static str, &'static str),
+    /// The request has this turn on its connection.
+    Turn(Turn),
+    /// It is one of this operation.
+    On(Operation),
+    /// It is one of about every second, told apart by X-Request-ID: what is sent again with the same id is
+    /// treated in the same way.
+    AtTimes,
+}
+
+/// Which requests of a connection are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The first one.
+    First,
+    /// Those after so many.
+    After(usize),
+}
+
+impl Beside {
+    /// Whether it is so of a request.
+    pub(super) fn is_so(self, operation: Operation, head: Head<'_>, body: &[u8]) -> bool {
+        match self {
+            Self::Value(place) => {
+                let is_of_body = matches!(place, Place::Body(_));
+                let body = is_of_body.then(|| serde_json::from_slice(body).ok()).flatten();
+                place.has_value(head.fields, head.uri, &body.unwrap_or(Value::Null))
+            }
+            Self::Is(name, value) => head.fields.bytes(name).is_some_and(|found| found == value.as_bytes()),
+            Self::Turn(Turn::First) => head.turn == 0,
+            Self::Turn(Turn::After(count)) => head.turn >= count,
+            Self::On(own) => own == operation,
+            Self::AtTimes => {
+                let id = head.fields.bytes("x-request-id").unwrap_or_default();
+                id.iter().map(|byte| byte.count_ones()).sum::<u32>() % 2 == 0
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_place_has_a_value_or_none() {
+        let (mut headers, uri) = (HeaderMap::new(), "/v1?flag=true".parse().unwrap());
+        headers.insert("psu-context", "PRIVATE".parse().unwrap());
+        let has = |place: Place| place.has_value(Fields(&headers), &uri, &json!({ "a": { "b": null } }));
+        assert!(has(Place::Header("psu-context")) && has(Place::Query("flag")) && has(Place::Body("/a/b")));
+        assert!(!has(Place::Header("date")) && !has(Place::Query("a")) && !has(Place::Body("/b")));
+    }
+
+    #[test]
+    fn something_else_is_so_of_a_request_or_not() {
+        let (mut headers, uri) = (HeaderMap::new(), "/v1".parse().unwrap());
+        headers.insert("psu-context", "PRIVATE".parse().unwrap());
+        headers.insert("x-request-id", "1".parse().unwrap());
+        let head = Head { fields: Fields(&headers), uri: &uri, turn: 1 };
+        let is_so = |beside: Beside| beside.is_so(Operation::Ncbct, head, br#"{ "a": 1 }"#);
+        for beside in [
+            Beside::Value(Place::Body("/a")),
+            Beside::Is("psu-context", "PRIVATE"),
+            Beside::Turn(Turn::After(1)),
+            Beside::On(Operation::Ncbct),
+        ] {
+            assert!(is_so(beside), "{beside:?}");
+        }
+        for beside in [
+            Beside::Value(Place::Body("/b")),
+            Beside::Is("psu-context", "CORPORATE"),
+            Beside::Turn(Turn::First),
+            Beside::On(Operation::Periodic),
+            Beside::AtTimes,
+        ] {
+            assert!(!is_so(beside), "{beside:?}");
+        }
+    }
+}

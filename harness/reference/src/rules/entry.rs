@@ -1,0 +1,91 @@
+//! What the lists of faults and variations hold, and how one is found in them.
+
+use super::{Alteration, Beside, Breach, Effect, Treatment};
+use crate::declaration::Declaration;
+
+/// A fault or a variation as its subject's file declares it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// `<clause>/<what is special>`.
+    pub(crate) name: String,
+    /// One sentence about what the bank then does.
+    pub(crate) says: String,
+    pub(crate) effects: Vec<Effect>,
+    /// What else has to be so of a request for the effects to be there.
+    pub(crate) beside: Option<Beside>,
+    /// The operator that made it of a row of the bank's tables; none where somebody wrote it.
+    pub(crate) operator: Option<&'static str>,
+    /// What a target profile declares for such a bank.
+    pub(crate) declares: &'static [Declaration],
+}
+
+impl Entry {
+    pub(crate) fn new(name: impl Into<String>, effects: Vec<Effect>, says: impl Into<String>) -> Self {
+        Self { name: name.into(), says: says.into(), effects, beside: None, operator: None, declares: &[] }
+    }
+
+    pub(crate) fn breach(name: impl Into<String>, breach: Breach, says: impl Into<String>) -> Self {
+        Self::new(name, vec![Effect::Breach(breach)], says)
+    }
+
+    pub(crate) fn treats(name: impl Into<String>, treatment: Treatment, says: impl Into<String>) -> Self {
+        Self::new(name, vec![Effect::Treats(treatment)], says)
+    }
+
+    pub(crate) fn alters(name: impl Into<String>, alteration: Alteration, says: impl Into<String>) -> Self {
+        Self::new(name, vec![Effect::Alters(alteration)], says)
+    }
+
+    /// The same where this is so as well, and nowhere else.
+    pub(crate) fn only(self, beside: Beside) -> Self {
+        Self { beside: Some(beside), ..self }
+    }
+
+    /// The same as this operator makes it.
+    pub(crate) fn by(self, operator: &'static str) -> Self {
+        Self { operator: Some(operator), ..self }
+    }
+
+    /// The clause that the name begins with.
+    pub(crate) fn clause(&self) -> &str {
+        self.name.split_once('/').map_or(self.name.as_str(), |(clause, _)| clause)
+    }
+
+    /// The entry of this name in a list of faults or variations, which `kind` says.
+    pub(crate) fn find(
+        list: &'static [Self],
+        kind: &'static str,
+        name: &str,
+    ) -> Result<&'static Self, UnknownName> {
+        list.iter().find(|entry| entry.name == name).ok_or_else(|| UnknownName {
+            kind,
+            name: name.to_owned(),
+            near: near(name, list.iter().map(|entry| entry.name.as_str())),
+        })
+    }
+}
+
+/// A name that no fault, variation or style has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the name of a {kind}, found {name:?}{}", suggestion(*near))]
+pub struct UnknownName {
+    /// `fault`, `variation` or `style`.
+    pub kind: &'static str,
+    /// The name that was asked for.
+    pub name: String,
+    /// The name that is nearest, if one is near.
+    pub near: Option<&'static str>,
+}
+
+/// The candidate most like `name`, if it is like it at all.
+pub(crate) fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    candidates
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+fn suggestion(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}
