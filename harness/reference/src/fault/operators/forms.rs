@@ -10,8 +10,7 @@ use crate::rules::{Entry, Then, When};
 /// A name, which texts are meant, and what they are.
 type Form = (&'static str, fn(&str) -> bool, &'static str);
 
-/// What is no date for the document, and its clause: that of the member, or `date.form` for forms that ISO 8601 has
-/// besides.
+/// What is no date for the document.
 const LOOSENED: [Form; 16] = [
     ("date-with-slashes", |text| is_day(text, "/"), "2030/03/01"),
     ("date-with-points", |text| is_day(text, "."), "2030.03.01"),
@@ -44,7 +43,9 @@ pub(super) fn faults() -> Vec<Entry> {
     operators.extend(LOOSENED.map(|(name, is_meant, what)| {
         Operator::new(name, move |row: &Member| {
             let of = (When::Text(is_meant), Then::TakeFor(valid(row)));
-            Some(made(row, clause::format(row), of, &format!("takes {what} as")))
+            let is_near = ["date-blank-before", "date-blank-after", "date-month-alone"].contains(&name);
+            let clause = if is_near { "date.form".to_owned() } else { clause::format(row) };
+            Some(made(row, clause, of, &format!("takes {what} as")))
         })
     }));
     operators.extend(TIGHTENED.map(|(name, is_meant, what)| {
