@@ -69,7 +69,9 @@ impl Findings {
             let (clauses, mut conditions): (Vec<String>, Vec<Map<String, Value>>) =
                 self.broken.into_iter().unzip();
             // Which of several rules a bank names is its own.
-            let mut conditions = if clauses.len() == 1 { conditions.swap_remove(0) } else { Map::new() };
+            // It may as well refuse what only a reading accepts.
+            let is_alone = clauses.len() == 1 && self.accepted.is_empty();
+            let mut conditions = if is_alone { conditions.swap_remove(0) } else { Map::new() };
             if self.nothing_created {
                 conditions.insert("nothing-created".to_owned(), true.into());
             }
@@ -79,6 +81,9 @@ impl Findings {
         match (self.open.into_iter().next(), choices.next(), choices.next()) {
             (Some(why), ..) => Due::Open(why),
             (None, None, _) => Due::Accepted { clauses: self.accepted },
+            (None, Some(_), None) if !self.accepted.is_empty() => {
+                Due::Open("a choice of the bank beside what only a reading accepts".to_owned())
+            }
             (None, Some(choice), None) => choice,
             (None, Some(_), Some(_)) => Due::Open("several choices of the bank".to_owned()),
         }
