@@ -24,7 +24,8 @@ impl Parts {
     /// before it.
     pub(crate) fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
         let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
-        self.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared)
+        let is_expected = |clause: &str| self.is_expected(clause);
+        self.requests.judge(&request.view(&signing), &plain.view(&as_usual), prepared, &is_expected)
     }
 
     /// Whether a clause is only the plain reading, which has others.

@@ -110,9 +110,15 @@ impl RequestRules {
             .chain(self.signing.clauses())
     }
 
-    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
-    /// before it.
-    pub fn judge(&self, request: &View<'_>, plain: &View<'_>, prepared: &Prepared) -> Due {
+    /// What a request must come to. `plain` is the plain request of its operation, `prepared` what is made before
+    /// it, and `is_expected` says whether a clause is only the plain reading, which has others.
+    pub fn judge(
+        &self,
+        request: &View<'_>,
+        plain: &View<'_>,
+        prepared: &Prepared,
+        is_expected: &dyn Fn(&str) -> bool,
+    ) -> Due {
         let Some(operation) = self.operations.get(request.operation) else {
             return Due::Open("an operation without rules".to_owned());
         };
@@ -126,7 +132,7 @@ impl RequestRules {
         }
         findings.add(self.signing.judge(request, operation.is_signed), self.makes_nothing("signing"));
         findings.add(operation.rules.iter().find_map(|rule| rule.applied(&scope, "")), false);
-        findings.due()
+        findings.due(is_expected)
     }
 
     fn makes_nothing(&self, at: &str) -> bool {

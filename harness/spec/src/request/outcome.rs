@@ -64,13 +64,15 @@ impl Findings {
         }
     }
 
-    pub(super) fn due(self) -> Due {
+    /// What the request must come to. A bank may refuse what only a reading accepts, which `is_expected` says of the
+    /// clause that accepts it; which status that has, and whether a choice was made, is then not to be told.
+    pub(super) fn due(self, is_expected: &dyn Fn(&str) -> bool) -> Due {
+        let is_firm = !self.accepted.iter().any(|clause| is_expected(clause));
         if !self.broken.is_empty() {
             let (clauses, mut conditions): (Vec<String>, Vec<Map<String, Value>>) =
                 self.broken.into_iter().unzip();
             // Which of several rules a bank names is its own.
-            // It may as well refuse what only a reading accepts.
-            let is_alone = clauses.len() == 1 && self.accepted.is_empty();
+            let is_alone = clauses.len() == 1 && is_firm;
             let mut conditions = if is_alone { conditions.swap_remove(0) } else { Map::new() };
             if self.nothing_created {
                 conditions.insert("nothing-created".to_owned(), true.into());
@@ -81,7 +83,7 @@ impl Findings {
         match (self.open.into_iter().next(), choices.next(), choices.next()) {
             (Some(why), ..) => Due::Open(why),
             (None, None, _) => Due::Accepted { clauses: self.accepted },
-            (None, Some(_), None) if !self.accepted.is_empty() => {
+            (None, Some(_), None) if !is_firm => {
                 Due::Open("a choice of the bank beside what only a reading accepts".to_owned())
             }
             (None, Some(choice), None) => choice,

@@ -109,6 +109,17 @@ fn due(body: &Value, headers: &[(&str, &str)], signing: &Value) -> Due {
 }
 
 fn due_by(rules: &RequestRules, body: &Value, headers: &[(&str, &str)], signing: &Value) -> Due {
+    due_with(rules, body, headers, signing, &|_| false)
+}
+
+/// The same, where some clauses are only expected.
+fn due_with(
+    rules: &RequestRules,
+    body: &Value,
+    headers: &[(&str, &str)],
+    signing: &Value,
+    is_expected: &dyn Fn(&str) -> bool,
+) -> Due {
     let (as_usual, plain_headers, plain_body) = (Map::new(), [("X-Id".to_owned(), json!("1"))], plain_body());
     let headers: Vec<(String, Value)> =
         headers.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
@@ -119,7 +130,7 @@ fn due_by(rules: &RequestRules, body: &Value, headers: &[(&str, &str)], signing:
         ("other".to_owned(), ("get".to_owned(), 1)),
     ]);
     let plain = view("post", &plain_headers, &plain_body, &as_usual);
-    rules.judge(&view("post", &headers, body, &signing), &plain, &prepared)
+    rules.judge(&view("post", &headers, body, &signing), &plain, &prepared, is_expected)
 }
 
 fn of_body(mut body: Value) -> String {
@@ -143,6 +154,21 @@ fn said(due: &Due) -> String {
         Due::Choice { clause, .. } => format!("choice {clause}"),
         Due::Open(why) => format!("open {why}"),
     }
+}
+
+#[test]
+fn beside_what_only_a_reading_accepts_neither_a_status_nor_a_choice_can_be_told() {
+    let rules = load(SMALL).unwrap();
+    let came = |body: Value, expected: &str| {
+        let is_expected = |clause: &str| clause == expected;
+        said(&due_with(&rules, &body, &[("X-Id", "1")], &json!({"wrap": "never"}), &is_expected))
+    };
+    let too_large = json!({"title": "abc", "size": "101"});
+    assert_eq!(came(too_large.clone(), ""), r#"refused post.size.most {"status":400}"#);
+    assert_eq!(came(too_large, "signing.bare"), "refused post.size.most");
+    let red = json!({"title": "abc", "size": "101", "colour": "red"});
+    assert_eq!(came(red.clone(), ""), "choice post.size.red");
+    assert!(came(red, "signing.bare").starts_with("open a choice of the bank"));
 }
 
 #[test]
