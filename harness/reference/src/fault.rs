@@ -85,8 +85,10 @@ impl FromStr for Fault {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let others = INTERACTIONS.iter().chain(DERIVED.iter()).find(|entry| entry.name == name);
-        others.map_or_else(|| Entry::find(&FAULTS, "fault", name), Ok).map(Self)
+        // The derived ones are many, and made when they are first asked for.
+        let found = Entry::find(&FAULTS, "fault", name);
+        let others = || INTERACTIONS.iter().chain(DERIVED.iter()).find(|entry| entry.name == name);
+        found.or_else(|unknown| others().ok_or(unknown)).map(Self)
     }
 }
 

@@ -22,6 +22,8 @@ use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
 
 pub(crate) use alteration::{Alteration, Change};
+#[cfg(test)]
+pub(crate) use beside::is_of_every_second;
 pub(crate) use beside::{Beside, Head, Turn};
 pub(crate) use breach::{
     Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach, Narrowness,

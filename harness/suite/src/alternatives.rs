@@ -8,7 +8,7 @@ use xs2aspec_spec::request::{Due, Edit, Form};
 use crate::{
     case::Case,
     combination::{AppliedForm, Combination},
-    forms::moved,
+    forms::alone,
     parts::Parts,
 };
 
@@ -32,14 +32,11 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let mut forms = Vec::new();
     for form in parts.requests.forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form)) {
-        let mut combination = Combination::plain(operation);
-        combination.add(moved(operation, form));
-        let rank = match combination.case(parts) {
-            Some((case, Due::Accepted { .. })) => Some((false, case)),
-            Some((case, Due::Open(_))) => Some((true, case)),
-            _ => None,
-        };
-        let Some((is_open, case)) = rank else { continue };
+        let Some((case, due)) = alone(operation, form, parts) else { continue };
+        let is_open = matches!(due, Due::Open(_));
+        if !is_open && !matches!(due, Due::Accepted { .. }) {
+            continue;
+        }
         let number = times.entry(&form.place).or_default();
         forms.push(((*number, is_open), Alternative { place: form.place.clone(), case }));
         *number += 1;

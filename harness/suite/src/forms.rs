@@ -29,11 +29,7 @@ impl FormCases {
         let forms =
             requests.operations().flat_map(|name| requests.forms(name).iter().map(move |form| (name, form)));
         let forms: Vec<(&str, &Form)> = forms.collect();
-        let drawn = in_parallel(&forms, |(operation, form)| {
-            let mut combination = Combination::plain(operation);
-            combination.add(moved(operation, form));
-            combination.case(parts)
-        });
+        let drawn = in_parallel(&forms, |(operation, form)| alone(operation, form, parts));
         let mut all: BTreeMap<&str, Self> =
             requests.operations().map(|name| (name, Self::default())).collect();
         for ((operation, form), drawn) in forms.into_iter().zip(drawn) {
@@ -48,6 +44,13 @@ impl FormCases {
     pub(crate) fn number(&self, form: &(String, String)) -> Option<usize> {
         self.numbers.get(form).copied()
     }
+}
+
+/// The plain request with this form and no other, and what must become of it.
+pub(crate) fn alone(operation: &str, form: &Form, parts: &Parts) -> Option<(Case, Due)> {
+    let mut combination = Combination::plain(operation);
+    combination.add(moved(operation, form));
+    combination.case(parts)
 }
 
 /// What a form does, the same each time.

@@ -88,7 +88,8 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
     session.limit_exchanges(budget.drawing);
-    let session = Arc::new(session);
+    // Nothing is drawn of an operation whose plain request is refused, whatever else would be accepted.
+    let session = Arc::new(session.without_alternatives());
     let operations: BTreeSet<&str> = suite.requests().operations().collect();
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     let plain: Vec<&Case> = suite

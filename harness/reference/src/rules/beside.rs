@@ -54,12 +54,14 @@ impl Beside {
             Self::Turn(Turn::First) => head.turn == 0,
             Self::Turn(Turn::After(count)) => head.turn >= count,
             Self::On(own) => own == operation,
-            Self::AtTimes => {
-                let id = head.fields.bytes("x-request-id").unwrap_or_default();
-                id.iter().map(|byte| byte.count_ones()).sum::<u32>() % 2 == 0
-            }
+            Self::AtTimes => is_of_every_second(&head.fields.bytes("x-request-id").unwrap_or_default()),
         }
     }
+}
+
+/// Whether a request is one of about every second, by its X-Request-ID.
+pub(crate) fn is_of_every_second(id: &[u8]) -> bool {
+    id.iter().map(|byte| byte.count_ones()).sum::<u32>() % 2 == 0
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ impl Session {
         status: u16,
         trail: &mut Trail,
     ) -> Option<Culprit> {
-        if !self.transport.is_shown() {
+        if !self.asks_otherwise || !self.transport.is_shown() {
             return None;
         }
         for (number, other) in self.suite.alternatives(&plain.request.operation).into_iter().enumerate() {

@@ -90,6 +90,7 @@ impl Session {
             request_signer,
             transport: Transport::Live(Box::new(live)),
             running: None,
+            asks_otherwise: true,
             started: BTreeMap::new(),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),
@@ -107,6 +108,12 @@ impl Session {
     #[must_use]
     pub fn with_running_clock(self) -> Self {
         Self { running: Some(Instant::now()), ..self }
+    }
+
+    /// Leaves it at the plain requests where they are refused: no other lawful ones are asked in their place.
+    #[must_use]
+    pub fn without_alternatives(self) -> Self {
+        Self { asks_otherwise: false, ..self }
     }
 
     /// Notes what could make a payment before it is sent.

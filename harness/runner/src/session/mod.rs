@@ -104,6 +104,8 @@ pub struct Session {
     now: DateTime<Utc>,
     /// Since when the clock runs, where it does.
     running: Option<Instant>,
+    /// Whether other lawful requests are asked in place of a plain one that is refused.
+    asks_otherwise: bool,
     transport: Transport,
     masker: Masker,
     levels: Levels,

@@ -1,9 +1,12 @@
 //! Operators on the faults that somebody wrote: a rule that is broken in some requests alone.
 
-use crate::fault::{header::FREE, title};
+use super::table;
+use crate::fault::title;
 use crate::header::{Header, parts};
 use crate::operation::Operation;
-use crate::rules::{Beside, Breach, DigestBreach, Effect, Entry, Place, SignatureBreach, Then, Treatment};
+use crate::rules::{
+    Alteration, Beside, Breach, DigestBreach, Effect, Entry, Place, SignatureBreach, Then, Treatment,
+};
 
 /// Members that a payment may have, with the operations that have them.
 const MEMBERS: [(&str, &[Operation]); 13] = [
@@ -41,12 +44,10 @@ fn in_fewer_requests(entry: &Entry) -> Vec<Entry> {
             faults.push(at_times(entry, treatment.operation));
             faults
         }
-        [Effect::Alters(alteration)] => {
-            let mut faults = in_contexts(entry, alteration.operation);
-            faults.push(at_times(entry, alteration.operation));
-            faults
-        }
-        [Effect::Breach(Breach::HeaderNotRequired(_, operation))] => {
+        [
+            Effect::Alters(Alteration { operation, .. })
+            | Effect::Breach(Breach::HeaderNotRequired(_, operation)),
+        ] => {
             let mut faults = in_contexts(entry, *operation);
             faults.push(at_times(entry, *operation));
             faults
@@ -126,14 +127,13 @@ fn has(operation: Operation, name: &str) -> bool {
 
 /// What a request of an operation may have and need not.
 fn places(operation: Operation) -> Vec<Place> {
-    let rows = parts(operation).filter(|(_, is_required)| !is_required);
-    let rows = rows.map(|(header, _)| Place::Header(header.name()));
-    let free = FREE.iter().filter(|(_, operations)| operations.contains(&operation));
-    let free = free.map(|(name, _)| Place::Header(name));
+    let fields = table::fields().into_iter();
+    let fields = fields.filter(|field| field.operation == operation && !field.is_required);
+    let fields = fields.map(|field| Place::Header(field.name));
     let members = MEMBERS.iter().filter(|(_, operations)| operations.contains(&operation));
     let members = members.map(|(pointer, _)| Place::Body(pointer));
     let query = operation.creates_payment().then_some(Place::Query("allowLogicalDuplicate"));
-    rows.chain(free).chain(members).chain(query).collect()
+    fields.chain(members).chain(query).collect()
 }
 
 fn kebab(place: Place) -> String {

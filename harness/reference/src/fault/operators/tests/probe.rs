@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::super::table;
 use crate::operation::Operation;
+use crate::rules::is_of_every_second;
 use crate::seed::{CORPORATE_ID, PRIVATE_PSU};
 use crate::test_certificate::{ISSUER, SERIAL, Signer, signer};
 
@@ -171,7 +172,10 @@ fn value(name: &str) -> String {
         "x-accept-fix" => "amount-as-string",
         // An id by which the request is one of every second.
         "x-request-id" => {
-            return (0..9).map(|n| format!("probe-{n}")).find(|id| is_of_every_second(id)).unwrap();
+            return (0..9)
+                .map(|n| format!("probe-{n}"))
+                .find(|id| is_of_every_second(id.as_bytes()))
+                .unwrap();
         }
         "tpp-session-id" => "session-1",
         "tpp-redirect-uri" => "https://tpp.example/back",
@@ -186,10 +190,6 @@ fn value(name: &str) -> String {
         _ => "x",
     };
     value.to_owned()
-}
-
-fn is_of_every_second(id: &str) -> bool {
-    id.bytes().map(u8::count_ones).sum::<u32>() % 2 == 0
 }
 
 /// Bodies of an operation that a bank which keeps the document accepts, the richest first.
