@@ -30,6 +30,10 @@ pub enum Due {
     Open(String),
 }
 
+/// Conditions of a refusal that allow a bank more, beside those that demand something of it. They hold for a request
+/// that breaks other rules as well.
+const ALLOWS: [&str; 2] = ["or-rejected", "quota"];
+
 /// What a rule decides of the place where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -73,7 +77,12 @@ impl Findings {
                 self.broken.into_iter().unzip();
             // Which of several rules a bank names is its own.
             let is_alone = clauses.len() == 1 && is_firm;
-            let mut conditions = if is_alone { conditions.swap_remove(0) } else { Map::new() };
+            let mut conditions = if is_alone {
+                conditions.swap_remove(0)
+            } else {
+                let allowed = |(condition, _): &(String, Value)| ALLOWS.contains(&condition.as_str());
+                conditions.into_iter().flatten().filter(allowed).collect()
+            };
             if self.nothing_created {
                 conditions.insert("nothing-created".to_owned(), true.into());
             }

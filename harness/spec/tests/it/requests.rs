@@ -53,6 +53,7 @@ operations:
           - { fraction-over: { table: sizes, key: body/unit, column: digits }, breaks: post.size.digits }
           - { over: 100, where: { body/colour: { is: red } }, choice: post.size.red }
           - { over: 100, breaks: post.size.most, refused: { status: 400 } }
+          - { under: 1, breaks: post.size.least, refused: { quota: true } }
       - { at: unit, rules: [{ not: { in: sizes }, breaks: post.unit }] }
       - at: ids
         rules:
@@ -169,6 +170,20 @@ fn beside_what_only_a_reading_accepts_neither_a_status_nor_a_choice_can_be_told(
     let red = json!({"title": "abc", "size": "101", "colour": "red"});
     assert_eq!(came(red.clone(), ""), "choice post.size.red");
     assert!(came(red, "signing.bare").starts_with("open a choice of the bank"));
+}
+
+#[test]
+fn what_a_refusal_is_allowed_to_be_holds_beside_other_mistakes_too() {
+    let rules = load(SMALL).unwrap();
+    let came = |body: Value, expected: &str| {
+        let is_expected = |clause: &str| clause == expected;
+        said(&due_with(&rules, &body, &[("X-Id", "1")], &json!({"wrap": "never"}), &is_expected))
+    };
+    let least = json!({"title": "abc", "size": "0"});
+    assert_eq!(came(least.clone(), ""), r#"refused post.size.least {"quota":true}"#);
+    assert_eq!(came(least, "signing.bare"), r#"refused post.size.least {"quota":true}"#);
+    let two = json!({"title": "abcdef", "size": "0"});
+    assert_eq!(came(two, ""), r#"refused post.title.length post.size.least {"quota":true}"#);
 }
 
 #[test]
