@@ -20,6 +20,7 @@ mod doctor;
 mod evidence;
 mod explain;
 mod explore;
+mod heat_map;
 mod inspect;
 mod ledger;
 mod listen;

@@ -188,6 +188,7 @@ fn drawn_page(cells: &[Cell], totals: &str) -> String {
     page
 }
 
-fn escaped(text: &str) -> String {
+/// Text as it stands in a page.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

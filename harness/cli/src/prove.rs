@@ -7,9 +7,10 @@ use std::{
     time::Instant,
 };
 
+use indicatif::ProgressBar;
 use xs2aspec_prove::{
-    BankVariant, FaultSearch, Flaw, KillMatrix, Kind, MutationOptions, ProveError, SearchOptions, mutation,
-    pairs, snapshot,
+    BankVariant, FaultSearch, Flaw, KillMatrix, Kind, MutationOptions, ProveError, Row, SearchOptions,
+    mutation, pairs, snapshot,
 };
 use xs2aspec_record::{CaseVerdict, Event, Exit, outputs};
 use xs2aspec_reference::Fault;
@@ -19,6 +20,7 @@ use xs2aspec_suite::Suite;
 use crate::{
     Failure,
     args::{Prove, Source, Variations},
+    heat_map,
     recording::Recording,
     report::{cannot_write, write},
 };
@@ -27,6 +29,9 @@ use crate::{
 const MATRIX: &str = "matrix.tsv";
 const CASES: &str = "cases.tsv";
 const SUMMARY: &str = "summary.md";
+const HEAT_MAP: &str = "heat-map.html";
+/// What stands there in place of what each case is needed for.
+const NOT_EVERY_CASE: &str = "# what each case is needed for: `xs2aspec prove --every-case` tells it\n";
 /// The folder of the run on the clean bank.
 const CLEAN: &str = "clean";
 /// What `--pairs` leaves.
@@ -57,11 +62,11 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
         return in_pairs(args, &suite, count).await;
     }
     let all: Vec<BankVariant> = match args.derived {
-        _ if !args.style.is_empty() => in_styles(&args.style)?,
+        _ if !args.style.is_empty() => in_styles(args)?,
         _ if args.drawn.is_some() => BankVariant::drawn(args.drawn.unwrap_or_default(), args.seed).collect(),
         Some(count) => BankVariant::derived(count, args.seed),
-        None if args.variations == Variations::Together => BankVariant::all_together().collect(),
         None if args.explore.is_some() => BankVariant::all().chain(BankVariant::interactions()).collect(),
+        None if is_together(args) => BankVariant::all_together().collect(),
         None => BankVariant::all().collect(),
     };
     let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&args.only)).collect();
@@ -75,12 +80,24 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
 }
 
-/// The clean bank, and these styles: each as it is, and with each of the faults.
-fn in_styles(names: &[String]) -> Result<Vec<BankVariant>, Failure> {
+/// Whether all variations are asked in as few banks as they fit into. What is named or kept is what each comes to
+/// by itself.
+fn is_together(args: &Prove) -> bool {
+    let usual = if args.update || !args.only.is_empty() { Variations::Apart } else { Variations::Together };
+    args.variations.unwrap_or(usual) == Variations::Together
+}
+
+/// The clean bank, and the styles: each as it is, and with each of the faults.
+fn in_styles(args: &Prove) -> Result<Vec<BankVariant>, Failure> {
+    let derived = args.derived.map(|count| BankVariant::derived(count, args.seed));
+    let written = || BankVariant::all().collect();
+    let faults: Vec<Fault> =
+        derived.unwrap_or_else(written).into_iter().flat_map(BankVariant::faults).collect();
     let mut banks = vec![BankVariant::Clean];
-    for name in names {
+    for name in &args.style {
         let style = name.parse().map_err(Failure::input)?;
-        banks.extend(BankVariant::in_style(style).skip(1));
+        banks.push(BankVariant::Style(style));
+        banks.extend(faults.iter().map(|fault| BankVariant::FaultIn(style, *fault)));
     }
     Ok(banks)
 }
@@ -90,7 +107,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     // What cannot be read or written is told before anybody is asked.
     let matrix = args.matrix.as_deref();
     let reads: Vec<&Path> = matrix.into_iter().collect();
-    for name in [MATRIX, CASES, SUMMARY] {
+    for name in [MATRIX, CASES, SUMMARY, HEAT_MAP] {
         outputs::may_write(&args.out.join(name), &reads).map_err(Failure::input)?;
     }
     if let Some(path) = matrix.filter(|_| args.update) {
@@ -99,15 +116,21 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let kept = matrix.filter(|_| !args.update).map(read).transpose()?;
     let clean: PathBuf = args.out.join(CLEAN);
     let mut recording = Recording::create(&clean, &reads)?;
-    let mut rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event)).await?;
+    let bar = ProgressBar::new(banks.len() as u64);
+    let done = |_: &Row| bar.inc(1);
+    let mut rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event), done).await?;
     recording.finish()?;
-    if args.variations == Variations::Together {
+    if is_together(args) {
         let accused = |name: &str| rows.iter().any(|row| row.name == name && row.is_accused());
         let apart =
             BankVariant::all_together().filter(|bank| bank.kind() == Kind::Style && accused(bank.name()));
         let apart: Vec<BankVariant> = apart.flat_map(BankVariant::apart).collect();
-        rows.extend(mutation::rows(suite, apart, &options(args), |_| {}).await?);
+        if !apart.is_empty() {
+            bar.inc_length(apart.len() as u64);
+            rows.extend(mutation::rows(suite, apart, &options(args), |_| {}, done).await?);
+        }
     }
+    bar.finish_and_clear();
     let is_plain = args.derived.is_none() && args.style.is_empty() && args.drawn.is_none();
     let whole = args.only.is_empty() && args.skip.is_empty() && is_plain;
     let matrix = KillMatrix::new(rows, mutation::testable(suite));
@@ -118,16 +141,19 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
                 &path.display().to_string(),
                 &kept,
                 &matrix.snapshot(),
-                args.variations == Variations::Together,
+                is_together(args),
             ));
         }
         (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
         (None, _) => {}
     }
     let cases: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
-    let written =
-        [(MATRIX, matrix.details()), (CASES, matrix.cases(&cases)), (SUMMARY, matrix.summary(&flaws))];
-    for (name, text) in written {
+    // What each case is needed for takes every case.
+    let needed = if args.every_case { matrix.cases(&cases) } else { NOT_EVERY_CASE.to_owned() };
+    let needs = if args.every_case { matrix.needs() } else { String::new() };
+    let summary = matrix.summary(&flaws) + &needs;
+    let drawn = heat_map::page(&matrix);
+    for (name, text) in [(MATRIX, matrix.details()), (CASES, needed), (SUMMARY, summary), (HEAT_MAP, drawn)] {
         write(&args.out.join(name), &reads, text.as_bytes())?;
     }
     for Flaw(flaw) in &flaws {
@@ -152,7 +178,7 @@ fn options(args: &Prove) -> MutationOptions {
         skip: args.skip.clone(),
         jobs: usize::from(args.jobs),
         banks: usize::from(args.banks),
-        until_caught: args.until_caught,
+        every_case: args.every_case,
         tcp: args.tcp,
     }
 }

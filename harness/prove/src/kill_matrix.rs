@@ -9,6 +9,8 @@ use std::{
 
 use xs2aspec_record::{CaseVerdict, Verdict};
 
+use crate::breakdown;
+
 /// What is special about a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -34,6 +36,19 @@ impl Kind {
     }
 }
 
+/// What is said of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Caught {
+    /// A case fails for its own clause.
+    Denied,
+    /// A case warns of its own clause, and none fails for it.
+    Warned,
+    /// Only of other clauses anything is said.
+    ByAnother,
+    /// Nothing.
+    Missed,
+}
+
 /// One bank and what every case said of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -45,6 +60,8 @@ pub struct Row {
     pub clause: String,
     /// The operator that made the fault, where nobody wrote it.
     pub operator: Option<String>,
+    /// The style in which the bank has the fault, where it is not the plain one.
+    pub style: Option<String>,
     /// Cases that ran.
     pub cases: usize,
     /// Cases that failed, by id: each with its clause and the clauses of its findings.
@@ -75,6 +92,7 @@ impl Row {
             name: name.to_owned(),
             clause: clause.to_owned(),
             operator: None,
+            style: None,
             cases: 0,
             fired: BTreeMap::new(),
             by_name: BTreeMap::new(),
@@ -119,6 +137,19 @@ impl Row {
             .iter()
             .filter(|(_, (own, clauses))| *own == self.clause || clauses.contains(&self.clause));
         self.denied().chain(warned.map(|(case, _)| case.as_str()))
+    }
+
+    /// What is said of its fault.
+    pub fn caught(&self) -> Caught {
+        if self.denied().next().is_some() {
+            Caught::Denied
+        } else if self.own().next().is_some() {
+            Caught::Warned
+        } else if self.fired.is_empty() && self.warned.is_empty() {
+            Caught::Missed
+        } else {
+            Caught::ByAnother
+        }
     }
 
     /// Those of them that fired.
@@ -193,7 +224,8 @@ impl KillMatrix {
         &self.rows
     }
 
-    fn of(&self, kind: Kind) -> impl Iterator<Item = &Row> {
+    /// Those of this kind.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.kind == kind)
     }
 
@@ -209,9 +241,9 @@ impl KillMatrix {
                 if row.own().next().is_some() {
                     flaws.push(Flaw(format!("fault {name} is caught, and still among the survivors")));
                 }
-            } else if row.kind == Kind::Fault && row.fired.is_empty() && row.warned.is_empty() {
+            } else if row.kind == Kind::Fault && row.caught() == Caught::Missed {
                 flaws.push(Flaw(format!("fault {name} survives: no case fails")));
-            } else if row.kind == Kind::Fault && row.own().next().is_none() {
+            } else if row.kind == Kind::Fault && row.caught() == Caught::ByAnother {
                 let by = row.accusations();
                 let by: Vec<&str> = by.iter().take(3).map(|(clause, _)| clause.as_str()).collect();
                 flaws
@@ -291,8 +323,8 @@ impl KillMatrix {
         )
     }
 
-    /// The matrix as a file to compare: a line for each bank, with the number of cases that fire, and those
-    /// by clause. Stable between runs with the same suite and banks.
+    /// The matrix as a file to compare: a line for each bank, with what is said of its fault, or with the clauses
+    /// that are named where there is none. Stable between runs with the same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
             "# {}\n# bank, name, whether its own clause denies it or warns of it, and what else is said of banks that keep the \
@@ -302,13 +334,17 @@ impl KillMatrix {
         for row in &self.rows {
             let (kind, name) = (row.kind.word(), &row.name);
             let said = match row.kind {
-                Kind::Fault if row.denied().next().is_some() => "denied".to_owned(),
-                Kind::Fault if row.own().next().is_some() => "warned of".to_owned(),
-                Kind::Fault => "survives".to_owned(),
+                Kind::Fault => match row.caught() {
+                    Caught::Denied => "denied".to_owned(),
+                    Caught::Warned => "warned of".to_owned(),
+                    Caught::ByAnother | Caught::Missed => "survives".to_owned(),
+                },
                 Kind::Clean | Kind::Variation | Kind::Style => {
-                    let said =
-                        row.accusations().into_iter().map(|(clause, count)| format!("{clause} {count}"));
-                    said.collect::<Vec<_>>().join(", ")
+                    // How often depends on which answers come first, where a bank counts.
+                    let mut clauses: Vec<String> =
+                        row.accusations().into_iter().map(|(clause, _)| clause).collect();
+                    clauses.sort_unstable();
+                    clauses.join(", ")
                 }
             };
             _ = writeln!(text, "{kind}\t{name}\t{said}");
@@ -348,33 +384,7 @@ impl KillMatrix {
         text
     }
 
-    /// A table of the operators that made faults: how many were asked, and what was said of them. Empty without any.
-    fn by_operator(&self) -> String {
-        let mut operators = BTreeMap::<&str, [usize; 4]>::new();
-        for row in self.of(Kind::Fault) {
-            let Some(operator) = &row.operator else { continue };
-            let said = match (row.denied().next(), row.own().next()) {
-                (Some(_), _) => 1,
-                (None, Some(_)) => 2,
-                (None, None) => 3,
-            };
-            let counts = operators.entry(operator).or_default();
-            counts[0] += 1;
-            counts[said] += 1;
-        }
-        if operators.is_empty() {
-            return String::new();
-        }
-        let mut text =
-            "\n### By operator\n\n| operator | asked | denied | warned | missed |\n|---|---|---|---|---|\n"
-                .to_owned();
-        for (operator, [asked, denied, warned, missed]) in operators {
-            _ = writeln!(text, "| `{operator}` | {asked} | {denied} | {warned} | {missed} |");
-        }
-        text
-    }
-
-    /// The summary in Markdown: totals, flaws, faults by clause and by operator, and the cases that alone catch a fault.
+    /// The summary in Markdown: totals, flaws, and faults by clause, by area, by operator and by style.
     pub fn summary(&self, flaws: &[Flaw]) -> String {
         let mut text = format!("## Proof\n\n{}.\n\n", self.totals());
         if !flaws.is_empty() {
@@ -396,13 +406,37 @@ impl KillMatrix {
         for (clause, (faults, caught, cases)) in clauses {
             _ = writeln!(text, "| `{clause}` | {faults} | {caught} | {cases} |");
         }
-        text.push_str(&self.by_operator());
+        text.push_str(&breakdown::tables(self));
+        text
+    }
+
+    /// What rests on a single case, in Markdown: clauses all whose faults only one case catches, and the cases that
+    /// alone catch a fault. It takes banks that were asked every case.
+    pub fn needs(&self) -> String {
+        let fragile = self.fragile();
+        let mut text = format!(
+            "\n### Fragile clauses\n\n{} clauses have faults that one case alone catches, all of them the same:\n\n",
+            fragile.len()
+        );
+        for (clause, case) in fragile {
+            _ = writeln!(text, "- `{clause}`: `{case}`");
+        }
         let alone = self.alone();
         _ = writeln!(text, "\n### Cases\n\n{} cases alone catch a fault for its own clause:\n", alone.len());
         for (case, fault) in alone {
             _ = writeln!(text, "- `{case}`: `{fault}`");
         }
         text
+    }
+
+    /// Clauses of which one case alone catches all faults that are caught, with that case.
+    fn fragile(&self) -> BTreeMap<&str, &str> {
+        let mut catching = BTreeMap::<&str, BTreeSet<&str>>::new();
+        for row in self.of(Kind::Fault) {
+            catching.entry(&row.clause).or_default().extend(row.own());
+        }
+        let alone = catching.into_iter().filter(|(_, cases)| cases.len() == 1);
+        alone.filter_map(|(clause, cases)| Some((clause, cases.into_iter().next()?))).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
 //!   showed before.
 //! - [`pairs`]: whether two faults at once are two findings.
+//! - [`breakdown`]: its faults by area, by operator, by style.
 //! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
 //!   that shows it.
@@ -12,6 +13,7 @@
 //!
 //! Nothing here prints or writes a file: what comes of it are values, and the events of a record.
 
+pub mod breakdown;
 pub mod declare;
 mod error;
 pub mod exploration;
@@ -25,11 +27,12 @@ pub mod snapshot;
 pub mod variant;
 mod violation;
 
+pub use breakdown::Counts;
 pub use declare::declare;
 pub use error::ProveError;
 pub use exploration::{ExploreOptions, Explored, explore};
 pub use fault_search::{FaultSearch, SearchOptions};
-pub use kill_matrix::{Flaw, KillMatrix, Kind, Row};
+pub use kill_matrix::{Caught, Flaw, KillMatrix, Kind, Row};
 pub use mutation::MutationOptions;
 pub use variant::BankVariant;
 pub use violation::{AREA, Shown, Violation};

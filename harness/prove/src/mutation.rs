@@ -1,10 +1,16 @@
 //! Every case against the reference bank as it is, with each fault, with each variation, and in styles.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
-use tokio::task::{JoinError, JoinSet};
-use xs2aspec_record::{CaseVerdict, Event, Role};
+use tokio::{
+    sync::Notify,
+    task::{JoinError, JoinSet},
+};
+use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
     Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::RequestCache,
@@ -14,6 +20,7 @@ use xs2aspec_suite::{Coverage, Depth, Suite};
 use crate::{
     ProveError, Row,
     masking::Reasons,
+    snapshot,
     variant::{BankVariant, NOWHERE},
 };
 
@@ -32,24 +39,34 @@ pub struct MutationOptions {
     pub jobs: usize,
     /// Banks that are asked side by side.
     pub banks: usize,
-    /// Whether a bank with a fault is asked for its own clause first, and for the rest only if that does not
-    /// catch it.
-    pub until_caught: bool,
+    /// Whether a bank with a fault is asked everything. Otherwise it is asked for its own clause first, for the
+    /// rest only if that does not catch it, and in either no further than to a case that denies the clause.
+    pub every_case: bool,
     /// Whether every bank is asked over TCP, also one whose difference shows without.
     pub tcp: bool,
 }
 
-/// A row for each of these banks. The clean bank comes first and alone, and `record` gets the events of its
-/// run; what is signed for the next one serves all others, which are asked side by side.
+/// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and alone,
+/// and `record` gets the events of its run; what is signed for the next one serves all others, which are asked side
+/// by side.
 pub async fn rows(
     suite: &Arc<Suite>,
     banks: Vec<BankVariant>,
     options: &MutationOptions,
     mut record: impl FnMut(&Event),
+    mut done: impl FnMut(&Row),
 ) -> Result<Vec<Row>, ProveError> {
     let mut rows = Vec::new();
-    let (clean, others): (Vec<_>, Vec<_>) =
+    let mut add = |row: Row| {
+        done(&row);
+        rows.push(row);
+    };
+    let (clean, mut others): (Vec<_>, Vec<_>) =
         banks.into_iter().partition(|bank| matches!(bank, BankVariant::Clean));
+    // What takes longest does not come last. The first one signs, and is the bank as it is but for one thing.
+    if let Some((_, rest)) = others.split_first_mut() {
+        rest.sort_by_key(|bank| !matches!(bank, BankVariant::Style(_)));
+    }
     for bank in clean {
         let mut verdicts = Vec::new();
         run(suite, bank, options, |event| {
@@ -59,7 +76,7 @@ pub async fn rows(
             record(event);
         })
         .await?;
-        rows.push(row(suite, bank, &verdicts));
+        add(row(suite, bank, &verdicts));
     }
     let shared = Arc::new(Shared::new(suite, options)?);
     let mut running = JoinSet::new();
@@ -69,14 +86,14 @@ pub async fn rows(
         while running.len() >= side_by_side
             && let Some(ended) = running.join_next().await
         {
-            rows.push(joined(ended)?);
+            add(joined(ended)?);
             side_by_side = options.banks.max(1);
         }
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
         running.spawn(async move { shared.row(&options, &suite, bank).await });
     }
     while let Some(ended) = running.join_next().await {
-        rows.push(joined(ended)?);
+        add(joined(ended)?);
     }
     Ok(rows)
 }
@@ -89,7 +106,8 @@ pub async fn run(
     record: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
     let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
-    over_tcp(suite, bank, (options, &[]), session, record).await
+    let asks = Asks { options, only: &[], enough: &Arc::default() };
+    over_tcp(suite, bank, asks, session, record).await
 }
 
 /// The row of a bank: what its selected cases came to.
@@ -98,6 +116,7 @@ pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let mut row = Row::new((bank.kind(), &bank.label(), bank.clause()), selected);
     row.may_warn.extend(bank.may_warn(suite));
     row.operator = bank.faults().into_iter().find_map(Fault::operator).map(str::to_owned);
+    row.style = bank.style().map(|style| style.name().to_owned());
     row
 }
 
@@ -117,13 +136,14 @@ fn joined(ended: Result<Result<Row, ProveError>, JoinError>) -> Result<Row, Prov
 pub(crate) struct Shared {
     session: Session,
     requests: Arc<RequestCache>,
+    survivors: BTreeMap<String, String>,
 }
 
 impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
         let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
-        Ok(Self { session, requests: Arc::default() })
+        Ok(Self { session, requests: Arc::default(), survivors: snapshot::survivors() })
     }
 
     async fn row(
@@ -132,33 +152,46 @@ impl Shared {
         suite: &Arc<Suite>,
         bank: BankVariant,
     ) -> Result<Row, ProveError> {
-        let own =
-            bank.faults().first().map(|fault| fault.clause().to_owned()).filter(|clause| {
-                options.until_caught && suite.cases().iter().any(|case| case.clause == *clause)
-            });
-        if let Some(clause) = own {
-            let row = self.asked(options, suite, bank, &[clause]).await?;
-            if row.own().next().is_some() {
+        let Some(fault) = bank.faults().first().copied().filter(|_| !options.every_case) else {
+            return self.asked(options, suite, bank, &[], None).await;
+        };
+        let clause = Some(fault.clause());
+        if suite.cases().iter().any(|case| case.clause == fault.clause()) {
+            let row = self.asked(options, suite, bank, &[fault.clause().to_owned()], clause).await?;
+            if row.own().next().is_some() || self.survivors.contains_key(fault.name()) {
                 return Ok(row);
             }
         }
-        self.asked(options, suite, bank, &[]).await
+        self.asked(options, suite, bank, &[], clause).await
     }
 
-    /// What the cases that `only` selects say of a bank; all of them if it is empty.
+    /// What the cases that `only` selects say of a bank, all of them if it is empty; and no more than until one of
+    /// them denies this clause.
     pub(crate) async fn asked(
         &self,
         options: &MutationOptions,
         suite: &Arc<Suite>,
         bank: BankVariant,
         only: &[String],
+        until_denied: Option<&str>,
     ) -> Result<Row, ProveError> {
         let (mut verdicts, mut reasons) = (Vec::new(), Reasons::default());
+        let enough = Arc::new(Notify::new());
+        let mut is_denied = false;
         let sink = |event: &Event| match event {
-            Event::Verdict(verdict) => verdicts.push(verdict.clone()),
+            // Those that were under way still come, now more of them and now less.
+            Event::Verdict(_) if is_denied => {}
+            Event::Verdict(verdict) => {
+                verdicts.push(verdict.clone());
+                is_denied = until_denied.is_some_and(|clause| denies(verdict, clause));
+                if is_denied {
+                    enough.notify_one();
+                }
+            }
             Event::Exchange(exchange) => reasons.see(exchange),
             _ => {}
         };
+        let asks = Asks { options, only, enough: &enough };
         let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
             Ok::<_, ProveError>(self.session.for_target(profile, &self.requests, inside)?)
         };
@@ -166,12 +199,12 @@ impl Shared {
         if gives_reasons {
             // They stand in the answers, which a shared session does not keep.
             let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
-            over_tcp(suite, bank, (options, only), session, sink).await?;
+            over_tcp(suite, bank, asks, session, sink).await?;
         } else if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;
-            plan_and_run(suite, bank, (options, only), session, sink).await?;
+            plan_and_run(suite, bank, asks, session, sink).await?;
         } else {
-            over_tcp(suite, bank, (options, only), |profile| session(profile, None), sink).await?;
+            over_tcp(suite, bank, asks, |profile| session(profile, None), sink).await?;
         }
         let mut row = row(suite, bank, &verdicts);
         if gives_reasons {
@@ -182,23 +215,40 @@ impl Shared {
     }
 }
 
+/// Whether a selected case fails, and names this clause.
+fn denies(verdict: &CaseVerdict, clause: &str) -> bool {
+    let mut named = verdict.findings.iter().map(|finding| &finding.clause).chain([&verdict.clause]);
+    verdict.role == Role::Selected && verdict.verdict == Verdict::Fail && named.any(|named| named == clause)
+}
+
+/// What one bank is asked.
+#[derive(Clone, Copy)]
+struct Asks<'a> {
+    options: &'a MutationOptions,
+    /// Patterns of cases; all without any.
+    only: &'a [String],
+    /// Ends the run where it is.
+    enough: &'a Arc<Notify>,
+}
+
 async fn over_tcp(
     suite: &Suite,
     bank: BankVariant,
-    (options, only): (&MutationOptions, &[String]),
+    asks: Asks<'_>,
     session: impl FnOnce(AuthorizedProfile) -> Result<Session, ProveError>,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
-    let started = xs2aspec_reference::start(bank.config(options.now)).await.map_err(ProveError::Start)?;
+    let started =
+        xs2aspec_reference::start(bank.config(asks.options.now)).await.map_err(ProveError::Start)?;
     let session = session(bank.profile(&started.base_url())?)?;
-    plan_and_run(suite, bank, (options, only), session, sink).await?;
+    plan_and_run(suite, bank, asks, session, sink).await?;
     started.shutdown().await.map_err(ProveError::Stop)
 }
 
 async fn plan_and_run(
     suite: &Suite,
     bank: BankVariant,
-    (options, only): (&MutationOptions, &[String]),
+    Asks { options, only, enough }: Asks<'_>,
     session: Session,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
@@ -211,6 +261,7 @@ async fn plan_and_run(
         arguments: bank.arguments(),
         fault: bank.faults().first().map(|_| bank.label()),
         variations: variations.into_iter().map(|variation| variation.name().to_owned()).collect(),
+        interrupt: Arc::clone(enough),
         ..Options::default()
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;

@@ -85,11 +85,11 @@ async fn row(
         .filter(|clause| has_cases(clause))
         .map(ToString::to_string)
         .collect();
-    let both = shared.asked(options, suite, BankVariant::Pair(one, other), &clauses).await?;
+    let both = shared.asked(options, suite, BankVariant::Pair(one, other), &clauses, None).await?;
     let both = both.accused();
     let mut alone = BTreeMap::new();
     for fault in [one, other] {
-        let row = shared.asked(options, suite, BankVariant::Fault(fault), &clauses).await?;
+        let row = shared.asked(options, suite, BankVariant::Fault(fault), &clauses, None).await?;
         alone
             .insert(fault.name(), row.accused().into_iter().map(str::to_owned).collect::<BTreeSet<String>>());
     }

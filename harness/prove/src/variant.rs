@@ -61,12 +61,6 @@ impl BankVariant {
         self.variations().into_iter().map(Self::Variation)
     }
 
-    /// The clean bank, and this style: as it is, and with each of the faults.
-    pub fn in_style(style: Style) -> impl Iterator<Item = Self> {
-        let faults = Fault::all().map(move |fault| Self::FaultIn(style, fault));
-        [Self::Clean, Self::Style(style)].into_iter().chain(faults)
-    }
-
     /// The clean bank, and so many drawn styles, the first of them with this seed.
     pub fn drawn(count: u64, seed: u64) -> impl Iterator<Item = Self> {
         let drawn = (0..count).map(move |number| Self::Style(Style::drawn(seed.wrapping_add(number))));

@@ -17,16 +17,16 @@ pub(crate) struct Prove {
     pub(crate) variation: Option<String>,
     /// Every fault on a whole lawful bank in place of the plain one: plain, strict, lenient, other, or drawn-N,
     /// which is drawn from all variations with the seed N; may be repeated
-    #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived"])]
+    #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix", "explore"])]
     pub(crate) style: Vec<String>,
     /// So many drawn lawful banks in place of all others: drawn-N and those after it, N being the seed
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
     pub(crate) drawn: Option<u64>,
-    /// In which banks variations are asked
-    #[arg(long, value_enum, value_name = "HOW", default_value = "apart", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
-    pub(crate) variations: Variations,
+    /// In which banks variations are asked: together, but with `--only` or `--update`
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
+    pub(crate) variations: Option<Variations>,
     /// Ask banks with two faults at once in place of all others, so many pairs, drawn by the seed
-    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "until_caught"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "every_case"])]
     pub(crate) pairs: Option<usize>,
     /// Only faults, variations and styles whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
@@ -61,9 +61,10 @@ pub(crate) struct Prove {
     /// Banks side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) banks: u16,
-    /// Asks a bank with a fault for the broken clause first, and for the rest only if that does not catch it
+    /// Ask every bank every case. Otherwise a bank with a fault is asked for the broken clause first, for the rest
+    /// only if that does not catch it, and no further than to a case that denies it
     #[arg(long)]
-    pub(crate) until_caught: bool,
+    pub(crate) every_case: bool,
     /// Ask every bank over TCP, also those whose difference shows without
     #[arg(long)]
     pub(crate) tcp: bool,

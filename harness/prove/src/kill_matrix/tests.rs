@@ -162,6 +162,11 @@ fn the_case_that_alone_catches_a_fault_is_named() {
     assert!(matrix.snapshot().contains("fault\ta.b/off-by-one\tdenied\n"), "{}", matrix.snapshot());
     assert!(matrix.details().contains("fault\tc/z\tc/x\tc\n"));
     assert!(matrix.summary(&[]).contains("| `c` | 1 | 1 | 1 |"));
+    let needs = matrix.needs();
+    assert!(needs.contains(
+        "1 clauses have faults that one case alone catches, all of them the same:\n\n- `c`: `c/x`\n"
+    ));
+    assert!(needs.contains("1 cases alone catch a fault for its own clause:\n\n- `c/x`: `c/z`\n"), "{needs}");
 }
 
 #[test]
@@ -174,9 +179,16 @@ fn the_summary_counts_by_operator_what_nobody_wrote() {
     let denied = made("a.b/one", &[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
     let warned = made("a.b/two", &[verdict("a.b/x", "a.b", Verdict::Warn, &["a.b"])]);
     let missed = made("a.b/three", &[verdict("a.b/x", "a.b", Verdict::Pass, &[])]);
+    let by_another = made("a.b/four", &[verdict("c/x", "c", Verdict::Fail, &["c"])]);
     let written = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
     let summary = |rows| KillMatrix::new(rows, BTreeSet::new()).summary(&[]);
-    let with = summary(vec![denied, warned, missed, written.clone()]);
-    assert!(with.contains("| `limit-one-up` | 3 | 1 | 1 | 1 |"), "{with}");
-    assert!(!summary(vec![written]).contains("By operator"));
+    let with = summary(vec![denied, warned, missed, by_another, written.clone()]);
+    assert!(with.contains("| `limit-one-up` | 4 | 1 | 1 | 1 | 1 |"), "{with}");
+    assert!(with.contains("### By area\n") && with.contains("| `a` | 5 | 2 | 1 | 1 | 1 |"), "{with}");
+    assert!(!with.contains("By style"), "{with}");
+    let mut in_a_style = written.clone();
+    in_a_style.style = Some("strict".to_owned());
+    let without = summary(vec![written, in_a_style]);
+    assert!(!without.contains("By operator"), "{without}");
+    assert!(without.contains("| `strict` | 1 | 1 | 0 | 0 | 0 |"), "{without}");
 }
