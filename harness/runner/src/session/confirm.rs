@@ -1,15 +1,19 @@
-//! Refusals of requests that make something: one that does not come again is not held against the target.
+//! Answers that may pass: the refusal of a request that makes something is not held against the target where it does
+//! not come again, and 503 is where it comes again and again.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_suite::{Case, RequestSpec};
+use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use super::{Session, Stop, Trail};
 use crate::{
     exchange::Answer,
     judge::{Examined, Outcome},
 };
+
+/// Service Unavailable (RFC 9110 section 15.6.4).
+const UNAVAILABLE: u16 = 503;
 
 impl Session {
     /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with other
@@ -51,6 +55,42 @@ impl Session {
             }
         }
         trail.passing.push(format!("got {refused} once, and acceptance twice when it had other values"));
+        Ok(last)
+    }
+
+    /// Asks a request again that must be refused and got 503, twice, and its plain request before each time. A
+    /// target that accepts those is not overloaded (RFC 9110 section 15.6.4): what it answers to the request three
+    /// times is its answer, and the server fails.
+    pub(super) async fn exchange_unavailable(
+        &self,
+        case: &Case,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+        first: (Answer, Examined),
+    ) -> Result<(Answer, Examined), Stop> {
+        let is_unavailable = |answer: &Answer| answer.status == UNAVAILABLE;
+        if !(is_unavailable(&first.0) && matches!(case.expect, Expectation::Refused(_))) {
+            return Ok(first);
+        }
+        let plain = self.plain(&case.id);
+        let mut last = first;
+        for step in ["request/after-plain-2", "request/after-plain-3"] {
+            // What a record has of it was asked because the plain request was accepted.
+            if !self.transport.can_ask(&case.id, step) {
+                return Ok(last);
+            }
+            if self.asks_again()
+                && self.ask_again(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
+            {
+                return Ok(last);
+            }
+            last = self.exchange(case, step, &case.request, kept, trail).await?;
+            if !is_unavailable(&last.0) {
+                return Ok(last);
+            }
+        }
+        last.1.outcome = Outcome::ServerError;
+        last.1.words.push_str(" three times, while the plain request is accepted");
         Ok(last)
     }
 }

@@ -278,7 +278,8 @@ impl Session {
         let (answer, mut examined) = if is_confirmed {
             self.exchange_confirmed(case, "request", &case.request, &kept, trail).await?
         } else {
-            self.settled(case, &expect, &kept, trail).await?
+            let settled = self.settled(case, &expect, &kept, trail).await?;
+            self.exchange_unavailable(case, &kept, trail, settled).await?
         };
         trail.status = Some(answer.status);
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);

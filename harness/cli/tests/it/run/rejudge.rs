@@ -19,12 +19,35 @@ fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {
     out
 }
 
+/// Too long a name gets 503 each time, and every other request what the document says.
+const UNAVAILABLE: &str = "http.no-server-error/ncbct-creditor-name-length-refused-with-503";
+
+#[test]
+fn a_request_that_gets_503_each_time_shows_a_server_that_fails() {
+    let folder = TempDir::new().unwrap();
+    let out = run(folder.path(), &["--fault", UNAVAILABLE, "--only", "ncbct.creditor-name"], 1);
+    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let failing = record.lines().filter(|line| line.contains(r#""verdict":"fail""#));
+    let mut named = 0;
+    for verdict in failing {
+        assert!(verdict.contains(r#""clause":"http.no-server-error""#), "{verdict}");
+        assert!(
+            verdict.contains("got 503 three times, while the plain request is accepted")
+                || verdict.contains("503"),
+            "{verdict}"
+        );
+        named += 1;
+    }
+    assert!(named > 3, "{named}");
+}
+
 #[test]
 fn the_same_cases_come_to_the_same_verdicts() {
     let folder = TempDir::new().unwrap();
     for (more, expected) in [
         (&["--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic"][..], 1),
         (&["--fault", "basket.status.worst/received", "--depth", "quick"], 1),
+        (&["--fault", UNAVAILABLE, "--only", "ncbct.creditor-name"], 1),
         (&["--variation", "http.response-headers/gzip", "--depth", "quick"], 0),
         (&["--variation", "payment.response.transaction-status/rejects", "--depth", "quick"], 0),
     ] {

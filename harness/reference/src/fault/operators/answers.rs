@@ -109,10 +109,13 @@ fn lengths() -> Vec<Operator<Member>> {
     let characters = |name, of: fn(&Member) -> Option<usize>, says: &'static str| {
         Operator::new(name, move |row: &Member| {
             let clause = clause::of_answer(row)?;
-            let clause = if row.name() == "reference" {
-                "remittance-structured.reference.length".to_owned()
-            } else {
-                clause
+            let clause = match row.name() {
+                "reference" => "remittance-structured.reference.length".to_owned(),
+                // A number that is one character short is too short for its bank, and for no limit.
+                number @ ("iban" | "bban") if name == "answer-one-too-short" => {
+                    format!("account.{number}.response")
+                }
+                _ => clause,
             };
             Some(made(row, clause, Change::Characters(of(row)?), says))
         })
@@ -149,6 +152,8 @@ fn written(row: &Member, operator: &str) -> Option<String> {
         "answer-bic-small-letters" if is_bic => Some("bic.pattern".to_owned()),
         "answer-bic-short" if is_bic => Some("bic.whole".to_owned()),
         _ if operator.starts_with("answer-bic") => None,
+        // These links are like links: what their verbs are is not listed.
+        _ if row.operation == Operation::Customers && row.pointer.contains("/verbs") => None,
         _ => Some(match (row.name(), row.operation) {
             ("transactionStatus", Operation::Basket) => clause,
             ("transactionStatus", _) => "transaction-status.listed".to_owned(),

@@ -27,7 +27,7 @@ pub(super) fn required(member: &Member) -> String {
         "amount" => "amount.required".to_owned(),
         "currency" if top(member) == "instructedAmount" => "amount.currency".to_owned(),
         "currency" => format!("{operation}.{}.currency", subject(top(member))),
-        "country" => "address.country".to_owned(),
+        "country" => format!("{operation}.{}.country", subject(top(member))),
         name => format!("{operation}.{}.required", subject(name)),
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn of_type(member: &Member) -> String {
         "amount" => "amount.string".to_owned(),
         "currency" => "currency.listed".to_owned(),
         "country" => "country.listed".to_owned(),
-        "purposeCode" => "purpose-code.listed".to_owned(),
+        "purposeCode" => unlisted(member),
         "executionRule" => "periodic.execution-rule.listed".to_owned(),
         "startDate" | "endDate" | "requestedExecutionDate" => format(member),
         "iban" | "bban" => format!("account.{}.length", member.name()),
@@ -128,6 +128,23 @@ pub(super) fn unlisted(member: &Member) -> String {
     match member.name() {
         "purposeCode" => format!("{}.purpose-code", member.operation),
         _ => listed(member),
+    }
+}
+
+/// That no longer text is, one of its values within or not.
+pub(super) fn longer(member: &Member) -> String {
+    match member.name() {
+        "country" => "country.length".to_owned(),
+        _ => unlisted(member),
+    }
+}
+
+/// That an empty text is none.
+pub(super) fn empty(member: &Member) -> String {
+    match (top(member), member.name()) {
+        ("debtorAccount" | "creditorAccount", "currency") => "account.currency".to_owned(),
+        (_, "country") => "address.country".to_owned(),
+        _ => unlisted(member),
     }
 }
 

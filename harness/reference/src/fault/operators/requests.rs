@@ -31,7 +31,9 @@ pub(super) fn faults() -> Vec<Entry> {
             Some(made(row, clause, (When::Present, Then::Refuse), "refuses a request with"))
         }),
         Operator::new("null-taken", |row: &Member| {
-            let (clause, then) = if row.is_required {
+            let (clause, then) = if row.kind == Kind::List && row.is_required {
+                (clause::of_type(row), Then::TakeFor(valid(row)))
+            } else if row.is_required {
                 (clause::required(row), Then::TakeFor(valid(row)))
             } else {
                 ("json.null.request".to_owned(), Then::Drop)

@@ -38,7 +38,7 @@ pub(super) fn faults() -> Vec<Entry> {
         Operator::new(name, move |row: &Member| {
             let limit = row.most?;
             let says = format!("does not count {what} in");
-            Some(made(row, clause::length(row), (When::Forgiven(count, limit), Then::Cut(limit)), &says))
+            Some(made(row, clause::length(row), (When::Forgiven(count, limit), cut(row, limit)), &says))
         })
     }));
     operators.extend(LONGER.map(|(name, count, what)| {
@@ -62,7 +62,7 @@ fn limits() -> Vec<Operator<Member>> {
     let more = |name, when: fn(usize) -> When, says: &'static str| {
         Operator::new(name, move |row: &Member| {
             let limit = row.most?;
-            Some(made(row, clause::length(row), (when(limit), Then::Cut(limit)), says))
+            Some(made(row, clause::length(row), (when(limit), cut(row, limit)), says))
         })
     };
     let fewer = |name, when: fn(usize) -> When, says: &'static str| {
@@ -90,6 +90,11 @@ fn limits() -> Vec<Operator<Member>> {
             "takes half as many characters in",
         ),
     ]
+}
+
+/// What becomes of a text that is too long. A part of an IBAN is none, since its check digits are wrong.
+fn cut(row: &Member, limit: usize) -> Then {
+    if row.name() == "iban" { Then::TakeFor(table::valid(row)) } else { Then::Cut(limit) }
 }
 
 /// Whether an account has such a number is the bank's to say.

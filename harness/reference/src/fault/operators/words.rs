@@ -62,7 +62,7 @@ pub(super) fn faults() -> Vec<Entry> {
         }),
         Operator::new("empty-taken", |row: &Member| {
             let of = (When::Is(""), Then::TakeFor(valid(row)));
-            Some(made(row, clause::unlisted(row), of, "takes an empty text for a value of"))
+            Some(made(row, clause::empty(row), of, "takes an empty text for a value of"))
         }),
         Operator::new("unlisted-fails", |row: &Member| {
             let when = When::Like(Likeness::OneLetter, row.words);
@@ -75,7 +75,11 @@ pub(super) fn faults() -> Vec<Entry> {
             // Digits have no letter case.
             let has_letters =
                 row.words.iter().any(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic()));
-            let clause = if is_case { clause::case(row) } else { clause::unlisted(row) };
+            let clause = match likeness {
+                Likeness::LetterCase => clause::case(row),
+                Likeness::OneLetter => clause::unlisted(row),
+                _ => clause::longer(row),
+            };
             let of = (When::Like(likeness, row.words), Then::TakeFor(valid(row)));
             (has_letters || !is_case)
                 .then(|| made(row, clause, of, &format!("takes a value {how} for one of")))
@@ -160,7 +164,7 @@ fn of_numbers() -> Vec<Operator<Member>> {
             let counts = Some(2..=9).filter(|_| row.operation == Operation::Basket).into_iter().flatten();
             let refused = |count: usize| {
                 let of = (When::Items(count), Then::Refuse);
-                made(row, "basket.body".to_owned(), of, &format!("refuses {count} items of"))
+                made(row, "basket.payment-ids.limit.ten".to_owned(), of, &format!("refuses {count} items of"))
                     .of(count.to_string())
             };
             counts.map(refused).collect()
