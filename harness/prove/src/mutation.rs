@@ -155,9 +155,10 @@ impl Shared {
         let Some(fault) = bank.faults().first().copied().filter(|_| !options.every_case) else {
             return self.asked(options, suite, bank, &[], None).await;
         };
-        let clause = Some(fault.clause());
-        if suite.cases().iter().any(|case| case.clause == fault.clause()) {
-            let row = self.asked(options, suite, bank, &[fault.clause().to_owned()], clause).await?;
+        let (clause, only) = (Some(fault.clause()), [fault.clause().to_owned()]);
+        // A clause may have no cases, or none that are asked.
+        if suite.plan(&only, &options.skip, options.depth).is_ok() {
+            let row = self.asked(options, suite, bank, &only, clause).await?;
             if row.own().next().is_some() || self.survivors.contains_key(fault.name()) {
                 return Ok(row);
             }
