@@ -9,6 +9,7 @@ mod http_2;
 mod intermittent;
 mod server;
 mod turn;
+mod wrong;
 
 use std::{
     collections::BTreeMap,
