@@ -10,6 +10,7 @@ use crate::state::Status;
 #[rustfmt::skip]
 const FAULTS: &[(&str, S, &str)] = &[
     ("payment.id.distinct/second", S::IdOfTime, "The id of a payment is the second in which it was made."),
+    ("basket.response.basket-id.distinct/one", S::OneBasketId, "Every basket has the same id."),
     ("payment.stays/five", S::Forgets(5), "The bank remembers the five payments that were asked for last."),
     ("payment.stays/until-a-basket", S::GoneInBasket, "A payment is not to be had any more when it is in a basket."),
     ("payment.status.follows/rejected-as-received", S::StatusTold(Status::Rjct, Status::Rcvd), "The status of a rejected payment is told as RCVD."),

@@ -97,8 +97,9 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     let status = if deleted.is_some() { Some(Status::Rjct) } else { status };
     let status = status.unwrap_or(Status::Rcvd);
     let href = format!("{}/{id}", Operation::Basket.route());
+    let is_one = rules.state_breach() == Some(StateBreach::OneBasketId);
     Ok(json!({
-        "basketId": id,
+        "basketId": if is_one { "basket" } else { id.as_str() },
         "transactionStatus": status.text(),
         "_links": {
             "status": link(&format!("{href}/status"), &["GET"])

@@ -8,6 +8,8 @@ use crate::state::Status;
 pub(crate) enum StateBreach {
     /// The id of a payment is the second in which it was made.
     IdOfTime,
+    /// Baskets have one id.
+    OneBasketId,
     /// Only so many payments are remembered.
     Forgets(usize),
     /// A payment is not to be had any more when it is in a basket.

@@ -393,7 +393,7 @@ const MEMBERS: &[Members] = &[
     ("payment.response.transaction-fees.meaning/message", &[(N, "/psuMessage", "\"Please confirm\""), (P, "/psuMessage", "\"\"")], "Payments are answered with a message for the PSU."),
     ("payment.response.transaction-status/accp-payments", &[(N, "/transactionStatus", "\"ACCP\""), (P, "/transactionStatus", "\"ACTC\"")], "New payments are ACCP or ACTC."),
     ("payment.response.transaction-status/pdng-payments", &[(N, "/transactionStatus", "\"PDNG\""), (P, "/transactionStatus", "\"PDNG\"")], "New payments are PDNG."),
-    ("customers.all/none", &[(S, "", "[]")], "The customer list is empty."),
+    ("customers.all/none", &[(S, "/1", "-"), (S, "/0", "-")], "The customer list has none but those that were created."),
     ("customers.all/one", &[(S, "/1", "-")], "The customer list is shorter."),
     ("customers.with-accounts.content/empty", &[(S, "/0/accounts", "[]"), (S, "/1/accounts", "[]"), (S, "/0/cardAccounts", "[]")], "Customers have no accounts."),
     ("customers.with-agreements.content/empty", &[(S, "/0/agreements", "[]"), (S, "/1/agreements", "[]")], "Customers have no agreements."),

@@ -15,6 +15,8 @@ enum Demand<'a> {
     /// This value, but for members of these names, wherever they stand; a list may have more items if that is
     /// said.
     SameAs(&'a Value, &'a [Value], bool),
+    /// Another value than this body has at the same place, or nothing.
+    Unlike(&'a Value),
     /// A list, an item of which has at least these members.
     Has(&'a Value),
     /// One of the values that may follow another one; any value where nothing is said of that one.
@@ -33,6 +35,8 @@ impl<'a> Demand<'a> {
         } else if let Some(value) = member("same-as") {
             let more = member("and-more") == Some(&Value::Bool(true));
             Self::SameAs(value, list("but").unwrap_or_default(), more)
+        } else if let Some(earlier) = member("unlike") {
+            Self::Unlike(earlier)
         } else if let Some(item) = member("has") {
             Self::Has(item)
         } else if let (Some(value), Some(allowed)) = (member("after"), member("allowed")) {
@@ -42,7 +46,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    fn is_met(&self, found: Option<&Value>) -> bool {
+    fn is_met(&self, pointer: &str, found: Option<&Value>) -> bool {
         let found = found.filter(|found| !found.is_null());
         match self {
             Self::Is(value) if value.is_null() => found.is_none(),
@@ -54,6 +58,7 @@ impl<'a> Demand<'a> {
                 items.iter().all(|item| rest.any(|found| is_same(found, item, but)))
             }
             Self::SameAs(value, but, _) => found.is_some_and(|found| is_same(found, value, but)),
+            Self::Unlike(earlier) => found.is_none_or(|found| earlier.pointer(pointer) != Some(found)),
             Self::Has(item) => {
                 found.and_then(Value::as_array).is_some_and(|list| list.iter().any(|found| has(found, item)))
             }
@@ -77,6 +82,7 @@ impl<'a> Demand<'a> {
             Self::OrNothing(value) => format!("{value} or nothing"),
             Self::OneOf(values) => listed(values),
             Self::SameAs(value, ..) => format!("the same as before: {}", shortened(&value.to_string())),
+            Self::Unlike(_) => "another value than before".to_owned(),
             Self::Has(item) => format!("an item with {item}"),
             Self::After(earlier, _) => {
                 format!("{}, after {earlier}", listed(self.followers().unwrap_or_default()))
@@ -113,8 +119,8 @@ fn is_same(one: &Value, other: &Value, but: &[Value]) -> bool {
 pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
     values.iter().all(|(pointer, value)| {
         let demand = Demand::new(value);
-        matches!(demand, Demand::SameAs(..) | Demand::After(..))
-            || demand.is_met(document.and_then(|body| body.pointer(pointer)))
+        matches!(demand, Demand::SameAs(..) | Demand::After(..) | Demand::Unlike(_))
+            || demand.is_met(pointer, document.and_then(|body| body.pointer(pointer)))
     })
 }
 
@@ -127,7 +133,7 @@ pub(super) fn differences(
         let found = document.and_then(|body| body.pointer(pointer));
         let demand = Demand::new(expected);
         let shown = || found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
-        (!demand.is_met(found)).then(|| (demand.says(), shown(), format!("body{pointer}")))
+        (!demand.is_met(pointer, found)).then(|| (demand.says(), shown(), format!("body{pointer}")))
     };
     values.iter().filter_map(difference).collect()
 }
@@ -184,7 +190,11 @@ mod tests {
             (after("RCVD"), json!("RJCT"), true),
         ];
         for (demand, found, is_met) in table {
-            assert_eq!(Demand::new(&demand).is_met(Some(&found)), is_met, "{demand} {found}");
+            assert_eq!(Demand::new(&demand).is_met("", Some(&found)), is_met, "{demand} {found}");
+        }
+        let unlike = json!({ "unlike": { "id": "a" } });
+        for (found, is_met) in [(json!("b"), true), (json!("a"), false), (Value::Null, true)] {
+            assert_eq!(Demand::new(&unlike).is_met("/id", Some(&found)), is_met, "{found}");
         }
     }
 }
