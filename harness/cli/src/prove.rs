@@ -80,19 +80,34 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether all variations are asked in as few banks as they fit into. What is named or kept is what each comes to
-/// by itself.
+/// Among how many banks with many variations the cases are shared out, if they are.
+const SHARES: u32 = 4;
+
+/// In which banks variations are asked. What is named or kept is what each comes to by itself.
+fn variations(args: &Prove) -> Variations {
+    let usual = if args.update || !args.only.is_empty() {
+        Variations::Apart
+    } else if args.matrix.is_some() || args.every_case {
+        Variations::Together
+    } else {
+        Variations::Shared
+    };
+    args.variations.unwrap_or(usual)
+}
+
+/// Whether all variations are asked in as few banks as they fit into.
 fn is_together(args: &Prove) -> bool {
-    let usual = if args.update || !args.only.is_empty() { Variations::Apart } else { Variations::Together };
-    args.variations.unwrap_or(usual) == Variations::Together
+    variations(args) != Variations::Apart
 }
 
 /// The clean bank, and the styles: each as it is, and with each of the faults.
 fn in_styles(args: &Prove) -> Result<Vec<BankVariant>, Failure> {
-    let derived = args.derived.map(|count| BankVariant::derived(count, args.seed));
-    let written = || BankVariant::all().collect();
-    let faults: Vec<Fault> =
-        derived.unwrap_or_else(written).into_iter().flat_map(BankVariant::faults).collect();
+    let faults: Vec<Fault> = match args.derived {
+        Some(count) => {
+            BankVariant::derived(count, args.seed).into_iter().flat_map(BankVariant::faults).collect()
+        }
+        None => Fault::all().collect(),
+    };
     let mut banks = vec![BankVariant::Clean];
     for name in &args.style {
         let style = name.parse().map_err(Failure::input)?;
@@ -179,6 +194,7 @@ fn options(args: &Prove) -> MutationOptions {
         jobs: usize::from(args.jobs),
         banks: usize::from(args.banks),
         every_case: args.every_case,
+        shares: if variations(args) == Variations::Shared && args.style.is_empty() { SHARES } else { 1 },
         tcp: args.tcp,
     }
 }

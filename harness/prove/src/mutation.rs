@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    panic::resume_unwind,
     sync::Arc,
 };
 
@@ -42,6 +43,9 @@ pub struct MutationOptions {
     /// Whether a bank with a fault is asked everything. Otherwise it is asked for its own clause first, for the
     /// rest only if that does not catch it, and in either no further than to a case that denies the clause.
     pub every_case: bool,
+    /// Among how many of the banks that have the variations between them the cases are shared out; 1 asks each of
+    /// them every case.
+    pub shares: u32,
     /// Whether every bank is asked over TCP, also one whose difference shows without.
     pub tcp: bool,
 }
@@ -79,23 +83,38 @@ pub async fn rows(
         add(row(suite, bank, &verdicts));
     }
     let shared = Arc::new(Shared::new(suite, options)?);
-    let mut running = JoinSet::new();
+    let mut asked = others.into_iter().map(|bank| {
+        let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
+        async move { shared.row(&options, &suite, bank).await }
+    });
     // The first one signs for all.
-    let mut side_by_side = 1;
-    for bank in others {
-        while running.len() >= side_by_side
+    side_by_side(asked.by_ref().take(1), 1, &mut add).await?;
+    side_by_side(asked, options.banks, add).await?;
+    Ok(rows)
+}
+
+/// Does these tasks, so many of them at once, and hands on what comes of each.
+pub(crate) async fn side_by_side<T: Send + 'static>(
+    tasks: impl Iterator<Item = impl Future<Output = Result<T, ProveError>> + Send + 'static>,
+    most: usize,
+    mut done: impl FnMut(T),
+) -> Result<(), ProveError> {
+    // A task of ours that panics is a defect: it must not pass for a quiet end.
+    let joined =
+        |ended: Result<_, JoinError>| ended.unwrap_or_else(|error| resume_unwind(error.into_panic()));
+    let mut running = JoinSet::new();
+    for task in tasks {
+        if running.len() >= most.max(1)
             && let Some(ended) = running.join_next().await
         {
-            add(joined(ended)?);
-            side_by_side = options.banks.max(1);
+            done(joined(ended)?);
         }
-        let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
-        running.spawn(async move { shared.row(&options, &suite, bank).await });
+        running.spawn(task);
     }
     while let Some(ended) = running.join_next().await {
-        add(joined(ended)?);
+        done(joined(ended)?);
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// Runs the cases against one bank, over TCP, with a record as any run has it.
@@ -125,11 +144,6 @@ pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
 pub fn testable(suite: &Suite) -> BTreeSet<String> {
     let coverage = Coverage::of(suite);
     coverage.demanded().map(|statement| statement.clause.clone()).collect()
-}
-
-fn joined(ended: Result<Result<Row, ProveError>, JoinError>) -> Result<Row, ProveError> {
-    // A task of ours that panics is a defect: it must not pass for a quiet end.
-    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 /// What banks that differ only in their address share: signed requests.
@@ -253,7 +267,10 @@ async fn plan_and_run(
     session: Session,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
-    let plan = suite.plan(only, &options.skip, options.depth)?;
+    let mut plan = suite.plan(only, &options.skip, options.depth)?;
+    if let Some(share) = bank.share(options.shares) {
+        plan = suite.shard(&plan, share);
+    }
     let variations = bank.variations();
     let options = Options {
         jobs: options.jobs,

@@ -6,11 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use tokio::task::JoinSet;
 use xs2aspec_reference::Fault;
 use xs2aspec_suite::Suite;
 
-use crate::{BankVariant, MutationOptions, ProveError, mutation::Shared};
+use crate::{
+    BankVariant, MutationOptions, ProveError,
+    mutation::{Shared, side_by_side},
+};
 
 /// What came of two faults at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,19 +58,11 @@ pub async fn rows(
 ) -> Result<Vec<PairRow>, ProveError> {
     let shared = Arc::new(Shared::new(suite, options)?);
     let mut rows = Vec::new();
-    let mut running = JoinSet::new();
-    for pair in pairs {
-        if running.len() >= options.banks.max(1)
-            && let Some(ended) = running.join_next().await
-        {
-            rows.push(ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?);
-        }
+    let asked = pairs.into_iter().map(|pair| {
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
-        running.spawn(async move { row(&shared, &options, &suite, pair).await });
-    }
-    while let Some(ended) = running.join_next().await {
-        rows.push(ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?);
-    }
+        async move { row(&shared, &options, &suite, pair).await }
+    });
+    side_by_side(asked, options.banks, |row| rows.push(row)).await?;
     rows.sort_by_key(|row| row.names);
     Ok(rows)
 }

@@ -15,7 +15,7 @@ use xs2aspec_runner::{
     fill::WireRequest,
     profile::AuthorizedProfile,
 };
-use xs2aspec_suite::{Clause, Strength, Suite};
+use xs2aspec_suite::{Clause, Shard, Strength, Suite};
 
 use crate::{Kind, ProveError, declare};
 
@@ -54,6 +54,13 @@ impl BankVariant {
         Self::all()
             .filter(|bank| !matches!(bank, Self::Variation(_)))
             .chain(Style::together().into_iter().map(Self::Style))
+    }
+
+    /// Its part of the cases where so many of the banks that have the variations between them share them out.
+    pub fn share(self, of: u32) -> Option<Shard> {
+        let Self::Style(style) = self else { return None };
+        let number = style.number_together()? % of + 1;
+        (of > 1).then_some(Shard { number, of })
     }
 
     /// Each of the variations of this bank alone.
@@ -286,6 +293,18 @@ mod tests {
             BankVariant::drawn(3, 5).map(BankVariant::name).collect::<Vec<_>>(),
             ["clean", "drawn-5", "drawn-6", "drawn-7"]
         );
+    }
+
+    #[test]
+    fn each_share_of_the_cases_has_banks() {
+        let banks: Vec<BankVariant> = BankVariant::all_together().collect();
+        for of in [2, 3, 4] {
+            let numbers = banks.iter().filter_map(|bank| bank.share(of)).map(|share| share.number);
+            assert_eq!(numbers.collect::<BTreeSet<u32>>(), (1..=of).collect());
+        }
+        assert!(banks.iter().all(|bank| bank.share(1).is_none()));
+        let strict = BankVariant::Style("strict".parse().unwrap());
+        assert_eq!((strict.share(3), BankVariant::Clean.share(3)), (None, None));
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Style {
     /// One sentence about the bank.
     pub fn says(self) -> &'static str {
         let named = NAMED.iter().find(|(name, ..)| *name == self.name);
-        let other = if self.name.starts_with(TOGETHER) {
+        let other = if self.number_together().is_some() {
             "It decides as many freedoms as go together, each otherwise than the usual bank."
         } else {
             "It decides freedoms by a throw of dice."
@@ -105,6 +105,11 @@ impl Style {
     /// What it does otherwise than the usual bank.
     pub fn variations(self) -> &'static [Variation] {
         self.variations
+    }
+
+    /// Which of the banks that have all variations between them it is, from 1.
+    pub fn number_together(self) -> Option<u32> {
+        self.name.strip_prefix(TOGETHER)?.parse().ok()
     }
 
     /// Whether each of its refusals names the rule that was broken ([`REASON`](crate::REASON)).

@@ -22,7 +22,7 @@ pub(crate) struct Prove {
     /// So many drawn lawful banks in place of all others: drawn-N and those after it, N being the seed
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
     pub(crate) drawn: Option<u64>,
-    /// In which banks variations are asked: together, but with `--only` or `--update`
+    /// In which banks variations are asked: shared, together with `--matrix`, but apart with `--only` or `--update`
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
     pub(crate) variations: Option<Variations>,
     /// Ask banks with two faults at once in place of all others, so many pairs, drawn by the seed
@@ -243,4 +243,6 @@ pub(crate) enum Variations {
     Apart,
     /// All in as few lawful banks as they fit into; those of a bank that is accused also one by one.
     Together,
+    /// The same, and the cases are shared out: each of these banks is asked a fourth of them.
+    Shared,
 }
