@@ -15,12 +15,14 @@ macro_rules! say_on {
 }
 
 mod args;
+mod attribution;
 mod curl;
 mod doctor;
 mod evidence;
 mod explain;
 mod explore;
 mod heat_map;
+mod hints;
 mod inspect;
 mod ledger;
 mod listen;

@@ -20,7 +20,7 @@ use xs2aspec_suite::Suite;
 use crate::{
     Failure,
     args::{Prove, Source, Variations},
-    heat_map,
+    attribution, heat_map,
     recording::Recording,
     report::{cannot_write, write},
 };
@@ -57,6 +57,9 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
     if let Some(name) = &args.variation {
         return explain(args, &suite, BankVariant::Variation(name.parse().map_err(Failure::input)?)).await;
+    }
+    if let Some(count) = args.findings {
+        return attribution::measure(args, &suite, count, &options(args)).await;
     }
     if let Some(count) = args.pairs {
         return in_pairs(args, &suite, count).await;
@@ -185,6 +188,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
+/// How the banks are asked.
 fn options(args: &Prove) -> MutationOptions {
     MutationOptions {
         seed: args.seed,

@@ -30,6 +30,7 @@ use xs2aspec_suite::Shard;
 use crate::{
     Failure,
     args::{InDoubt, Run, Server},
+    hints::Hints,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -121,12 +122,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let journal = Journal::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let session = session.with_journal(journal);
     let mut progress = Progress::new(mode(args.quiet));
+    let mut hints = Hints::new(&suite);
     let finished = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
         if !keeper.event(event) {
             // Nothing more is sent that nobody could prove.
             options.interrupt.notify_one();
         }
         progress.event(event);
+        hints.event(event);
     })
     .await;
     drop(progress);
@@ -145,6 +148,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     errors.extend(base.and_then(Result::err).map(|error| error.to_string()));
     let summary = live.finish().map_err(Failure::input)?;
     report::say_reporter(&mut terminal, &summary);
+    if summary.refused_everything().is_some() {
+        for line in hints.lines(&suite.spec().profile) {
+            say!("  {line}");
+        }
+    }
     if let Some(Server::Github) = args.annotations {
         report::say_reporter(&mut github, &summary);
     }
@@ -233,7 +241,7 @@ impl Keeper<'_> {
         if let Event::RunFinished(finished) = event
             && let Some(Ok(base)) = self.base.take_if(|base| base.is_ok())
         {
-            match base.finish(&finished.waivers) {
+            match base.finish(&self.live.findings_so_far(), &finished.waivers) {
                 Ok(changes) => drop(self.event(&Event::Changes(changes))),
                 Err(error) => self.base = Some(Err(error)),
             }

@@ -5,6 +5,7 @@
 //! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
 //!   showed before.
 //! - [`pairs`]: whether two faults at once are two findings.
+//! - [`attribution`]: whether the first finding of a whole run names the broken clause.
 //! - [`breakdown`]: its faults by area, by operator, by style.
 //! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
@@ -13,6 +14,7 @@
 //!
 //! Nothing here prints or writes a file: what comes of it are values, and the events of a record.
 
+pub mod attribution;
 pub mod breakdown;
 pub mod declare;
 mod error;

@@ -7,6 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct Changes {
     /// Which run the base is, in words.
     pub base: String,
+    /// Findings that are new, each by its id, with what is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_findings: Vec<(String, String)>,
+    /// Findings of the base that nothing shows any more, each by its id, with what was wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone_findings: Vec<(String, String)>,
     /// Cases that fail now and did not, each with what is wrong; new cases that fail are among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newly_broken: Vec<(String, String)>,

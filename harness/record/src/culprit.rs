@@ -40,6 +40,9 @@ pub struct RefusedForm {
     pub place: String,
     /// What it changes in the baseline, in words.
     pub changes: Vec<String>,
+    /// The clause that leaves it to the caller, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<String>,
 }
 
 impl Culprit {
@@ -81,7 +84,11 @@ mod tests {
     #[test]
     fn the_sentence_counts_what_is_refused_together() {
         let found = |count: usize, shown_by: Option<&str>| {
-            let form = RefusedForm { place: "body/a".to_owned(), changes: vec!["body/a removed".to_owned()] };
+            let form = RefusedForm {
+                place: "body/a".to_owned(),
+                changes: vec!["body/a removed".to_owned()],
+                clause: None,
+            };
             Culprit::Found { forms: vec![form; count], shown_by: shown_by.map(str::to_owned) }.says()
         };
         assert_eq!(found(1, None), "refused with this alone, accepted without it");
@@ -93,6 +100,7 @@ mod tests {
         let form = RefusedForm {
             place: "header/A".to_owned(),
             changes: vec!["header/A = \"b\"".to_owned(), "header/C removed".to_owned()],
+            clause: None,
         };
         let says = "accepted with this, which nobody has to send: header/A = \"b\"; header/C removed";
         assert_eq!(Culprit::Accepted { form }.says(), says);

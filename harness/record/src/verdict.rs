@@ -233,6 +233,10 @@ pub struct CaseVerdict {
     /// 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// Of a case that breaks something: the places at which its request differs from that of its control
+    /// (`body/instructedAmount/currency`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
     /// Which of many changes are refused, of a case that must be accepted with all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Box<Culprit>>,
@@ -311,6 +315,7 @@ pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
         absence: None,
         control: None,
         changes: vec![],
+        places: vec![],
         culprit: None,
         same_as: None,
         unconfirmed: false,

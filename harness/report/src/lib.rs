@@ -3,6 +3,7 @@
 //! - [`summary`]: what a record says of a run as a whole, and [`reporter`]: a report that is drawn case after
 //!   case.
 //! - [`stream`]: reports of a record that is longer than memory; [`run`]: a small record in memory.
+//! - [`findings`]: what is wrong, each thing once, likeliest causes first.
 //! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations.
 //! - [`progress`]: what is shown while a run goes on.
 //! - [`compare`]: what differs between two runs, and the records of shards as one.
@@ -12,6 +13,7 @@
 pub mod compare;
 pub mod demanded;
 pub mod error;
+pub mod findings;
 pub mod format;
 pub mod progress;
 pub mod reporter;

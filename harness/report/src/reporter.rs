@@ -41,7 +41,7 @@ pub trait Reporter {
     }
 
     /// Draws a selected case. A reporter that writes nothing before [`Self::finish`] may be shown cases while
-    /// the run goes on: of the summary it then knows the clauses and the start alone.
+    /// the run goes on: of the summary it then knows the clauses, the start, and what cases showed so far.
     fn case(
         &mut self,
         _summary: &RunSummary,

@@ -12,6 +12,7 @@ use xs2aspec_record::{
 
 pub use crate::error::ReportsError;
 use crate::{
+    findings::Findings,
     format::Report,
     reporter::Reporter,
     summary::{RunError, RunSummary, SummaryBuilder},
@@ -134,6 +135,11 @@ impl<'a> Live<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What was wrong with the cases so far.
+    pub fn findings_so_far(&self) -> Findings {
+        self.builder.so_far().map(RunSummary::findings_so_far).unwrap_or_default()
     }
 
     /// What came of the run.

@@ -8,7 +8,11 @@ use xs2aspec_record::{
     Verdict, WaiverSeen,
 };
 
-use crate::{text, words::counts};
+use crate::{
+    findings::{Findings, symptom::Symptoms},
+    text,
+    words::{counts, kind},
+};
 
 /// What a record says of a run as a whole, as far as it was read.
 #[derive(Debug, Clone)]
@@ -38,6 +42,9 @@ pub struct RunSummary {
     refused: usize,
     accepted: usize,
     said_by_name: usize,
+    symptoms: Symptoms,
+    /// What they come to, once the record was read.
+    findings: Findings,
 }
 
 /// Kinds of answers that are told apart.
@@ -117,8 +124,9 @@ impl SummaryBuilder {
     /// The summary of the whole record. A run that was killed has no `run-finished`; it has a summary all the
     /// same.
     pub fn finish(self) -> Result<RunSummary, RunError> {
-        let summary = self.summary.ok_or(RunError::NoStart { found: "no event" })?;
+        let mut summary = self.summary.ok_or(RunError::NoStart { found: "no event" })?;
         summary.check()?;
+        summary.findings = summary.findings_so_far();
         Ok(summary)
     }
 }
@@ -152,6 +160,8 @@ impl RunSummary {
             refused: 0,
             accepted: 0,
             said_by_name: 0,
+            symptoms: Symptoms::default(),
+            findings: Findings::default(),
         })
     }
 
@@ -212,7 +222,17 @@ impl RunSummary {
                 self.answers.insert(kind_of(exchange));
             }
         }
-        case.verdict.as_ref().map_or(Ok(()), |verdict| self.count(verdict))
+        let Some(verdict) = &case.verdict else { return Ok(()) };
+        self.count(verdict)?;
+        match verdict.role {
+            Role::Selected if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) => {
+                self.symptoms.add(verdict, &case.exchanges, false);
+            }
+            Role::Control if verdict.is_broken_control() => self.symptoms.add(verdict, &case.exchanges, true),
+            _ => {}
+        }
+        self.symptoms.ask(verdict);
+        Ok(())
     }
 
     /// Counts a verdict.
@@ -346,6 +366,21 @@ impl RunSummary {
         (self.accepted == 0 && self.refused > 0).then_some(said)
     }
 
+    /// What is wrong, each thing once. Nothing while the record is still read.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// What was wrong with the cases that were read.
+    pub fn findings_so_far(&self) -> Findings {
+        Findings::new(&self.symptoms)
+    }
+
+    /// What is wrong by clause and place.
+    pub(crate) fn symptoms(&self) -> &Symptoms {
+        &self.symptoms
+    }
+
     /// The one count of verdicts, controls apart.
     pub fn totals(&self) -> &Totals {
         &self.totals
@@ -452,20 +487,5 @@ fn kind_of(exchange: &Exchange) -> String {
         "" => response.status.to_string(),
         json if json.ends_with("json") => response.status.to_string(),
         other => format!("{} {other}", response.status),
-    }
-}
-
-fn kind(event: &Event) -> &'static str {
-    match event {
-        Event::RunStarted(_) => "run-started",
-        Event::Profile(_) => "profile",
-        Event::Resumed(_) => "resumed",
-        Event::AnswerChecks(_) => "answer-checks",
-        Event::Changes(_) => "changes",
-        Event::Clause(_) => "clause",
-        Event::Source(_) => "source",
-        Event::Exchange(_) => "exchange",
-        Event::Verdict(_) => "verdict",
-        Event::RunFinished(_) => "run-finished",
     }
 }

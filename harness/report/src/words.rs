@@ -1,6 +1,6 @@
 //! What every report says in the same words.
 
-use xs2aspec_record::{CaseVerdict, Counts, Verdict};
+use xs2aspec_record::{CaseVerdict, Counts, Event, Verdict};
 
 /// Why a case has its verdict; a verdict that must have a reason and has none says so.
 pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
@@ -13,4 +13,20 @@ pub(crate) fn counts(counts: &Counts) -> String {
     let words: Vec<String> =
         seen.map(|verdict| format!("{} {}", verdict.word(), counts.of(verdict))).collect();
     if words.is_empty() { "no verdict".to_owned() } else { words.join(", ") }
+}
+
+/// Kind of an event, as a record names it.
+pub(crate) fn kind(event: &Event) -> &'static str {
+    match event {
+        Event::RunStarted(_) => "run-started",
+        Event::Profile(_) => "profile",
+        Event::Resumed(_) => "resumed",
+        Event::AnswerChecks(_) => "answer-checks",
+        Event::Changes(_) => "changes",
+        Event::Clause(_) => "clause",
+        Event::Source(_) => "source",
+        Event::Exchange(_) => "exchange",
+        Event::Verdict(_) => "verdict",
+        Event::RunFinished(_) => "run-finished",
+    }
 }

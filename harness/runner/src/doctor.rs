@@ -76,7 +76,12 @@ pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
 /// The likely cause of a refusal, with the key of the profile to change.
 pub fn refusal_hint(operation: &str, response: &Response, spec: &ProfileSpec) -> Option<String> {
     let said = response.body.as_ref().map(Body::shown).unwrap_or_default();
+    let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
+    let is_page = header.is_some_and(|header| header.1.to_ascii_lowercase().starts_with("text/html"));
     match response.status {
+        200..=299 if is_page => {
+            Some("a page for people is there, and not the interface: `base-url`".to_owned())
+        }
         300..=399 => Some("the base URL has moved: `base-url`".to_owned()),
         429 => Some("too many requests: `--jobs` fewer, or another day".to_owned()),
         500.. => Some("the target fails by itself".to_owned()),
@@ -150,6 +155,10 @@ mod tests {
             let found = refusal_hint(operation, &response, ProfileSpec::embedded()).unwrap();
             assert!(found.contains(expected), "{operation} {status} {body}: {found}");
         }
+        let html = vec![xs2aspec_record::Header("content-type".into(), "Text/HTML; charset=utf-8".into())];
+        let page = Response { status: 200, headers: html, body: None };
+        let found = refusal_hint("ncbct", &page, ProfileSpec::embedded()).unwrap();
+        assert!(found.contains("a page for people") && found.contains("`base-url`"), "{found}");
         let plain = Response { status: 400, headers: vec![], body: None };
         assert_eq!(refusal_hint("ncbct", &plain, ProfileSpec::embedded()), None);
     }

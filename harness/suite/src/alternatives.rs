@@ -10,6 +10,7 @@ use crate::{
     combination::{AppliedForm, Combination},
     forms::alone,
     parts::Parts,
+    request::BodySpec,
 };
 
 /// So many for one operation, at most.
@@ -20,6 +21,8 @@ const MOST: usize = 60;
 pub struct Alternative {
     /// What is another than in the plain request (`header/PSU-Context`).
     pub place: String,
+    /// The clause that leaves it to the caller, where the plain request has nothing there.
+    pub clause: Option<String>,
     /// The request.
     pub case: Case,
 }
@@ -38,13 +41,28 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
             continue;
         }
         let number = times.entry(&form.place).or_default();
-        forms.push(((*number, is_open), Alternative { place: form.place.clone(), case }));
+        let clause = Some(case.clause.clone()).filter(|_| lacks(operation, &form.place, parts));
+        forms.push(((*number, is_open), Alternative { place: form.place.clone(), clause, case }));
         *number += 1;
     }
     forms.sort_by_key(|(rank, _)| *rank);
+    for field in &mut made {
+        let same = forms.iter().find(|(_, form)| form.place.eq_ignore_ascii_case(&field.place));
+        field.clause = same.and_then(|(_, form)| form.clause.clone());
+    }
     made.extend(forms.into_iter().map(|(_, made)| made));
     made.truncate(MOST);
     made
+}
+
+/// Whether the plain request of an operation has nothing at this place.
+fn lacks(operation: &str, place: &str, parts: &Parts) -> bool {
+    let Some(plain) = parts.baselines.get(operation).map(|plain| &plain.request) else { return false };
+    match (place.split_once('/'), &plain.body) {
+        (Some(("header", name)), _) => plain.header(name).is_none(),
+        (Some(("body", path)), BodySpec::Json(body, _)) => body.pointer(&format!("/{path}")).is_none(),
+        _ => false,
+    }
 }
 
 /// Whether few requests prepare it.
@@ -76,7 +94,7 @@ fn fields_of_others(operation: &str, parts: &Parts) -> Vec<Alternative> {
             ..AppliedForm::default()
         };
         let (case, _) = Combination { operation: operation.to_owned(), forms: vec![form] }.case(parts)?;
-        Some(Alternative { place, case })
+        Some(Alternative { place, clause: None, case })
     };
     alone.chain(all).filter_map(case).collect()
 }

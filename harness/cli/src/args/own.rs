@@ -28,6 +28,10 @@ pub(crate) struct Prove {
     /// Ask banks with two faults at once in place of all others, so many pairs, drawn by the seed
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "every_case"])]
     pub(crate) pairs: Option<usize>,
+    /// Ask so many banks with one fault everything, drawn by the seed: in how many does the first finding name the
+    /// broken clause, and how many findings are there?
+    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "pairs"])]
+    pub(crate) findings: Option<usize>,
     /// Only faults, variations and styles whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
@@ -43,7 +47,8 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
     pub(crate) derived: Option<usize>,
     /// How many percent of the faults of rules for requests `--explore` has to find, and how many of its own
-    /// `--derived`, or of those on each `--style`; or of how many `--pairs` both are
+    /// `--derived`, or of those on each `--style`; or of how many `--pairs` both are,
+    /// or of how many `--findings` the first is right
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
     /// Hold the matrix against this file, and fail where it differs

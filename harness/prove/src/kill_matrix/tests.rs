@@ -25,6 +25,7 @@ fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdi
         absence: None,
         control: None,
         changes: vec![],
+        places: vec![],
         culprit: None,
         same_as: None,
         unconfirmed: false,

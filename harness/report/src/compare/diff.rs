@@ -9,6 +9,7 @@ use xs2aspec_record::{
 
 use crate::{
     error::ReportsError,
+    findings::{Findings, Found},
     summary::SummaryBuilder,
     text::{self, short},
     words,
@@ -105,14 +106,16 @@ impl<R: BufRead> Comparison<R> {
         self.changes.gone.push(before.case);
     }
 
-    /// What differs, once the run has come to its end with these waivers.
-    pub fn finish(mut self, waivers: &[WaiverSeen]) -> Result<Changes, ReportsError> {
+    /// What differs, once the run has come to its end with these findings and waivers.
+    pub fn finish(mut self, findings: &Findings, waivers: &[WaiverSeen]) -> Result<Changes, ReportsError> {
         while let Some(before) = self.next.take() {
             self.gone(before);
             self.advance()?;
         }
         let base = self.summary.finish()?;
         let mut changes = self.changes;
+        changes.new_findings = not_in(findings, base.findings());
+        changes.gone_findings = not_in(base.findings(), findings);
         changes.newly_observed.sort_unstable();
         changes.no_longer_observed.sort_unstable();
         let said = |waivers: &[WaiverSeen]| waivers.iter().map(WaiverSeen::says).collect::<BTreeSet<_>>();
@@ -147,7 +150,17 @@ pub fn diff<B: BufRead, H: BufRead>(
         }
     }
     let summary = summary.finish().map_err(|error| DiffError::Head(error.into()))?;
-    comparison.finish(summary.waivers()).map_err(DiffError::Base)
+    comparison.finish(summary.findings(), summary.waivers()).map_err(DiffError::Base)
+}
+
+/// Findings of one run of which the other shows nothing, each by its id, with what is wrong.
+fn not_in(some: &Findings, others: &Findings) -> Vec<(String, String)> {
+    let is_other = |found: &&Found| !found.symptoms().any(|symptom| others.has(symptom));
+    let said = |found: &Found| {
+        let cases = text::count(found.witnesses(), "case");
+        (found.id.clone(), format!("{}: {} ({cases})", found.clause, found.root.mismatch))
+    };
+    some.all().iter().filter(is_other).map(said).collect()
 }
 
 /// The first line of what changed: how much.
@@ -157,7 +170,9 @@ pub fn heading(changes: &Changes) -> String {
         warned => format!("{warned} newly warned of, "),
     };
     format!(
-        "{} newly broken, {warned}{} fixed, {} newly not assessed",
+        "{}, {} gone; of the cases {} newly broken, {warned}{} fixed, {} newly not assessed",
+        text::count(changes.new_findings.len(), "new finding"),
+        changes.gone_findings.len(),
         changes.newly_broken.len(),
         changes.fixed.len(),
         changes.newly_not_assessed.len()
@@ -182,6 +197,8 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
         List { title, items: items.iter().map(|item| (item.as_str(), None)).collect() }
     }
     let lists = [
+        with("New findings", &changes.new_findings),
+        with("Findings that are gone", &changes.gone_findings),
         with("Newly broken", &changes.newly_broken),
         with("Newly warned of", &changes.newly_warned),
         plain("Fixed", &changes.fixed),
@@ -335,10 +352,26 @@ mod tests {
         let shown = markdown(&diff);
         assert!(
             shown.starts_with(
-                "### xs2aspec: 3 newly broken, 1 newly warned of, 2 fixed, 1 newly not assessed\n\n#### Newly broken (3)"
+                "### xs2aspec: 0 new findings, 0 gone; of the cases 3 newly broken, 1 newly warned of, 2 fixed, 1 newly not assessed\n\n#### Newly broken (3)"
             ),
             "{shown}"
         );
+        let mut other = Sample::new(1);
+        other.verdict("basket.mix/a", Fail);
+        let other = written(&other.finished());
+        let found = |base: &[u8], head: &[u8]| {
+            let changes = super::diff(RecordReader::new(base), RecordReader::new(head)).unwrap();
+            let says =
+                |items: &[(String, String)]| items.iter().map(|(_, says)| says.clone()).collect::<Vec<_>>();
+            (says(&changes.new_findings), says(&changes.gone_findings))
+        };
+        let (new, gone) = found(head.as_slice(), other.as_slice());
+        assert_eq!(
+            new,
+            ["basket.mix: expected a refusal (4xx), got 201 with transactionStatus RCVD (1 case)"]
+        );
+        assert_eq!(gone.len(), 2, "a violation and a warning: {gone:?}");
+        assert_eq!(found(other.as_slice(), head.as_slice()), (gone, new));
         let same = super::diff(record(head.as_slice()), record(head.as_slice())).unwrap();
         assert!(same.is_empty() && markdown(&same).contains("Nothing differs."));
     }

@@ -7,47 +7,46 @@ use std::{
     io::{self, Write},
 };
 
-use xs2aspec_record::{CaseVerdict, Verdict};
+use xs2aspec_record::{Level, Verdict};
 
 use crate::{
+    findings::Found,
     format::groups::Groups,
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::short,
 };
 
-/// Violations, and warnings, that get a line of their own; a server shows no more than ten of a kind for a step.
+/// Findings of a level that get a line of their own; a server shows no more than ten of a kind for a step.
 const MOST: usize = 50;
 
-/// A line for each violation and each warning, and one for each reason for which nothing could be report. What the target
-/// wrote cannot end a line or begin a command: it is made harmless first, and then escaped as the manual
-/// says.
+/// A line for each finding, and one for each reason for which nothing could be told. What the target wrote cannot
+/// end a line or begin a command: it is made harmless first, and then escaped as the manual says.
 #[derive(Debug, Default)]
 pub struct Github {
-    errors: Vec<String>,
-    warnings: Vec<String>,
     unjudged: BTreeMap<Verdict, Groups>,
 }
 
 impl Reporter for Github {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
-        match verdict.verdict {
-            Verdict::Fail => note(&mut self.errors, "error", "is broken", verdict),
-            Verdict::Warn if summary.totals().denies_warnings() => {
-                note(&mut self.errors, "error", "is not as expected", verdict);
-            }
-            Verdict::Warn => note(&mut self.warnings, "warning", "is not as expected", verdict),
-            Verdict::Inconclusive | Verdict::Error => {
-                self.unjudged.entry(verdict.verdict).or_default().add_reason(verdict);
-            }
-            _ => {}
+        if matches!(verdict.verdict, Verdict::Inconclusive | Verdict::Error) {
+            self.unjudged.entry(verdict.verdict).or_default().add_reason(verdict);
         }
         Ok(())
     }
 
-    fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
-        let mut lines = self.errors.concat() + &self.warnings.concat();
+    fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        let denied = summary.totals().denies_warnings();
+        let warning = if denied { "error" } else { "warning" };
+        let mut lines = String::new();
+        for (level, command, what) in
+            [(Level::Deny, "error", "is broken"), (Level::Warn, warning, "is not as expected")]
+        {
+            for found in summary.findings().of(level).take(MOST) {
+                lines.push_str(&line(command, what, found));
+            }
+        }
         for (word, groups) in &self.unjudged {
             for (reason, group) in groups.by_times().into_iter().take(MOST) {
                 let says = message(&format!("{} cases could not be judged: {}", group.times, short(reason)));
@@ -59,17 +58,17 @@ impl Reporter for Github {
     }
 }
 
-/// Adds the line of a case, while there are not too many.
-fn note(lines: &mut Vec<String>, command: &str, what: &str, verdict: &CaseVerdict) {
-    if lines.len() >= MOST {
-        return;
-    }
-    let findings: Vec<String> = verdict.findings.iter().map(|finding| short(&finding.mismatch())).collect();
-    let clause = verdict.findings.first().map_or(&verdict.clause, |finding| &finding.clause);
-    let (file, line) = (property(&verdict.place.file), verdict.place.line);
-    let title = property(&format!("{clause} {what}"));
-    let says = message(&format!("{}: {}", verdict.case, findings.join("; ")));
-    lines.push(format!("::{command} file={file},line={line},title={title}::{says}\n"));
+/// The line of a finding, at the case that shows it best.
+fn line(command: &str, what: &str, found: &Found) -> String {
+    let witness = &found.root.witness;
+    let (file, line) = (property(&witness.place.file), witness.place.line);
+    let title = property(&format!("{} {what}", found.clause));
+    let more = match found.witnesses() {
+        1 => String::new(),
+        witnesses => format!(" ({witnesses} witnesses)"),
+    };
+    let says = message(&format!("{}: {}{more}", witness.case, short(&found.root.mismatch)));
+    format!("::{command} file={file},line={line},title={title}::{says}\n")
 }
 
 fn message(text: &str) -> String {
@@ -102,7 +101,7 @@ mod tests {
         assert_eq!(commands(&sample), [format!("::error {file}"), format!("::warning {other}")]);
         let pattern = LevelRule::WARNINGS.to_owned();
         sample.start().levels = vec![LevelRule { pattern, level: Level::Deny, by: LevelSource::Profile }];
-        assert_eq!(commands(&sample), [format!("::error {other}"), format!("::error {file}")]);
+        assert_eq!(commands(&sample), [format!("::error {file}"), format!("::error {other}")]);
     }
 
     #[test]

@@ -67,10 +67,19 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
     sent(&mut block, summary, report);
     line(&mut block, "   | ", &short(&finding.mismatch()));
+    if let Some(answer) = error_text(report) {
+        line(&mut block, "   | ", &format!("the target says: {answer}"));
+    }
     line(&mut block, "   = ", &format!("witness {}", spaced(&verdict.case)));
     line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
     rest(&mut block, summary, verdict);
     block
+}
+
+/// What the target says of an error, in its own words.
+fn error_text(report: &CaseReport<'_>) -> Option<String> {
+    let answer = report.judged()?.response.as_ref().filter(|answer| answer.status >= 400)?;
+    answer.body.as_ref().map(|body| short(&body.shown()))
 }
 
 /// How firmly the document says it and where, and who gave a breach of it another level.

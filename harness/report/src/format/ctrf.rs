@@ -94,7 +94,10 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
     match verdict.verdict {
         Verdict::Fail | Verdict::Warn => {
             let first = verdict.findings.first();
+            let ids: Vec<&str> =
+                summary.findings().of_case(verdict).into_iter().map(|found| found.id.as_str()).collect();
             test["message"] = text::short(&first.map(Finding::mismatch).unwrap_or_default()).into();
+            test["extra"] = json!({"findings": ids});
             test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}

@@ -226,7 +226,7 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
             return Ok(());
         }
         Verdict::Fail | Verdict::Warn => {
-            let (kind, message) = violation(verdict);
+            let (kind, message) = violation(summary, verdict);
             ("failure", kind, message)
         }
         Verdict::Inconclusive | Verdict::Error => {
@@ -239,12 +239,15 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
     Ok(())
 }
 
-/// Clause and message of a failing case: those of its first finding, with the number of further ones.
-fn violation(verdict: &CaseVerdict) -> (String, String) {
+/// Clause and message of a failing case: those of its first mismatch, with the id of the finding that it shows and the
+/// number of further mismatches.
+fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
         return (harmless(&verdict.clause), short(words::reason(verdict)));
     };
-    let message = short(&first.mismatch());
+    let found = summary.findings().of_case(verdict);
+    let id = found.first().map(|found| format!(" [finding {}]", found.id)).unwrap_or_default();
+    let message = format!("{}{id}", short(&first.mismatch()));
     match verdict.findings.len() {
         1 => (harmless(&first.clause), message),
         findings => (harmless(&first.clause), format!("{message} (and {} more)", findings - 1)),
@@ -263,6 +266,9 @@ fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
         ("place", &verdict.place.to_string()),
     ] {
         let _ = writeln!(lines, "[[PROPERTY|{name}={}]]", unmarked(&harmless(value)));
+    }
+    for found in summary.findings().of_case(verdict) {
+        let _ = writeln!(lines, "[[PROPERTY|finding={}]]", found.id);
     }
     if verdict.verdict == Verdict::Warn {
         lines.push_str(&unmarked(&block::failure_block(summary, report)));

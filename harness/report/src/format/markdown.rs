@@ -7,11 +7,12 @@ use std::{
     io::{self, Write},
 };
 
-use xs2aspec_record::{CaseVerdict, Counts, Verdict};
+use xs2aspec_record::{Counts, Level, Verdict};
 
 use crate::{
     compare::diff,
     demanded,
+    findings::Found,
     format::{
         groups::{Group, Groups},
         terminal, times,
@@ -19,42 +20,23 @@ use crate::{
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{self, code},
-    words,
 };
 
-/// Bytes that a summary takes at most. GitHub refuses a step summary above 1024 KiB.
-pub const LARGEST: usize = 900_000;
+/// Bytes that a summary takes at most: a comment of GitHub has 64 KiB, the summary of a step 1024.
+pub const LARGEST: usize = 64_000;
+
+/// Findings in the table that stands first.
+const ROWS: usize = 50;
+
+/// Changes of a request that are shown.
+const CHANGES: usize = 4;
 
 /// Bytes kept free for the notes on what was left out.
 const NOTES: usize = 4_000;
 
-/// Cases that break something.
-#[derive(Debug, Default)]
-struct Cases {
-    items: Vec<String>,
-    /// Bytes of them.
-    bytes: usize,
-    /// Those that would not fit however little else there is.
-    beyond: usize,
-}
-
-impl Cases {
-    fn add(&mut self, verdict: &CaseVerdict) {
-        let item = broken(verdict);
-        if self.bytes + item.len() > LARGEST {
-            self.beyond += 1;
-        } else {
-            self.bytes += item.len();
-            self.items.push(item);
-        }
-    }
-}
-
 /// The summary of a run. Where it would pass [`LARGEST`] items are left out, and it says how many.
 #[derive(Debug, Default)]
 pub struct Summary {
-    failing: Cases,
-    warning: Cases,
     reasons: BTreeMap<Verdict, Groups>,
     observed: Groups,
 }
@@ -63,12 +45,10 @@ impl Reporter for Summary {
     fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
-            Verdict::Fail => self.failing.add(verdict),
-            Verdict::Warn => self.warning.add(verdict),
             Verdict::Waived | Verdict::Inconclusive | Verdict::Error | Verdict::NotApplicable => {
                 self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
             }
-            Verdict::Pass | Verdict::Observed => {}
+            Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::Observed => {}
         }
         for observation in &verdict.observations {
             // What differs in ids alone is one thing.
@@ -84,6 +64,7 @@ impl Reporter for Summary {
         if let Some(changes) = summary.changes() {
             let _ = writeln!(page.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
         }
+        page.findings(summary);
         page.text.push_str(&facts(summary));
         let totals = summary.totals();
         let operations = totals.by_operation().iter().map(|(name, row)| (name.as_str(), *row));
@@ -91,8 +72,10 @@ impl Reporter for Summary {
         page.table("operation", operations, totals.counts());
         page.table("strength", strengths, totals.counts());
         page.times(summary);
-        for (title, cases) in [("Failing cases", &self.failing), ("Cases that warn", &self.warning)] {
-            page.list(title, cases.items.iter().cloned(), cases.beyond);
+        for (title, level) in [("Violations", Level::Deny), ("Warnings", Level::Warn)] {
+            let of_level = summary.findings().of(level);
+            let items = of_level.map(|found| item(summary, found));
+            page.list(title, items, summary.findings().count(level) - summary.findings().of(level).count());
         }
         page.list(
             "Waivers",
@@ -166,6 +149,24 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// What is wrong, a row for each finding; nothing where nothing is.
+    fn findings(&mut self, summary: &RunSummary) {
+        let all = summary.findings().all();
+        if all.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "| level | clause | cases | finding |\n|---|---|--:|---|");
+        for found in all.iter().take(ROWS) {
+            let (level, clause) = (found.level().word(), code(&found.clause).replace('|', "/"));
+            let _ =
+                writeln!(self.text, "| {level} | {clause} | {} | {} |", found.witnesses(), code(&found.id));
+        }
+        self.text.push('\n');
+        if all.len() > ROWS {
+            let _ = writeln!(self.text, "and {}\n", text::count(all.len() - ROWS, "more finding"));
+        }
+    }
+
     /// How long the target took.
     fn times(&mut self, summary: &RunSummary) {
         let rows = times::rows(summary);
@@ -237,21 +238,27 @@ fn facts(summary: &RunSummary) -> String {
     facts
 }
 
-fn broken(verdict: &CaseVerdict) -> String {
-    let mut item = format!("- {} at {}\n", code(&verdict.case), code(&verdict.place.to_string()));
-    for finding in &verdict.findings {
-        let place = if finding.at == "status" { String::new() } else { format!("{}: ", code(&finding.at)) };
-        let (expected, actual) = (code(&finding.expected), code(&finding.actual));
-        let _ = writeln!(item, "  - {}: {place}expected {expected}, got {actual}", code(&finding.clause));
+/// A finding by its smallest witness, and what it explains besides.
+fn item(summary: &RunSummary, found: &Found) -> String {
+    let root = &found.root;
+    let says = summary.clause(&found.clause).map(|clause| format!(": {}", code(&clause.says)));
+    let says = says.unwrap_or_default();
+    let cases = text::count(found.witnesses(), "case");
+    let mut item = format!("- {}{says} ({cases}, finding {})\n", code(&found.clause), code(&found.id));
+    let (case, place) = (code(&root.witness.case), code(&root.witness.place.to_string()));
+    let _ = writeln!(item, "  - {case} at {place}: {}", code(&root.mismatch));
+    for change in root.changes.iter().take(CHANGES) {
+        let _ = writeln!(item, "    - {}", code(change));
     }
-    if let Some(culprit) = &verdict.culprit {
-        let _ = writeln!(item, "  - {}", code(&culprit.says()));
-        for refused in culprit.forms() {
-            let _ = writeln!(item, "    - {}", code(&refused.changes.join("; ")));
-        }
+    if root.changes.len() > CHANGES {
+        let _ = writeln!(item, "    - and {}", text::count(root.changes.len() - CHANGES, "more change"));
     }
-    if verdict.findings.is_empty() {
-        let _ = writeln!(item, "  - {}", code(words::reason(verdict)));
+    if let Some(culprit) = &root.culprit {
+        let _ = writeln!(item, "  - {}", code(culprit));
+    }
+    let others: Vec<String> = found.other_clauses().into_iter().take(ROWS).map(code).collect();
+    if !others.is_empty() {
+        let _ = writeln!(item, "  - for the same cause cases fail under {}", others.join(", "));
     }
     item
 }
@@ -281,6 +288,10 @@ mod tests {
     fn a_summary_of_every_verdict() {
         insta::assert_snapshot!(summary(&sample::mixed()), @"
         ## does not conform: at least one clause is broken (exit 1)
+
+        | level | clause | cases | finding |
+        |---|---|--:|---|
+        | deny | `periodic.months.duplicate` | 1 | `219065e171fdb086` |
 
         - target `test bank` at `https://bank.test/psd2`
         - version of the target `2.4`
@@ -312,10 +323,11 @@ mod tests {
         |---|--:|--:|--:|--:|--:|
         | `periodic` | 7 | 12 ms | 12 ms | 12 ms | 12 ms |
 
-        ### Failing cases
+        ### Violations
 
-        - `periodic.months.duplicate/adjacent` at `cases/periodic/months-of-execution.yaml:18`
-          - `periodic.months.duplicate`: expected `a refusal (4xx)`, got `201 with transactionStatus RCVD`
+        - `periodic.months.duplicate`: `month numbers may not repeat` (1 case, finding `219065e171fdb086`)
+          - `periodic.months.duplicate/adjacent` at `cases/periodic/months-of-execution.yaml:18`: `expected a refusal (4xx), got 201 with transactionStatus RCVD`
+            - `body/monthsOfExecution = [3, 3]`
 
         ### Inconclusive, by reason
 
@@ -390,14 +402,15 @@ mod tests {
                 _ => {}
             }
         }
-        assert!(codes >= 6, "the hostile text is there to be read: {codes}");
+        assert!(codes >= 5, "the hostile text is there to be read: {codes}");
     }
 
     #[test]
     fn a_large_run_is_cut_and_says_so() {
         let mut sample = Sample::new(9_000);
         for number in 0..9_000 {
-            sample.verdict(&format!("periodic.months/{number:04}"), Verdict::Fail).changes = vec![];
+            sample.verdict(&format!("periodic.months/{number:04}"), Verdict::Fail).findings[0].at =
+                format!("body/member-{number:04}");
         }
         sample.verdict("ncbct.path/plain", Verdict::Error);
         let events = sample.finished();
@@ -405,6 +418,6 @@ mod tests {
         assert!(text.len() < LARGEST && text.len() > LARGEST - 2 * NOTES, "{}", text.len());
         let listed = text.matches("- `periodic.months/").count();
         assert!(text.contains(&format!("- {} more left out", 9_000 - listed)));
-        assert!(text.contains("### Errors, by reason\n\n- 1 more left out"));
+        assert!(text.contains("### Errors, by reason\n\n- 1 case: "));
     }
 }

@@ -3,7 +3,7 @@
 pub mod annotations;
 pub(crate) mod block;
 pub mod ctrf;
-pub(crate) mod findings;
+pub(crate) mod finding_blocks;
 mod groups;
 pub mod har;
 pub mod html;

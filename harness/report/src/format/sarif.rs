@@ -11,9 +11,9 @@ use xs2aspec_record::{ClauseText, Level, Verdict};
 
 use crate::{
     demanded,
+    findings::{Findings, Found, Witness, symptom::Symptoms},
     format::{
         block,
-        findings::{Findings, Found, Witness},
         groups::{Group, Groups},
     },
     reporter::{CaseReport, Reporter},
@@ -29,39 +29,30 @@ const SCHEMA: &str =
 /// Name and version of what tells findings apart (section 3.27.17).
 const FINGERPRINT: &str = "clauseAndPlace/1";
 
+/// Clauses besides its own that a result names.
+const CLAUSES: usize = 20;
+
 /// Reasons for which cases could not be judged, each a notification.
 const REASONS: usize = 50;
 
 /// The findings of a run. Nothing is written before its end.
 #[derive(Debug, Default)]
 pub struct Sarif {
-    findings: Findings,
     /// By the reason of their waiver.
-    waived: BTreeMap<String, Findings>,
+    waived: BTreeMap<String, Symptoms>,
     unjudged: Groups,
 }
 
 impl Reporter for Sarif {
-    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         match report.verdict.verdict {
-            Verdict::Fail | Verdict::Warn => self.findings.add(summary, report, false),
             Verdict::Waived => {
                 let reason = words::reason(report.verdict).to_owned();
-                self.waived.entry(reason).or_default().add(summary, report, false);
+                self.waived.entry(reason).or_default().add(report.verdict, report.exchanges, false);
             }
             Verdict::Inconclusive | Verdict::Error => self.unjudged.add_reason(report.verdict),
-            Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
+            Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
         }
-        Ok(())
-    }
-
-    fn control(
-        &mut self,
-        summary: &RunSummary,
-        report: &CaseReport<'_>,
-        _: &mut dyn Write,
-    ) -> io::Result<()> {
-        self.findings.add(summary, report, true);
         Ok(())
     }
 
@@ -69,9 +60,9 @@ impl Reporter for Sarif {
         let start = summary.start();
         let mut rules = Rules::default();
         let mut results: Vec<Value> =
-            self.findings.all().map(|found| result(summary, found, &mut rules)).collect();
+            summary.findings().all().iter().map(|found| result(summary, found, &mut rules)).collect();
         for (reason, waived) in &self.waived {
-            for found in waived.all() {
+            for found in Findings::new(waived).all() {
                 let mut result = result(summary, found, &mut rules);
                 result["suppressions"] = json!([{"kind": "external", "justification": short(reason)}]);
                 results.push(result);
@@ -151,19 +142,27 @@ fn rule(id: &str, known: Option<&ClauseText>) -> Value {
 }
 
 fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
-    let is_denied = found.level == Level::Warn && summary.totals().denies_warnings();
+    let is_denied = found.level() == Level::Warn && summary.totals().denies_warnings();
     let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
-    let again = block::again(summary, &found.witness.case);
-    let text = format!("{}: {}\nAgain: {again}", short(says), short(&found.mismatch));
+    let root = &found.root;
+    let again = block::again(summary, &root.witness.case);
+    let mut text = format!("{}: {}\nAgain: {again}", short(says), short(&root.mismatch));
+    let others = found.other_clauses();
+    if !others.is_empty() {
+        let others: Vec<String> = others.into_iter().take(CLAUSES).map(harmless).collect();
+        text.push_str(&format!("\nCases of these clauses fail for the same cause: {}", others.join(", ")));
+    }
+    let carried = found.carried.iter().map(|symptom| &symptom.witness);
+    let related = root.others.iter().chain(carried).enumerate();
     json!({
         "ruleId": harmless(&found.clause),
         "ruleIndex": rules.position(summary, &found.clause),
-        "level": level(if is_denied { Level::Deny } else { found.level }),
+        "level": level(if is_denied { Level::Deny } else { found.level() }),
         "message": message(&text),
-        "locations": [location(&found.witness, None)],
-        "relatedLocations": found.others.iter().enumerate().map(|(id, other)| location(other, Some(id))).collect::<Vec<_>>(),
-        "occurrenceCount": found.witnesses,
-        "partialFingerprints": {FINGERPRINT: found.fingerprint()},
+        "locations": [location(&root.witness, None)],
+        "relatedLocations": related.map(|(id, other)| location(other, Some(id))).collect::<Vec<_>>(),
+        "occurrenceCount": found.witnesses(),
+        "partialFingerprints": {FINGERPRINT: found.id},
         "properties": {"place": short(&found.place)},
     })
 }

@@ -11,7 +11,12 @@ use xs2aspec_record::{CaseVerdict, Counts, Level, Verdict};
 use crate::{
     compare::diff,
     demanded,
-    format::{block, findings::Findings, groups::Groups, times},
+    format::{
+        block,
+        finding_blocks::{self, FindingBlocks},
+        groups::Groups,
+        times,
+    },
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{self, harmless, short},
@@ -56,7 +61,7 @@ pub fn line(verdict: &CaseVerdict) -> String {
 /// could not be judged as blocks while it is at most [`FEW`] cases, else by reason with counts.
 #[derive(Debug, Default)]
 pub struct Terminal {
-    findings: Findings,
+    findings: FindingBlocks,
     unjudged: BTreeMap<Verdict, Unjudged>,
 }
 
@@ -109,10 +114,14 @@ impl Reporter for Terminal {
 impl Terminal {
     /// What needs attention.
     pub fn attention(&self, summary: &RunSummary) -> String {
-        let mut shown = self.findings.shown(Level::Deny) + &self.findings.shown(Level::Warn);
+        let mut shown = finding_blocks::table(summary);
+        for level in [Level::Deny, Level::Warn] {
+            shown.push_str(&self.findings.shown(summary, level));
+        }
         let slow = times::block(summary);
         let counted = [(Level::Deny, "violation", 0), (Level::Warn, "warning", usize::from(slow.is_some()))];
-        let counted = counted.map(|(level, word, more)| text::count(self.findings.count(level) + more, word));
+        let counted =
+            counted.map(|(level, word, more)| text::count(summary.findings().count(level) + more, word));
         shown.push_str(&slow.unwrap_or_default());
         if !shown.is_empty() {
             let _ = writeln!(shown, "{}\n", counted.join(", "));
@@ -159,6 +168,9 @@ pub fn closing(summary: &RunSummary) -> String {
     }
     if let Some(changes) = summary.changes() {
         let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
+        for (id, says) in changes.new_findings.iter().take(NAMES) {
+            let _ = writeln!(shown, "   | new {}  {}", harmless(id), short(says));
+        }
     }
     if let Some(hopeless) = hopeless(summary) {
         let _ = writeln!(shown, "{hopeless}");

@@ -159,7 +159,10 @@ fn warned(levels: &[Level]) -> Vec<xs2aspec_record::Event> {
 fn case_verdict(case: &Element, is_denied: bool) -> String {
     let facts = &case.child("system-out").unwrap().text;
     let properties: Vec<&str> = facts.lines().filter(|line| line.starts_with("[[")).collect();
-    assert_eq!(properties.len(), 4, "{facts}");
+    let findings = properties.iter().filter(|line| line.starts_with("[[PROPERTY|finding=")).count();
+    assert_eq!(properties.len(), 4 + findings, "{facts}");
+    let is_broken = case.child("failure").is_some() || properties[2].contains("=warn]");
+    assert_eq!(findings, usize::from(is_broken), "{facts}");
     let word = properties[2].strip_prefix("[[PROPERTY|verdict=").unwrap().strip_suffix("]]").unwrap();
     let (failure, error, skipped) = (case.child("failure"), case.child("error"), case.child("skipped"));
     match word {
@@ -196,7 +199,11 @@ fn a_failure_carries_clause_message_and_the_block_of_the_terminal() {
     assert_eq!(case.attribute("time"), "0.012");
     let failure = case.child("failure").unwrap();
     assert_eq!(failure.attribute("type"), "periodic.months.duplicate");
-    assert_eq!(failure.attribute("message"), "expected a refusal (4xx), got 201 with transactionStatus RCVD");
+    let id = &run.summary().findings().all()[0].id;
+    let message = format!("expected a refusal (4xx), got 201 with transactionStatus RCVD [finding {id}]");
+    assert_eq!(failure.attribute("message"), message);
+    let facts = &case.child("system-out").unwrap().text;
+    assert!(facts.contains(&format!("[[PROPERTY|finding={id}]]\n")), "{facts}");
     let verdict = run.selected().find(|verdict| verdict.case == case.attribute("name")).unwrap();
     assert_eq!(failure.text, terminal::failure(run.summary(), &run.report(verdict)));
     let twelve = periodic.all("testcase").find(|case| case.attribute("name").contains("twelve")).unwrap();
@@ -244,7 +251,8 @@ fn a_hostile_answer_adds_nothing() {
     assert_eq!(cases.len(), 5);
     for case in cases {
         let facts = &case.child("system-out").unwrap().text;
-        assert_eq!(facts.matches("[[").count(), 4, "marks that CI servers act on: {facts}");
+        let own = 4 + facts.matches("[[PROPERTY|finding=").count();
+        assert_eq!(facts.matches("[[").count(), own, "marks that CI servers act on: {facts}");
         assert!(facts.contains("[ [ATTACHMENT|/etc/passwd]]") && facts.contains("\\u{1b}[2J"), "{facts}");
         assert!(!facts.contains("##"));
     }

@@ -101,6 +101,7 @@ impl Sample {
             absence: None,
             control: None,
             changes: vec![],
+            places: vec![],
             culprit: None,
             same_as: None,
             unconfirmed: false,

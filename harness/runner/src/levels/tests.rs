@@ -107,6 +107,7 @@ fn a_case_is_as_bad_as_the_worst_thing_it_shows_and_a_note_breaks_nothing() {
             absence: None,
             control: None,
             changes: vec![],
+            places: vec![],
             culprit: None,
             same_as: None,
             unconfirmed: false,

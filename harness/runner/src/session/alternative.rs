@@ -23,7 +23,8 @@ impl Session {
         for (number, other) in self.suite.alternatives(&plain.request.operation).into_iter().enumerate() {
             let mark = format!("otherwise/{}", number + 1);
             if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
-                let form = RefusedForm { place: other.place, changes: other.case.changes };
+                let form =
+                    RefusedForm { place: other.place, changes: other.case.changes, clause: other.clause };
                 return Some(Culprit::Accepted { form });
             }
         }

@@ -26,7 +26,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
-use xs2aspec_suite::{Case, Expectation, Suite};
+use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
 use self::outcome::Prepared;
@@ -225,6 +225,11 @@ impl Session {
             }
         };
         self.levels.weigh(&mut verdict);
+        if !verdict.findings.is_empty()
+            && let Some(control) = case.control.as_deref().and_then(|id| self.suite.case(id))
+        {
+            verdict.places = lint::differences(case, control);
+        }
         let is_held_back = trail.is_held_back
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
         let Trail { exchanges, learned, failure, status, passing, .. } = trail;
@@ -388,6 +393,7 @@ fn blank(case: &Case) -> CaseVerdict {
         absence: None,
         control: None,
         changes: case.changes.clone(),
+        places: Vec::new(),
         culprit: None,
         same_as: case.same_as.clone(),
         unconfirmed: false,

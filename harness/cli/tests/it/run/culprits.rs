@@ -84,7 +84,8 @@ fn the_pair_that_is_refused_together_is_named() {
     // What is shown is what is refused, and nothing else.
     let block = ran.said.split("\n\n").next().unwrap_or_default();
     let shown: Vec<&str> = block.lines().filter(|line| line.starts_with("   | ")).collect();
-    assert_eq!(shown.len(), 5, "{block}");
+    assert_eq!(shown.len(), 6, "{block}");
+    assert!(shown[5].starts_with("   | the target says: {\"tppMessages\""), "{block}");
     assert!(
         shown[1].contains("header/Accept-Encoding = ") && shown[2].contains("query/withAccounts = "),
         "{block}"

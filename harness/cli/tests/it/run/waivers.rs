@@ -45,8 +45,9 @@ fn run(waivers: &[(&str, &str)], arguments: &[&str]) -> Ran {
 fn failing() -> Vec<String> {
     let ran = run(&[], &FAULT);
     assert_eq!(ran.exit, Some(1), "{}", ran.said);
-    let listed = ran.summary.lines().filter_map(|line| line.strip_prefix("- `")?.split_once("` at `"));
-    let failing: Vec<String> = listed.map(|(case, _)| case.to_owned()).collect();
+    let cases = ran.junit.split("<testcase name=\"").filter(|case| case.contains("<failure "));
+    let failing: Vec<String> =
+        cases.filter_map(|case| case.split_once('"')).map(|(case, _)| case.to_owned()).collect();
     assert!(failing.len() > 1, "{}", ran.said);
     failing
 }

@@ -5,7 +5,7 @@ use xs2aspec_record::{Finding, LevelRule, LevelSource};
 use super::*;
 use crate::{
     Run,
-    format::findings::WHOLE,
+    format::finding_blocks::WHOLE,
     sample::{self, Sample},
 };
 
@@ -76,7 +76,7 @@ fn hundreds_of_cases_stay_readable() {
     }
     let events = sample.finished();
     let shown = attention(&events);
-    assert_eq!(shown.lines().filter(|line| line.starts_with("deny")).count(), 500);
+    assert_eq!(shown.lines().filter(|line| line.starts_with("deny  p")).count(), 500);
     assert_eq!(shown.lines().filter(|line| line.starts_with("  -->")).count(), WHOLE);
     assert!(
         shown.contains(
@@ -123,12 +123,26 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     let events = sample.finished();
     let run = Run::of(&events).unwrap();
     insta::assert_snapshot!(attention(&events), @"
+    level  clause           cases  finding
+    deny   periodic.months      1  07bdb2b76e5ae52a
+    warn   ncbct.name           1  1603cc560258553e
+    warn   ncbct.name           3  8953e82b2f029670
+
     deny  periodic.months    months 1 to 11 are accepted
       --> cases/periodic/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
        | expected a refusal (4xx), got 201 with transactionStatus RCVD
        = witness periodic.months / one
        = clause  stated: Endpoints > Create periodic payment, line 242 of the document
+       = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
+       = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
+
+    warn  ncbct.name    a name has no letters but those of the table
+      --> cases/periodic/months-of-execution.yaml:18
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | body/list/0/name: expected a refusal (4xx), got 201 with transactionStatus RCVD
+       = witness periodic.months / one
+       = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
        = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
 
@@ -141,15 +155,6 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only ncbct.name/c --target 'my bank.toml' --now 2030-01-02T03:04:05Z
        = next    xs2aspec explain ncbct.name/c --target 'my bank.toml'
-
-    warn  ncbct.name    a name has no letters but those of the table
-      --> cases/periodic/months-of-execution.yaml:18
-       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
-       | body/list/0/name: expected a refusal (4xx), got 201 with transactionStatus RCVD
-       = witness periodic.months / one
-       = clause  expected: Endpoints > Create periodic payment, line 242 of the document
-       = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
-       = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
 
     1 violation, 2 warnings
     ");

@@ -1,0 +1,80 @@
+//! `xs2aspec prove --findings N`: whole runs against banks with one fault each, and which clause their findings
+//! name first.
+
+use std::{fs, sync::Arc, time::Instant};
+
+use indicatif::ProgressBar;
+use xs2aspec_prove::{
+    BankVariant, MutationOptions,
+    attribution::{self, AttributionRow},
+    mutation, snapshot,
+};
+use xs2aspec_record::{Exit, outputs};
+use xs2aspec_reference::Fault;
+use xs2aspec_report::{findings::Found, stream::Live};
+use xs2aspec_suite::Suite;
+
+use crate::{
+    Failure,
+    args::Prove,
+    report::{cannot_write, write},
+};
+
+/// What it leaves in the folder for the reports.
+const FINDINGS: &str = "findings.tsv";
+
+/// Asks so many banks with one fault everything, and says where the findings name its clause.
+pub(crate) async fn measure(
+    args: &Prove,
+    suite: &Arc<Suite>,
+    count: usize,
+    options: &MutationOptions,
+) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    let path = args.out.join(FINDINGS);
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&path, &error))?;
+    outputs::may_write(&path, &[]).map_err(Failure::input)?;
+    let survivors = snapshot::survivors();
+    let wanted = |fault: &Fault| {
+        BankVariant::Fault(*fault).is_wanted(&args.only) && !survivors.contains_key(fault.name())
+    };
+    let faults = attribution::drawn(Fault::all().filter(wanted).collect(), count, args.seed);
+    if faults.is_empty() {
+        return Err(Failure::input("no fault matches"));
+    }
+    let bar = ProgressBar::new(faults.len() as u64);
+    let mut rows = Vec::new();
+    for fault in faults {
+        let mut live = Live::new(vec![]);
+        let bank = BankVariant::Fault(fault);
+        mutation::run(suite, bank, options, |event| live.add(event.clone())).await?;
+        let summary = live.finish().map_err(Failure::input)?;
+        let findings = summary.findings().all().iter().map(named).collect();
+        let (fault, clause) = (fault.name().to_owned(), fault.clause().to_owned());
+        rows.push(AttributionRow { fault, clause, findings });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    rows.sort_by(|one, other| (one.place(), &one.fault).cmp(&(other.place(), &other.fault)));
+    write(&path, &[], attribution::table(&rows).as_bytes())?;
+    let (places, mean) = attribution::totals(&rows);
+    for (place, times) in &places {
+        say!("{times:>5}  {}", place.word());
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    say!(
+        "{} faults, {}.{:02} findings each; {seconds:.1} s; the table is {}",
+        rows.len(),
+        mean / 100,
+        mean % 100,
+        path.display()
+    );
+    let first = places.first().map_or(0, |(_, times)| *times);
+    let is_enough = first * 100 >= rows.len() * usize::from(args.at_least);
+    Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
+}
+
+/// The clause of a finding, and those that it explains.
+fn named(found: &Found) -> (String, Vec<String>) {
+    (found.clause.clone(), found.other_clauses().into_iter().map(str::to_owned).collect())
+}

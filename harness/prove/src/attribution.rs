@@ -1,0 +1,153 @@
+//! Whether a reader of the findings looks in the right place: of banks with one fault, which clause the findings
+//! of a whole run name first, and how many findings there are.
+
+use std::fmt::Write as _;
+
+use xs2aspec_reference::Fault;
+
+/// What a run said of a bank with one fault: for each finding its clause, then those it carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributionRow {
+    /// Name of the fault.
+    pub fault: String,
+    /// The clause that it breaks.
+    pub clause: String,
+    /// The findings, the first one first: the clause of each, and the other clauses that it explains.
+    pub findings: Vec<(String, Vec<String>)>,
+}
+
+/// Where the right clause is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// It is that of the first finding.
+    First,
+    /// The first finding explains it.
+    Carried,
+    /// Another finding is of it, or explains it.
+    Later,
+    /// Something is found, and nothing names it.
+    Absent,
+    /// Nothing is found.
+    Silent,
+}
+
+impl Place {
+    /// All of them, the best first.
+    pub const ALL: [Self; 5] = [Self::First, Self::Carried, Self::Later, Self::Absent, Self::Silent];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Carried => "explained by the first",
+            Self::Later => "later",
+            Self::Absent => "not named",
+            Self::Silent => "nothing found",
+        }
+    }
+}
+
+impl AttributionRow {
+    /// Where the right clause is.
+    pub fn place(&self) -> Place {
+        let names = |(clause, others): &(String, Vec<String>)| {
+            *clause == self.clause || others.contains(&self.clause)
+        };
+        match self.findings.split_first() {
+            None => Place::Silent,
+            Some(((clause, _), _)) if *clause == self.clause => Place::First,
+            Some((first, _)) if names(first) => Place::Carried,
+            Some((_, rest)) if rest.iter().any(names) => Place::Later,
+            Some(_) => Place::Absent,
+        }
+    }
+}
+
+/// So many of these faults, drawn by a seed.
+pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<Fault> {
+    faults.sort_by_cached_key(|fault| rank(seed, fault.name()));
+    faults.truncate(count);
+    faults
+}
+
+/// FNV-1a (draft-eastlake-fnv) over the seed and a name: an order that no two seeds share, and each repeats.
+fn rank(seed: u64, name: &str) -> u64 {
+    let bytes = seed.to_be_bytes().into_iter().chain(name.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash ^ (hash >> 32)
+}
+
+/// How many rows have the right clause where, and the mean number of findings of those in which something is
+/// found, in hundredths.
+pub fn totals(rows: &[AttributionRow]) -> (Vec<(Place, usize)>, usize) {
+    let places = Place::ALL.map(|place| (place, rows.iter().filter(|row| row.place() == place).count()));
+    let found: Vec<usize> = rows.iter().map(|row| row.findings.len()).filter(|count| *count > 0).collect();
+    let sum: usize = found.iter().sum();
+    (places.to_vec(), (sum * 100 + found.len() / 2).checked_div(found.len()).unwrap_or_default())
+}
+
+/// A line for each fault, as a table of tab-separated columns.
+pub fn table(rows: &[AttributionRow]) -> String {
+    let mut text =
+        "# fault, where its clause is, how many findings, each with the clauses that it explains\n"
+            .to_owned();
+    for row in rows {
+        let said = |(clause, others): &(String, Vec<String>)| match others.as_slice() {
+            [] => clause.clone(),
+            others => format!("{clause} ({})", others.join(", ")),
+        };
+        let findings: Vec<String> = row.findings.iter().map(said).collect();
+        let (place, count) = (row.place().word(), row.findings.len());
+        // Writing to a String cannot fail.
+        _ = writeln!(text, "{}\t{place}\t{count}\t{}", row.fault, findings.join("; "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn row(findings: &[(&str, &[&str])]) -> AttributionRow {
+        let owned = |(clause, others): &(&str, &[&str])| {
+            ((*clause).to_owned(), others.iter().map(ToString::to_string).collect())
+        };
+        let findings = findings.iter().map(owned).collect();
+        AttributionRow { fault: "a.b/x".to_owned(), clause: "a.b".to_owned(), findings }
+    }
+
+    #[test]
+    fn each_row_says_where_the_right_clause_is() {
+        let rows = [
+            row(&[("a.b", &[])]),
+            row(&[("c", &["a.b"]), ("d", &[])]),
+            row(&[("c", &[]), ("d", &["a.b"])]),
+            row(&[("c", &[])]),
+            row(&[]),
+        ];
+        let places: Vec<Place> = rows.iter().map(AttributionRow::place).collect();
+        assert_eq!(places, Place::ALL);
+        let (counted, mean) = totals(&rows);
+        assert!(counted.iter().all(|(_, count)| *count == 1), "{counted:?}");
+        assert_eq!(mean, 150, "six findings in four runs that found something");
+        assert!(
+            table(&rows).contains("\na.b/x\texplained by the first\t2\tc (a.b); d\n"),
+            "{}",
+            table(&rows)
+        );
+        assert_eq!(totals(&[]).1, 0);
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_faults_and_another_one_others() {
+        let names = |seed| -> BTreeSet<&str> {
+            drawn(Fault::all().collect(), 50, seed).iter().map(|fault| fault.name()).collect()
+        };
+        assert_eq!((names(1).len(), names(1)), (50, names(1)));
+        assert_ne!(names(1), names(2));
+    }
+}

@@ -1,0 +1,288 @@
+//! Symptoms: what is wrong with the answers to some cases, by clause and place. Several of them may have one
+//! cause.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use sha2::{Digest as _, Sha256};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Level, Place, Verdict};
+
+/// Symptoms that are kept apart. A target that makes each of its answers another one does not fill the memory.
+const APART: usize = 5_000;
+
+/// Witnesses of a symptom that are named besides the smallest.
+const NAMED: usize = 20;
+
+/// The status of an answer, as the place of a finding.
+const STATUS: &str = "status";
+
+/// What kind of thing is wrong, the likeliest cause of others first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// The plain request of an operation is not accepted.
+    Plain,
+    /// An answer has another shape than the document gives it.
+    Answer,
+    /// A request with one thing changed is not judged by the rule for it.
+    Rule,
+    /// A request with many lawful forms at once is refused for some of them.
+    Row,
+}
+
+/// A case that shows something wrong.
+#[derive(Debug, Clone)]
+pub struct Witness {
+    /// Its id.
+    pub case: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl Witness {
+    fn of(verdict: &CaseVerdict) -> Self {
+        Self { case: verdict.case.clone(), place: verdict.place.clone() }
+    }
+}
+
+/// What is wrong under one clause at one place.
+#[derive(Debug, Clone)]
+pub struct Symptom {
+    /// What it does.
+    pub level: Level,
+    /// The clause that is broken.
+    pub clause: String,
+    /// Where in the answer, and at which places of the request, if some were found guilty.
+    pub place: String,
+    /// What was expected and what came, as the smallest witness shows it.
+    pub mismatch: String,
+    /// What the smallest witness changes in a request that is accepted.
+    pub changes: Vec<String>,
+    /// What the target was found to mind in it, in a sentence.
+    pub culprit: Option<String>,
+    /// The smallest witness.
+    pub witness: Witness,
+    /// The first of the others.
+    pub others: Vec<Witness>,
+    /// How many cases show it.
+    pub witnesses: usize,
+    /// The clause that another lawful request shows to be broken, where this one is refused.
+    pub(super) named: Option<String>,
+    pub(super) kind: Kind,
+    /// Places that make the request of the smallest witness another than its control's.
+    smallest: BTreeSet<String>,
+    /// How many witnesses have each place that does so.
+    changed: HashMap<String, usize>,
+    pub(super) expected: String,
+    pub(super) actual: String,
+    /// First digit of the status that the smallest witness got; 0 where it got none.
+    pub(super) class: u16,
+    /// Whether it is about what the target made of the whole request.
+    pub(super) is_of_status: bool,
+    /// Whether its smallest witness is a case of another clause, and how much that changes.
+    pub(super) rank: (bool, usize, usize),
+    /// The same for the same set of cases.
+    pub(super) cases: u64,
+}
+
+impl Symptom {
+    fn new((level, clause, place): Key, verdict: &CaseVerdict) -> Self {
+        Self {
+            level,
+            clause,
+            place,
+            mismatch: String::new(),
+            changes: Vec::new(),
+            culprit: None,
+            witness: Witness::of(verdict),
+            others: Vec::new(),
+            witnesses: 0,
+            named: None,
+            kind: Kind::Rule,
+            smallest: BTreeSet::new(),
+            changed: HashMap::new(),
+            expected: String::new(),
+            actual: String::new(),
+            class: 0,
+            is_of_status: false,
+            rank: (true, usize::MAX, usize::MAX),
+            cases: 0,
+        }
+    }
+
+    /// What tells it from others, the same in every run that shows it: clause and place.
+    pub fn id(&self) -> String {
+        id(&self.clause, &self.place)
+    }
+
+    /// What it is kept under.
+    pub(crate) fn key(&self) -> Key {
+        (self.level, self.clause.clone(), self.place.clone())
+    }
+
+    /// Takes a case that shows it.
+    fn add(&mut self, verdict: &CaseVerdict, finding: &Finding, class: u16) {
+        self.witnesses += 1;
+        let places = places(verdict);
+        for place in &places {
+            *self.changed.entry(place.clone()).or_default() += 1;
+        }
+        let mut hasher = DefaultHasher::new();
+        verdict.case.hash(&mut hasher);
+        self.cases = self.cases.wrapping_add(hasher.finish());
+        let changes = verdict.telling_changes();
+        let size = changes.len().max(places.len());
+        let rank = (finding.clause != verdict.clause, size, changes.concat().len());
+        let mut other = Witness::of(verdict);
+        if self.witnesses == 1 || rank < self.rank {
+            self.rank = rank;
+            self.mismatch = finding.mismatch();
+            std::mem::swap(&mut self.witness, &mut other);
+            (self.changes, self.smallest) = (changes, places);
+            self.describe(verdict, finding);
+            self.class = class;
+        }
+        if self.witnesses > 1 && self.others.len() < NAMED {
+            self.others.push(other);
+        }
+    }
+
+    /// Places of the request that it is about: those of the smallest witness, and those that most witnesses have.
+    pub(super) fn places(&self) -> impl Iterator<Item = &str> {
+        let common = self.changed.iter().filter(|(_, times)| **times * 2 > self.witnesses);
+        self.smallest.iter().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
+    }
+
+    /// In how many places the smallest witness differs from what is accepted: the fewer, the more it tells of a rule.
+    /// What answers lack has nothing to do with that.
+    pub(super) fn distance(&self) -> usize {
+        if self.kind == Kind::Answer { 1 } else { self.smallest.len().max(1) }
+    }
+
+    /// Takes what its smallest witness tells of its cause.
+    fn describe(&mut self, verdict: &CaseVerdict, finding: &Finding) {
+        let culprit = verdict.culprit.as_deref();
+        let is_plain = finding.level == Level::Deny
+            && verdict.control.is_none()
+            && verdict.changes.is_empty()
+            && verdict.same_as.is_none();
+        self.is_of_status = finding.at == STATUS;
+        self.kind = match culprit {
+            Some(Culprit::Found { forms, .. }) if verdict.changes.len() > forms.len() => Kind::Row,
+            _ if finding.is_answer_to(verdict) && is_plain => Kind::Plain,
+            _ if finding.is_answer_to(verdict) => Kind::Rule,
+            _ => Kind::Answer,
+        };
+        self.culprit = culprit.map(Culprit::says);
+        self.named = match culprit {
+            Some(Culprit::Accepted { form }) => form.clause.clone(),
+            _ => None,
+        };
+        (self.expected, self.actual) = (finding.expected.clone(), finding.actual.clone());
+    }
+}
+
+/// Places that make the request of a case another than that of its control, as far as they matter.
+fn places(verdict: &CaseVerdict) -> BTreeSet<String> {
+    let lower = |place: &String| place.to_lowercase();
+    match verdict.culprit.as_deref() {
+        Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| lower(&form.place)).collect(),
+        Some(Culprit::Accepted { form }) => [lower(&form.place)].into(),
+        _ => verdict.places.iter().map(lower).collect(),
+    }
+}
+
+/// What tells findings apart.
+pub(crate) fn id(clause: &str, place: &str) -> String {
+    let hash = Sha256::digest(format!("{clause}\n{place}"));
+    let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{number:016x}")
+}
+
+/// Level, clause, and place with the places of what is refused.
+pub(crate) type Key = (Level, String, String);
+
+/// What a finding of a case is kept under.
+pub(crate) fn key(verdict: &CaseVerdict, finding: &Finding) -> Key {
+    let place = finding.at.split('/').map(|step| {
+        let is_index = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
+        if is_index { "*" } else { step }
+    });
+    let mut place = place.collect::<Vec<_>>().join("/");
+    // What is refused together is one thing, and something else another one.
+    let culprit = verdict.culprit.as_ref().filter(|_| finding.is_answer_to(verdict));
+    for refused in culprit.iter().flat_map(|culprit| culprit.forms()) {
+        place = format!("{place} {}", refused.place);
+    }
+    (finding.level, finding.clause.clone(), place)
+}
+
+/// What of the findings of a case counts: of a control that nobody selected only what its status says.
+pub(crate) fn counted(verdict: &CaseVerdict, is_control: bool) -> impl Iterator<Item = &Finding> {
+    verdict.findings.iter().filter(move |finding| !is_control || finding.at == STATUS)
+}
+
+/// The symptoms of a run, in the order in which they were seen first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Symptoms {
+    pub(super) all: Vec<Symptom>,
+    pub(super) index: HashMap<Key, usize>,
+    /// Further ones that were not kept apart, by level.
+    pub(super) beyond: HashMap<Level, usize>,
+    /// Cases of each clause that were judged.
+    pub(super) asked: HashMap<String, usize>,
+    /// Clauses of the cases that are a plain request once more and could not be judged, by the plain case.
+    pub(super) by_name: HashMap<String, BTreeSet<String>>,
+}
+
+impl Symptoms {
+    /// Counts a case that was judged, and notes one that could not be since it shares a plain request.
+    pub(crate) fn ask(&mut self, verdict: &CaseVerdict) {
+        if let (Verdict::Inconclusive, Some(plain)) = (verdict.verdict, &verdict.same_as) {
+            self.by_name.entry(plain.clone()).or_default().insert(verdict.clause.clone());
+        }
+        if !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn | Verdict::Waived) {
+            return;
+        }
+        match self.asked.get_mut(&verdict.clause) {
+            Some(asked) => *asked += 1,
+            None => drop(self.asked.insert(verdict.clause.clone(), 1)),
+        }
+    }
+
+    /// Takes what is wrong with a case.
+    pub(crate) fn add(&mut self, verdict: &CaseVerdict, exchanges: &[Exchange], is_control: bool) {
+        let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
+        let answer = judged.and_then(|exchange| exchange.response.as_ref());
+        let class = answer.map_or(0, |answer| answer.status / 100);
+        let mut seen: Vec<usize> = Vec::new();
+        for finding in counted(verdict, is_control) {
+            let Some(at) = self.position(verdict, finding) else { continue };
+            if !seen.contains(&at) {
+                seen.push(at);
+                self.all[at].add(verdict, finding, class);
+            }
+        }
+    }
+
+    /// Where it is kept; `None` beyond those that are kept apart.
+    fn position(&mut self, verdict: &CaseVerdict, finding: &Finding) -> Option<usize> {
+        let key = key(verdict, finding);
+        if let Some(at) = self.index.get(&key) {
+            return Some(*at);
+        }
+        if self.all.len() >= APART {
+            *self.beyond.entry(key.0).or_default() += 1;
+            return None;
+        }
+        self.all.push(Symptom::new(key.clone(), verdict));
+        self.index.insert(key, self.all.len() - 1);
+        Some(self.all.len() - 1)
+    }
+
+    /// The one of this key.
+    pub(crate) fn get(&self, key: &Key) -> Option<&Symptom> {
+        self.index.get(key).map(|at| &self.all[*at])
+    }
+}

@@ -1,0 +1,149 @@
+//! Which symptoms of records made by hand become one finding.
+
+use xs2aspec_record::{ControlSeen, Culprit, Finding, Level, RefusedForm, Verdict};
+
+use super::*;
+use crate::{Run, sample::Sample};
+
+/// Adds a failing case that changes this place, and got this.
+fn fails<'a>(
+    sample: &'a mut Sample,
+    case: &str,
+    place: &str,
+    (expected, actual): (&str, &str),
+) -> &'a mut Sample {
+    let verdict = sample.verdict(case, Verdict::Fail);
+    verdict.control = Some(ControlSeen { case: "periodic.months/plain".into(), accepted: true });
+    verdict.changes = vec![format!("{place} = 1")];
+    verdict.places = vec![place.into()];
+    verdict.findings[0].expected = expected.into();
+    verdict.findings[0].actual = actual.into();
+    sample
+}
+
+const ACCEPTED: (&str, &str) = ("a refusal (4xx)", "201 with transactionStatus RCVD");
+const REFUSED: (&str, &str) = ("acceptance (2xx)", "400 with code FORMAT_ERROR");
+
+fn shown(sample: &Sample) -> Vec<(String, Vec<String>)> {
+    let run = Run::of(&sample.finished()).unwrap();
+    let named = |found: &Found| {
+        (found.clause.clone(), found.other_clauses().into_iter().map(str::to_owned).collect())
+    };
+    run.summary().findings().all().iter().map(named).collect()
+}
+
+fn pair(clause: &str, others: &[&str]) -> (String, Vec<String>) {
+    (clause.to_owned(), others.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn what_is_accepted_at_one_place_is_one_finding_under_the_clause_that_fails_most() {
+    let mut sample = Sample::new(8);
+    for case in ["periodic.months/one", "periodic.months/two", "periodic.months/three"] {
+        fails(&mut sample, case, "body/months", ACCEPTED);
+    }
+    fails(&mut sample, "amount.digits/a", "body/months", ACCEPTED);
+    for case in ["amount.digits/b", "amount.digits/c"] {
+        sample.verdict(case, Verdict::Pass);
+    }
+    assert_eq!(shown(&sample), [pair("periodic.months", &["amount.digits"])]);
+    // At another place, or where the other thing is wrong, it is a finding of its own.
+    fails(&mut sample, "basket.mix/a", "body/other", ACCEPTED);
+    fails(&mut sample, "ncbct.path/a", "body/months", REFUSED);
+    let clauses: Vec<String> = shown(&sample).into_iter().map(|(clause, _)| clause).collect();
+    assert_eq!(clauses, ["periodic.months", "basket.mix", "ncbct.path"]);
+}
+
+#[test]
+fn a_request_that_differs_in_one_place_tells_more_than_one_that_differs_in_many() {
+    let mut sample = Sample::new(3);
+    for case in ["amount.digits/a", "amount.digits/b"] {
+        fails(&mut sample, case, "body/months", REFUSED);
+        sample.last().places = vec!["body/months".into(), "body/amount".into(), "header/a".into()];
+    }
+    fails(&mut sample, "periodic.months/one", "body/months", REFUSED);
+    assert_eq!(shown(&sample), [pair("periodic.months", &["amount.digits"])]);
+}
+
+#[test]
+fn a_part_of_a_place_belongs_to_it_and_a_longer_name_does_not() {
+    for (other, findings) in [("body/months/0", 1), ("body/monthsOf", 2), ("before", 2)] {
+        let mut sample = Sample::new(2);
+        fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED);
+        fails(&mut sample, "amount.digits/a", other, ACCEPTED);
+        assert_eq!(shown(&sample).len(), findings, "{other}");
+    }
+}
+
+#[test]
+fn a_refused_plain_request_comes_first_and_is_named_by_what_is_minded() {
+    let mut sample = Sample::new(3);
+    for case in ["amount.digits/a", "amount.digits/b"] {
+        fails(&mut sample, case, "body/amount", ACCEPTED);
+    }
+    let form = RefusedForm {
+        place: "header/Months".into(),
+        changes: vec!["header/Months = 1".into()],
+        clause: Some("periodic.months".into()),
+    };
+    let plain = sample.verdict("ncbct.path/plain", Verdict::Fail);
+    plain.findings[0].actual = REFUSED.1.into();
+    plain.findings[0].expected = REFUSED.0.into();
+    plain.culprit = Some(Box::new(Culprit::Accepted { form }));
+    let expected = [pair("periodic.months", &["ncbct.path"]), pair("amount.digits", &[])];
+    assert_eq!(shown(&sample), expected);
+    // A case of its own says it better.
+    fails(&mut sample, "periodic.months.duplicate/left-out", "header/months", REFUSED);
+    sample.start().cases = 4;
+    assert_eq!(shown(&sample)[0], pair("periodic.months.duplicate", &["ncbct.path"]));
+}
+
+#[test]
+fn a_wrong_part_of_answers_is_one_finding_in_all_operations_and_comes_before_single_rules() {
+    let mut sample = Sample::new(4);
+    fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED);
+    for (case, at) in [
+        ("ncbct.path/a", "body/links/self"),
+        ("basket.mix/a", "body/list/3/self"),
+        ("basket.mix/b", "body/self"),
+    ] {
+        let verdict = sample.verdict(case, Verdict::Fail);
+        verdict.findings = vec![Finding {
+            clause: "amount.digits".into(),
+            expected: "a text".into(),
+            actual: "3".into(),
+            at: at.into(),
+            level: Level::Deny,
+        }];
+    }
+    assert_eq!(shown(&sample), [pair("amount.digits", &[]), pair("periodic.months", &[])]);
+}
+
+#[test]
+fn a_refused_plain_request_of_which_nothing_is_known_names_the_cases_that_share_it() {
+    let mut sample = Sample::new(2);
+    let plain = sample.verdict("ncbct.path/plain", Verdict::Fail);
+    plain.findings[0].actual = REFUSED.1.into();
+    sample.verdict("periodic.months/one", Verdict::Inconclusive).same_as = Some("ncbct.path/plain".into());
+    let run = Run::of(&sample.finished()).unwrap();
+    assert_eq!(run.summary().findings().all()[0].shared_by, ["periodic.months"]);
+}
+
+#[test]
+fn an_id_is_that_of_clause_and_place_whatever_else_a_run_shows() {
+    let mut sample = Sample::new(1);
+    fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED);
+    let id = |sample: &Sample| {
+        let run = Run::of(&sample.finished()).unwrap();
+        let all = run.summary().findings().all();
+        let found = all.iter().find(|found| found.clause == "periodic.months").unwrap();
+        let verdict = run.verdicts().find(|verdict| verdict.clause == "periodic.months").unwrap();
+        assert_eq!(run.summary().findings().of_case(verdict)[0].id, found.id);
+        found.id.clone()
+    };
+    let alone = id(&sample);
+    fails(&mut sample, "periodic.months/again", "body/months", ACCEPTED);
+    fails(&mut sample, "amount.digits/a", "body/else", ACCEPTED);
+    sample.start().cases = 3;
+    assert_eq!(id(&sample), alone);
+}

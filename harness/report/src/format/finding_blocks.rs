@@ -1,0 +1,134 @@
+//! Findings as blocks of text: each is shown by its smallest witness, with what else it explains.
+
+use std::{collections::HashMap, fmt::Write as _};
+
+use xs2aspec_record::Level;
+
+use crate::{
+    findings::{
+        Found,
+        symptom::{Key, counted, key},
+    },
+    format::block,
+    reporter::CaseReport,
+    summary::RunSummary,
+    text::{self, harmless, short},
+};
+
+/// Findings of one level that are shown as whole blocks; each further one has a line of its own.
+pub(crate) const WHOLE: usize = 20;
+
+/// Findings of one level that are shown at all.
+pub(crate) const LINES: usize = 1_000;
+
+/// Clauses of one cause that are shown with it.
+const CARRIED: usize = 6;
+
+/// Findings from which on a table stands before the blocks.
+const TABLE: usize = 3;
+
+/// What the smallest witness of each symptom shows.
+#[derive(Debug, Default)]
+pub(crate) struct FindingBlocks {
+    blocks: HashMap<Key, String>,
+}
+
+impl FindingBlocks {
+    /// Takes a case. The summary knows the smallest witness so far; a smaller one replaces what it showed.
+    pub(crate) fn add(&mut self, summary: &RunSummary, report: &CaseReport<'_>, is_control: bool) {
+        let verdict = report.verdict;
+        let mut seen: Vec<Key> = Vec::new();
+        for finding in counted(verdict, is_control) {
+            let key = key(verdict, finding);
+            let symptom = summary.symptoms().get(&key);
+            if seen.contains(&key) || symptom.is_none_or(|symptom| symptom.witness.case != verdict.case) {
+                continue;
+            }
+            let mut block = block::finding_block(summary, report, finding);
+            if is_control {
+                block.push_str("   = nobody selected it: other cases rest on it\n");
+            }
+            self.blocks.insert(key.clone(), block);
+            seen.push(key);
+        }
+    }
+
+    /// All findings of a level.
+    pub(crate) fn shown(&self, summary: &RunSummary, level: Level) -> String {
+        let findings = summary.findings();
+        let of_level: Vec<&Found> = findings.of(level).collect();
+        let mut shown = String::new();
+        for found in of_level.iter().take(WHOLE) {
+            let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
+            let witnesses = match found.witnesses() {
+                1 => String::new(),
+                witnesses => format!("    ({witnesses} witnesses)"),
+            };
+            let block = self.blocks.get(&found.root.key()).map_or("", String::as_str);
+            // Writing to a String cannot fail.
+            _ = writeln!(
+                shown,
+                "{}  {}    {}{witnesses}\n{block}{}",
+                level.word(),
+                harmless(&found.clause),
+                short(says),
+                carried(found)
+            );
+        }
+        for found in of_level.iter().skip(WHOLE).take(LINES - WHOLE) {
+            let case = block::spaced(&found.root.witness.case);
+            _ = writeln!(shown, "{}  {case}: {}", level.word(), short(&found.root.mismatch));
+        }
+        let left = findings.count(level) - of_level.len().min(LINES);
+        if left > 0 {
+            let more = text::count(left, "more finding");
+            let level = level.word();
+            _ = writeln!(shown, "{level}  {more}: `record.jsonl` and the reports beside it have them all");
+        }
+        if of_level.len() > WHOLE {
+            shown.push('\n');
+        }
+        shown
+    }
+}
+
+/// What is wrong besides, for the same cause.
+fn carried(found: &Found) -> String {
+    let mut lines = String::new();
+    for symptom in found.carried.iter().take(CARRIED) {
+        let cases = text::count(symptom.witnesses, "case");
+        let (clause, mismatch) = (harmless(&symptom.clause), short(&symptom.mismatch));
+        _ = writeln!(lines, "   = also    {clause}: {mismatch} ({cases})");
+    }
+    let left = found.carried.len().saturating_sub(CARRIED);
+    if left > 0 {
+        _ = writeln!(lines, "   = also    {} in other places", text::count(left, "more"));
+    }
+    if !found.shared_by.is_empty() {
+        let clauses: Vec<String> =
+            found.shared_by.iter().take(CARRIED).map(|clause| harmless(clause)).collect();
+        _ = writeln!(lines, "   = perhaps the same request is a case of {}", clauses.join(", "));
+    }
+    lines
+}
+
+/// What is wrong by clause, a line for each finding; nothing where there are only a few.
+pub(crate) fn table(summary: &RunSummary) -> String {
+    let all = summary.findings().all();
+    if all.len() < TABLE {
+        return String::new();
+    }
+    let rows: Vec<(String, &Found)> =
+        all.iter().take(WHOLE).map(|found| (harmless(&found.clause), found)).collect();
+    let width = rows.iter().map(|(clause, _)| clause.chars().count()).max().unwrap_or_default();
+    let mut shown = format!("level  {:width$}  cases  finding\n", "clause");
+    for (clause, found) in rows {
+        let (level, cases) = (found.level().word(), found.witnesses());
+        _ = writeln!(shown, "{level:5}  {clause:width$}  {cases:>5}  {}", found.id);
+    }
+    if all.len() > WHOLE {
+        _ = writeln!(shown, "and {}", text::count(all.len() - WHOLE, "more finding"));
+    }
+    shown.push('\n');
+    shown
+}
