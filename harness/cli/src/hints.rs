@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{Event, Exchange};
+use xs2aspec_report::RunSummary;
 use xs2aspec_runner::doctor::refusal_hint;
 use xs2aspec_suite::{ProfileSpec, Suite};
 
@@ -34,8 +35,17 @@ impl Hints {
         }
     }
 
+    /// Says what to try, where no valid request was accepted.
+    pub(crate) fn say(&self, summary: &RunSummary, spec: &ProfileSpec) {
+        if summary.refused_everything().is_some() {
+            for line in self.lines(spec) {
+                say!("  {line}");
+            }
+        }
+    }
+
     /// What is likely to be wrong, each thing once, with the operations of which it is said.
-    pub(crate) fn lines(&self, spec: &ProfileSpec) -> Vec<String> {
+    fn lines(&self, spec: &ProfileSpec) -> Vec<String> {
         let mut said = BTreeMap::<String, Vec<&str>>::new();
         for exchange in &self.answers {
             let operation = exchange.operation.as_deref().unwrap_or_default();

@@ -14,6 +14,7 @@ use xs2aspec_record::{
     outputs::{self, OutputError},
     part,
 };
+use xs2aspec_reference::Bank;
 use xs2aspec_report::{
     compare::diff::Comparison,
     format::{annotations::Github, terminal::Terminal},
@@ -133,9 +134,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     })
     .await;
     drop(progress);
-    if let Some(bank) = target.bank {
-        bank.shutdown().await.map_err(Failure::input)?;
-    }
+    stop(target.bank).await?;
     let Keeper { writer, live, base, broken } = keeper;
     let kept = broken.map_or_else(|| writer.finish().map(drop), Err);
     let kept = kept.and_then(|()| {
@@ -148,11 +147,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     errors.extend(base.and_then(Result::err).map(|error| error.to_string()));
     let summary = live.finish().map_err(Failure::input)?;
     report::say_reporter(&mut terminal, &summary);
-    if summary.refused_everything().is_some() {
-        for line in hints.lines(&suite.spec().profile) {
-            say!("  {line}");
-        }
-    }
+    hints.say(&summary, &suite.spec().profile);
     if let Some(Server::Github) = args.annotations {
         report::say_reporter(&mut github, &summary);
     }
@@ -169,6 +164,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     }
     say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// Ends the built-in bank, if it was asked.
+async fn stop(bank: Option<Bank>) -> Result<(), Failure> {
+    match bank {
+        Some(bank) => bank.shutdown().await.map_err(Failure::input),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a folder in which the run would write over what it reads, over a key, or over a run in doubt.

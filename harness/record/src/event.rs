@@ -18,7 +18,6 @@ use crate::{
 };
 
 /// One line of the record.
-#[expect(clippy::large_enum_variant, reason = "a run has one `run-started`, and nobody keeps many events")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {

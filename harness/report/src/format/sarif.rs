@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     io::{self, Write},
 };
 
@@ -150,7 +151,8 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let others = found.other_clauses();
     if !others.is_empty() {
         let others: Vec<String> = others.into_iter().take(CLAUSES).map(harmless).collect();
-        text.push_str(&format!("\nCases of these clauses fail for the same cause: {}", others.join(", ")));
+        // Writing to a String cannot fail.
+        _ = write!(text, "\nCases of these clauses fail for the same cause: {}", others.join(", "));
     }
     let carried = found.carried.iter().map(|symptom| &symptom.witness);
     let related = root.others.iter().chain(carried).enumerate();
