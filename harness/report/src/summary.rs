@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Entry, Event, Exchange,
-    Exit, Level, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals,
-    Verdict, WaiverSeen,
+    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, DocumentText, Entry, Event,
+    Exchange, Exit, Level, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile,
+    Totals, Verdict, WaiverSeen,
 };
 
 use crate::{text, words::counts};
@@ -14,6 +14,7 @@ use crate::{text, words::counts};
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     start: RunStarted,
+    document: Option<DocumentText>,
     clauses: BTreeMap<String, ClauseText>,
     /// Case files.
     sources: BTreeSet<String>,
@@ -135,6 +136,7 @@ impl RunSummary {
         totals.start(&start);
         Ok(Self {
             start,
+            document: None,
             clauses: BTreeMap::new(),
             sources: BTreeSet::new(),
             totals,
@@ -162,6 +164,7 @@ impl RunSummary {
             _ if self.finish.is_some() => true,
             Event::RunStarted(_) => true,
             Event::Profile(_) => self.profile.is_some(),
+            Event::Document(_) => self.document.is_some(),
             Event::AnswerChecks(_) => self.has_checks,
             _ => false,
         };
@@ -185,6 +188,7 @@ impl RunSummary {
                 }
             },
             Event::Profile(profile) => self.profile = Some(profile.clone()),
+            Event::Document(document) => self.document = Some(document.clone()),
             Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
             Event::AnswerChecks(checks) => {
                 self.has_checks = true;
@@ -290,6 +294,11 @@ impl RunSummary {
     /// What differs from the run that it was compared with, if it was.
     pub fn changes(&self) -> Option<&Changes> {
         self.changes.as_ref()
+    }
+
+    /// The document under test, if the record carries it.
+    pub fn document(&self) -> Option<&DocumentText> {
+        self.document.as_ref()
     }
 
     /// A clause, by id.
@@ -462,6 +471,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Resumed(_) => "resumed",
         Event::AnswerChecks(_) => "answer-checks",
         Event::Changes(_) => "changes",
+        Event::Document(_) => "document",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",
         Event::Exchange(_) => "exchange",
