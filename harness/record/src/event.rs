@@ -192,12 +192,21 @@ pub struct Resumed {
 pub struct DocumentText {
     /// The whole text, in Markdown.
     pub text: String,
-    /// How its unclear places are read, by the number of the row.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub readings: BTreeMap<u32, String>,
+    /// How its unclear places are read, in the order of their rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Reading>,
     /// Operations, each with the heading of its column where a table has one column for each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, String>,
+}
+
+/// How an unclear place of the document is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Number of its row.
+    pub row: u32,
+    /// What is unclear, and how it is read.
+    pub text: String,
 }
 
 /// A clause as the ledger has it.

@@ -23,6 +23,8 @@ pub struct RunSummary {
     broken: BTreeSet<String>,
     /// Clauses that selected cases warn of.
     warned: BTreeSet<String>,
+    /// Controls of the cases that fail or warn.
+    controls: BTreeSet<String>,
     /// What was seen where the document leaves the target free.
     observations: usize,
     profile: Option<TargetProfile>,
@@ -43,6 +45,9 @@ pub struct RunSummary {
 
 /// Kinds of answers that are told apart.
 const KINDS: usize = 4;
+
+/// Controls of broken cases whose exchanges a report can show.
+const CONTROLS: usize = 500;
 
 /// Why events are no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -142,6 +147,7 @@ impl RunSummary {
             totals,
             broken: BTreeSet::new(),
             warned: BTreeSet::new(),
+            controls: BTreeSet::new(),
             observations: 0,
             profile: None,
             resumed: Vec::new(),
@@ -238,6 +244,9 @@ impl RunSummary {
                 self.broken.insert(verdict.clause.clone());
             }
             if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
+                if self.controls.len() < CONTROLS {
+                    self.controls.extend(verdict.control.iter().map(|control| control.case.clone()));
+                }
                 let warnings = verdict.findings.iter().filter(|finding| finding.level == Level::Warn);
                 self.warned.extend(warnings.map(|finding| finding.clause.clone()));
             }
@@ -319,6 +328,11 @@ impl RunSummary {
     /// Clauses that selected cases warn of, by id.
     pub fn warned(&self) -> impl ExactSizeIterator<Item = &str> {
         self.warned.iter().map(String::as_str)
+    }
+
+    /// Whether a case that fails or warns has this one as its control.
+    pub fn is_control_of_broken(&self, case: &str) -> bool {
+        self.controls.contains(case)
     }
 
     /// How often selected cases saw the target use a freedom of the document.

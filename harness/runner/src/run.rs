@@ -8,8 +8,8 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, Resumed, Role, RunFinished, RunStarted,
-    Times, Totals,
+    CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, Reading, Resumed, Role, RunFinished,
+    RunStarted, Times, Totals,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
 
@@ -331,7 +331,10 @@ fn document(suite: &Suite) -> DocumentText {
         suite.clauses().values().flat_map(|clause| clause.reading.iter().copied()).collect();
     DocumentText {
         text: document.text().to_owned(),
-        readings: rows.into_iter().filter_map(|row| Some((row, document.reading(row)?))).collect(),
+        readings: rows
+            .into_iter()
+            .filter_map(|row| Some(Reading { row, text: document.reading(row)? }))
+            .collect(),
         columns: suite
             .requests()
             .columns()
