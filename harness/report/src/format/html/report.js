@@ -16,7 +16,8 @@
     }
     return element;
   }
-  const code = (text) => make("code", {}, text);
+  // A long id is broken behind its slashes and dots, and nowhere else.
+  const code = (text) => make("code", {}, text.split(/(?<=[/.])/).map((part) => [part, make("wbr")]));
 
   const clauses = new Map(data.clauses.map(([id, operation, control]) => [id, { id, operation, control, cases: [] }]));
   const cases = data.cases.map(([id, at, verdict, number, more]) => {
@@ -104,7 +105,7 @@
 
   // A clause and a case for a sentence of which no clause speaks, by the clause before it.
   function begin(link) {
-    const all = [...document.querySelectorAll("#document .clause, #document a.s.open")];
+    const all = [...document.querySelectorAll("#document .clause, #document a[data-quote]")];
     const before = all.slice(0, all.indexOf(link)).reverse().filter((one) => one.matches(".clause"));
     const near = before.map((one) => clauses.get(one.id.slice("clause:".length))).find((one) => one && one.operation);
     const subject = near ? near.id.split(".")[0] : "subject";
@@ -158,7 +159,7 @@
     const count = make("p", { role: "status", class: "soft" });
     const sections = [...sheet.querySelectorAll(".text > section")].map((section) => ({ section, link: sheet.querySelector('.contents a[href="#' + section.id + '"]').parentElement }));
     const blocks = [...sheet.querySelectorAll(".block, .text tbody tr")].map((block) => ({
-      block, text: block.textContent.toLowerCase(), open: block.querySelector("a.s.open") !== null,
+      block, text: block.textContent.toLowerCase(), open: block.querySelector("a[data-quote]") !== null,
       clauses: [...block.querySelectorAll(".clause")].map((one) => ({ mark: one.dataset.mark, strength: one.dataset.strength, text: one.textContent.toLowerCase() })),
     }));
     const all = blocks.reduce((sum, one) => sum + one.clauses.length, 0);
@@ -224,7 +225,7 @@
   function follow() {
     const hash = decodeURIComponent(location.hash.slice(1));
     if (hash.startsWith("open:")) {
-      const link = [...document.querySelectorAll("#document a.s.open")].find((one) => one.getAttribute("href") === "#" + hash);
+      const link = [...document.querySelectorAll("#document a[data-quote]")].find((one) => one.getAttribute("href") === "#" + hash);
       const block = link && link.closest("p, td");
       if (block && !block.querySelector(".skeleton") && block.nextElementSibling?.className !== "skeleton") block.tagName === "TD" ? block.append(begin(link)) : block.after(begin(link));
       return;
