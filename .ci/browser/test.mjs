@@ -5,11 +5,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer from "puppeteer-core";
 
-const [chromium, xs2aspec, folder] = process.argv.slice(2);
+const [chromium, program, folder] = process.argv.slice(2);
+const xs2aspec = resolve(program);
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 const run = (name, more) => {

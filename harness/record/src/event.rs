@@ -1,6 +1,6 @@
 //! The events of a run, in the order in which they are written: one `run-started`, the profile, the document,
-//! the clauses and sources that the run speaks of, where it was resumed, case after case its exchanges and its verdict,
-//! the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
+//! the clauses and sources that the run speaks of, where it was resumed, case after case its exchanges and its
+//! verdict, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,8 @@
 //! - [`summary`]: what a record says of a run as a whole, and [`reporter`]: a report that is drawn case after
 //!   case.
 //! - [`stream`]: reports of a record that is longer than memory; [`run`]: a small record in memory.
-//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations.
+//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations; a trend
+//!   of several runs.
 //! - [`progress`]: what is shown while a run goes on.
 //! - [`compare`]: what differs between two runs, and the records of shards as one.
 //!

@@ -1,5 +1,5 @@
-//! The document under test in colours: each sentence, cell and listed word with what the run says of it, and a
-//! note beside it that opens what is behind it.
+//! The document under test in colours: each sentence, cell and listed word with what the run says of it, and
+//! a note beside it that opens what is behind it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

@@ -6,12 +6,12 @@ use crate::text;
 pub(super) const LINE: usize = 2_000;
 
 /// As text between tags, or in an attribute.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Text from elsewhere, harmless, not longer than a line may be, and escaped.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     escaped(&cut(text, LINE))
 }
 

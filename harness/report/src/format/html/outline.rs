@@ -1,5 +1,5 @@
-//! The document under test as it is drawn: headings, paragraphs, list items, tables and lists of words, each cut
-//! into the sentences and cells to which a clause can point.
+//! The document under test as it is drawn: headings, paragraphs, list items, tables and lists of words, each
+//! cut into the sentences and cells to which a clause can point.
 
 use std::ops::Range;
 
@@ -149,7 +149,7 @@ pub(super) fn quoted(text: &str, quote: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The words of a list in a text, and where each stands: those of a block, and those with commas between them.
+/// Where the words of a list stand in a text: those of a block, and those with commas between them.
 pub(super) fn listed(text: &str, is_block: bool) -> Vec<Range<usize>> {
     let word =
         |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

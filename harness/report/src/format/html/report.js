@@ -243,5 +243,7 @@
     if (target.tabIndex === -1) target.focus({ preventScroll: true });
   }
   window.addEventListener("hashchange", follow);
+  // The browser goes to the place of a link by itself once more when all is loaded.
+  window.addEventListener("load", () => requestAnimationFrame(follow));
   follow();
 })();

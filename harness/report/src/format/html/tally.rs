@@ -1,5 +1,5 @@
-//! What the cases of a run say of each clause, of each cell of a table with one column for each operation, and
-//! of each listed word.
+//! What the cases of a run say of each clause, of each cell of a table with one column for each operation,
+//! and of each listed word.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
