@@ -50,9 +50,9 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     let cases = count.div_ceil(per_case);
     start.cases = cases;
     write(Event::RunStarted(start))?;
-    for event in
-        events.iter().filter(|event| matches!(event, Event::Clause(_) | Event::Profile(_) | Event::Source(_)))
-    {
+    for event in events.iter().filter(|event| {
+        matches!(event, Event::Clause(_) | Event::Document(_) | Event::Profile(_) | Event::Source(_))
+    }) {
         write(event.clone())?;
     }
     drop(events);

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
-pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign, Variations};
+pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations};
 use self::parsed::{depth, time};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
     Diff(Diff),
+    /// Draws several runs as a small chart: clauses kept and broken, and how long answers took
+    Trend(Trend),
     /// Writes a commented profile of a target to start from
     Init(Init),
     /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can
@@ -283,11 +285,14 @@ pub(crate) struct Report {
     #[arg(value_name = "RECORD")]
     pub(crate) record: PathBuf,
     /// What to draw
-    #[arg(long, value_enum)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, required_unless_present = "open")]
+    pub(crate) format: Option<Format>,
     /// File to write, in place of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Draw `report.html` beside the record, or as `--out`, and show it in the browser
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) open: bool,
 }
 
 #[derive(Debug, clap::Args)]

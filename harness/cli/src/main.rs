@@ -26,6 +26,7 @@ mod hints;
 mod inspect;
 mod ledger;
 mod listen;
+mod live;
 mod matrix;
 mod message;
 mod prove;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
             Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
             Some(Command::Verify(verify)) => evidence::verify(&verify).await,
             Some(Command::Diff(diff)) => report::diff(&diff),
+            Some(Command::Trend(trend)) => report::trend(&trend),
             Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,
             Some(Command::List(list)) => ledger::list(&list),

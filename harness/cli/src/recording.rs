@@ -52,7 +52,11 @@ impl<'a> Recording<'a> {
     /// Takes the next event. What cannot be kept is told at the end.
     pub(crate) fn write(&mut self, event: &Event) {
         let case = match event {
-            Event::RunStarted(_) | Event::Profile(_) | Event::Clause(_) | Event::Source(_) => {
+            Event::RunStarted(_)
+            | Event::Profile(_)
+            | Event::Document(_)
+            | Event::Clause(_)
+            | Event::Source(_) => {
                 return self.before.push(event.clone());
             }
             Event::Resumed(_) | Event::AnswerChecks(_) | Event::Changes(_) | Event::RunFinished(_) => {

@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io::{self, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use xs2aspec_record::{
@@ -16,7 +17,7 @@ use xs2aspec_report::{
         diff::{self, DiffError},
         merge::{self, MergeError},
     },
-    format::{Report as FileFormat, annotations::Github, terminal::Terminal},
+    format::{Report as FileFormat, annotations::Github, terminal::Terminal, trend},
     reporter::Reporter,
     stream::{self, Live, ReportsError},
     summary::RunSummary,
@@ -24,15 +25,18 @@ use xs2aspec_report::{
 
 use crate::{
     Failure,
-    args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report},
+    args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report, Trend},
 };
 
 /// Draws one format from a record.
 pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     let path = record(&args.record);
-    let Some(out) = &args.out else {
+    let beside = path.with_file_name(FileFormat::Html.file());
+    let out = args.out.as_ref().or_else(|| args.open.then_some(&beside));
+    let format = args.format.unwrap_or(Format::Html);
+    let Some(out) = out else {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let drawn = draw(&path, args.format, &mut stdout);
+        let drawn = draw(&path, format, &mut stdout);
         return match drawn.and_then(|()| stdout.flush().map_err(ReportsError::Draw)) {
             Ok(()) => Ok(Exit::Conforms),
             // Whoever reads may stop reading.
@@ -44,11 +48,32 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     outputs::may_write(out, &[&path]).map_err(Failure::input)?;
     open(&path)?;
     let mut file = Output::create(out).map_err(|error| cannot_write(out, &error))?;
-    draw(&path, args.format, &mut file).map_err(|error| match error {
+    draw(&path, format, &mut file).map_err(|error| match error {
         ReportsError::Draw(error) => cannot_write(out, &error),
         error => wrong(&path, &error),
     })?;
     file.finish().map_err(|error| cannot_write(out, &error))?;
+    if args.open { show(out) } else { Ok(Exit::Conforms) }
+}
+
+/// Shows a page in the browser: that of `BROWSER`, else that of the system.
+fn show(page: &Path) -> Result<Exit, Failure> {
+    let usual = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let program = std::env::var_os("BROWSER").unwrap_or_else(|| usual.into());
+    let page = std::path::absolute(page).map_err(Failure::input)?;
+    Command::new(&program).arg(&page).spawn().map_err(|error| {
+        let (program, page) = (program.display(), page.display());
+        Failure::input(format!(
+            "{program}: cannot be started ({error}): open {page} yourself, or name a program in BROWSER"
+        ))
+    })?;
+    say!("{}", page.display());
     Ok(Exit::Conforms)
 }
 
@@ -139,6 +164,19 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let is_warned = args.deny == Some(Denied::Warnings) && !changes.newly_warned.is_empty();
     let is_red = args.gate == Gate::New && (is_warned || !changes.newly_broken.is_empty());
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
+}
+
+/// Draws several runs as a small chart.
+pub(crate) fn trend(args: &Trend) -> Result<Exit, Failure> {
+    let summaries = args.records.iter().map(|path| summary(path)).collect::<Result<Vec<_>, _>>()?;
+    let page = trend::page(&summaries);
+    let records: Vec<PathBuf> = args.records.iter().map(|path| record(path)).collect();
+    let reads: Vec<&Path> = records.iter().map(PathBuf::as_path).collect();
+    match &args.out {
+        Some(out) => write(out, &reads, page.as_bytes())?,
+        None => say_on!("{page}"),
+    }
+    Ok(Exit::Conforms)
 }
 
 /// Writes a file whole, if it is none of those that the command reads, and nothing that cannot be made again.

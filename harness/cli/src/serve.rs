@@ -9,12 +9,16 @@ use xs2aspec_signing::keys;
 use crate::{
     Failure,
     args::{Keys, Serve},
+    live,
     report::cannot_write,
     target,
 };
 
 /// Serves until it is interrupted.
 pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
+    if let Some(folder) = &args.report {
+        return live::serve(folder, args.address).await;
+    }
     let clock = Clock::at(args.now);
     let config = Config {
         address: args.address,

@@ -39,6 +39,13 @@ impl Counts {
         *self.clone().slot(verdict)
     }
 
+    /// Adds those of another count.
+    pub fn add_all(&mut self, others: Self) {
+        for verdict in Verdict::ALL {
+            *self.slot(verdict) += others.of(verdict);
+        }
+    }
+
     /// All together.
     pub fn total(&self) -> usize {
         Verdict::ALL.into_iter().map(|verdict| self.of(verdict)).sum()

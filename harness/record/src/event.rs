@@ -1,6 +1,6 @@
-//! The events of a run, in the order in which they are written: one `run-started`, the profile, the clauses
-//! and sources that the run speaks of, where it was resumed, case after case its exchanges and its verdict,
-//! the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
+//! The events of a run, in the order in which they are written: one `run-started`, the profile, the document,
+//! the clauses and sources that the run speaks of, where it was resumed, case after case its exchanges and its
+//! verdict, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
 
 use std::collections::BTreeMap;
 
@@ -25,6 +25,8 @@ pub enum Event {
     RunStarted(RunStarted),
     /// What decided how the target was asked and judged.
     Profile(TargetProfile),
+    /// The document under test.
+    Document(DocumentText),
     /// A clause that the run speaks of.
     Clause(ClauseText),
     /// A case file that the run speaks of.
@@ -131,8 +133,9 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`.
-    pub const FORMAT: u32 = 2;
+    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, and format
+    /// 2, which has no `document`.
+    pub const FORMAT: u32 = 3;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;
 
@@ -183,6 +186,28 @@ pub struct Resumed {
     pub in_doubt: Vec<String>,
 }
 
+/// The document under test, from which a report takes the words of each clause.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentText {
+    /// The whole text, in Markdown.
+    pub text: String,
+    /// How its unclear places are read, in the order of their rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Reading>,
+    /// Operations, each with the heading of its column where a table has one column for each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, String>,
+}
+
+/// How an unclear place of the document is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Number of its row.
+    pub row: u32,
+    /// What is unclear, and how it is read.
+    pub text: String,
+}
+
 /// A clause as the ledger has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClauseText {
@@ -194,6 +219,12 @@ pub struct ClauseText {
     pub strength: Strength,
     /// Line of the document, from 1.
     pub line: u32,
+    /// Words of that line; ` .. ` stands for what is left out. Empty in a record of before.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub quote: String,
+    /// Rows of [`DocumentText::readings`] that decide how it is read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<u32>,
     /// Headings above that line, joined with ` > `.
     pub section: String,
     /// Standard and section that a derived clause follows from.

@@ -47,8 +47,8 @@ pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClau
 pub use counts::Counts;
 pub use culprit::{Culprit, RefusedForm};
 pub use event::{
-    Body, CaseSource, ClauseText, Event, Exchange, Header, Request, Response, Resumed, RunFinished,
-    RunStarted, TargetProfile,
+    Body, CaseSource, ClauseText, DocumentText, Event, Exchange, Header, Reading, Request, Response, Resumed,
+    RunFinished, RunStarted, TargetProfile,
 };
 pub use exit::Exit;
 pub use journal::Journal;

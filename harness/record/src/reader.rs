@@ -211,7 +211,12 @@ mod tests {
     fn what_is_written_is_read_again() {
         let source =
             Event::Source(crate::CaseSource { file: "cases/a.yaml".into(), text: "a: \"ø\"\n".into() });
-        let events = vec![start(RunStarted::FORMAT), source];
+        let document = crate::DocumentText {
+            text: "# One\n".into(),
+            readings: vec![crate::Reading { row: 12, text: "so".into() }],
+            columns: [("basket".to_owned(), "B".to_owned())].into(),
+        };
+        let events = vec![start(RunStarted::FORMAT), Event::Document(document), source];
         assert_eq!(read(written(&events).as_slice()).unwrap(), events);
     }
 

@@ -40,6 +40,7 @@ impl<W: Write> RecordWriter<W> {
                 self.out.flush()
             }
             Event::Profile(_)
+            | Event::Document(_)
             | Event::Clause(_)
             | Event::Source(_)
             | Event::Exchange(_)

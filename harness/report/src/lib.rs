@@ -4,7 +4,8 @@
 //!   case.
 //! - [`stream`]: reports of a record that is longer than memory; [`run`]: a small record in memory.
 //! - [`findings`]: what is wrong, each thing once, likeliest causes first.
-//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations.
+//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations; a trend
+//!   of several runs.
 //! - [`progress`]: what is shown while a run goes on.
 //! - [`compare`]: what differs between two runs, and the records of shards as one.
 //!

@@ -83,6 +83,7 @@ impl Progress {
             | Event::Resumed(_)
             | Event::Changes(_)
             | Event::AnswerChecks(_)
+            | Event::Document(_)
             | Event::Clause(_)
             | Event::Source(_)
             | Event::Exchange(_) => {}

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, Entry, Event, Exchange,
-    Exit, Level, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals,
-    Verdict, WaiverSeen,
+    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, DocumentText, Entry, Event,
+    Exchange, Exit, Level, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile,
+    Totals, Verdict, WaiverSeen,
 };
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     start: RunStarted,
+    document: Option<DocumentText>,
     clauses: BTreeMap<String, ClauseText>,
     /// Case files.
     sources: BTreeSet<String>,
@@ -26,6 +27,8 @@ pub struct RunSummary {
     broken: BTreeSet<String>,
     /// Clauses that selected cases warn of.
     warned: BTreeSet<String>,
+    /// Controls of the cases that fail or warn.
+    controls: BTreeSet<String>,
     /// What was seen where the document leaves the target free.
     observations: usize,
     profile: Option<TargetProfile>,
@@ -49,6 +52,9 @@ pub struct RunSummary {
 
 /// Kinds of answers that are told apart.
 const KINDS: usize = 4;
+
+/// Controls of broken cases whose exchanges a report can show.
+const CONTROLS: usize = 500;
 
 /// Why events are no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -143,11 +149,13 @@ impl RunSummary {
         totals.start(&start);
         Ok(Self {
             start,
+            document: None,
             clauses: BTreeMap::new(),
             sources: BTreeSet::new(),
             totals,
             broken: BTreeSet::new(),
             warned: BTreeSet::new(),
+            controls: BTreeSet::new(),
             observations: 0,
             profile: None,
             resumed: Vec::new(),
@@ -172,6 +180,7 @@ impl RunSummary {
             _ if self.finish.is_some() => true,
             Event::RunStarted(_) => true,
             Event::Profile(_) => self.profile.is_some(),
+            Event::Document(_) => self.document.is_some(),
             Event::AnswerChecks(_) => self.has_checks,
             _ => false,
         };
@@ -195,6 +204,7 @@ impl RunSummary {
                 }
             },
             Event::Profile(profile) => self.profile = Some(profile.clone()),
+            Event::Document(document) => self.document = Some(document.clone()),
             Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
             Event::AnswerChecks(checks) => {
                 self.has_checks = true;
@@ -254,6 +264,9 @@ impl RunSummary {
                 self.broken.insert(verdict.clause.clone());
             }
             if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
+                if self.controls.len() < CONTROLS {
+                    self.controls.extend(verdict.control.iter().map(|control| control.case.clone()));
+                }
                 let warnings = verdict.findings.iter().filter(|finding| finding.level == Level::Warn);
                 self.warned.extend(warnings.map(|finding| finding.clause.clone()));
             }
@@ -312,6 +325,11 @@ impl RunSummary {
         self.changes.as_ref()
     }
 
+    /// The document under test, if the record carries it.
+    pub fn document(&self) -> Option<&DocumentText> {
+        self.document.as_ref()
+    }
+
     /// A clause, by id.
     pub fn clause(&self, id: &str) -> Option<&ClauseText> {
         self.clauses.get(id)
@@ -330,6 +348,11 @@ impl RunSummary {
     /// Clauses that selected cases warn of, by id.
     pub fn warned(&self) -> impl ExactSizeIterator<Item = &str> {
         self.warned.iter().map(String::as_str)
+    }
+
+    /// Whether a case that fails or warns has this one as its control.
+    pub fn is_control_of_broken(&self, case: &str) -> bool {
+        self.controls.contains(case)
     }
 
     /// How often selected cases saw the target use a freedom of the document.

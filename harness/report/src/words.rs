@@ -23,6 +23,7 @@ pub(crate) fn kind(event: &Event) -> &'static str {
         Event::Resumed(_) => "resumed",
         Event::AnswerChecks(_) => "answer-checks",
         Event::Changes(_) => "changes",
+        Event::Document(_) => "document",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",
         Event::Exchange(_) => "exchange",

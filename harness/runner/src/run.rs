@@ -8,9 +8,10 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, Event, Exit, Resumed, Role, RunFinished, RunStarted, Times, Totals,
+    CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, Reading, Resumed, Role, RunFinished,
+    RunStarted, Times, Totals,
 };
-use xs2aspec_suite::{Case, Depth, Plan, Shard};
+use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
 
 use crate::{
     release::Release,
@@ -286,10 +287,11 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
     }
 }
 
-/// Writes the clauses and sources that the run speaks of. A finding may name any clause, so all of them are
-/// written.
+/// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
+/// all of them are written.
 pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMut(&Event)) {
     let suite = session.suite();
+    tell(&Event::Document(document(suite)));
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
         let why = match &clause.strength {
@@ -303,6 +305,8 @@ pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMu
             says: clause.says.clone(),
             strength: word,
             line: clause.line,
+            quote: clause.quote.clone(),
+            readings: clause.reading.clone(),
             section: suite.spec().document.section(clause.line),
             standard,
             why,
@@ -317,5 +321,24 @@ pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMu
     for file in files {
         let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
         tell(&Event::Source(CaseSource { file: file.to_owned(), text }));
+    }
+}
+
+/// The document with its readings, as far as clauses name them.
+fn document(suite: &Suite) -> DocumentText {
+    let document = &suite.spec().document;
+    let rows: BTreeSet<u32> =
+        suite.clauses().values().flat_map(|clause| clause.reading.iter().copied()).collect();
+    DocumentText {
+        text: document.text().to_owned(),
+        readings: rows
+            .into_iter()
+            .filter_map(|row| Some(Reading { row, text: document.reading(row)? }))
+            .collect(),
+        columns: suite
+            .requests()
+            .columns()
+            .map(|(name, column)| (name.to_owned(), column.to_owned()))
+            .collect(),
     }
 }

@@ -88,10 +88,24 @@ pub(crate) struct Prove {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct Trend {
+    /// `record.jsonl` of each run, or their folders, the oldest first
+    #[arg(value_name = "RECORD", required = true, num_args = 1..)]
+    pub(crate) records: Vec<PathBuf>,
+    /// File to write, in place of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Address and port; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) address: SocketAddr,
+    /// In place of the bank, the page of the run in this folder, while the run goes on
+    #[arg(long, value_name = "DIR",
+          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate"])]
+    pub(crate) report: Option<PathBuf>,
     /// Let the bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) fault: Vec<String>,

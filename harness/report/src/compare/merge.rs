@@ -120,7 +120,7 @@ pub fn merge<R: BufRead>(
 /// What one shard says of the run as a whole.
 struct Part {
     summary: RunSummary,
-    /// Its profile, then the clauses and case files by id.
+    /// Its profile, the document, then the clauses and case files by id.
     texts: BTreeMap<(u8, String), Event>,
     checks: Vec<AnswerCheck>,
 }
@@ -134,6 +134,8 @@ impl Part {
             let Entry::Run(event) = entry else { continue };
             let key = match &event {
                 Event::Profile(_) => (0, String::new()),
+                // Before the clauses, whose ids are not empty.
+                Event::Document(_) => (1, String::new()),
                 Event::Clause(clause) => (1, clause.id.clone()),
                 Event::Source(source) => (2, source.file.clone()),
                 Event::AnswerChecks(found) => {

@@ -281,6 +281,11 @@ impl Symptoms {
         Some(self.all.len() - 1)
     }
 
+    /// The smallest witness of each.
+    pub(crate) fn witnesses(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|symptom| symptom.witness.case.as_str())
+    }
+
     /// The one of this key.
     pub(crate) fn get(&self, key: &Key) -> Option<&Symptom> {
         self.index.get(key).map(|at| &self.all[*at])

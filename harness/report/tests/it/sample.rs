@@ -257,6 +257,8 @@ fn clauses() -> Vec<ClauseText> {
         says: says.into(),
         strength,
         line: 242,
+        quote: String::new(),
+        readings: vec![],
         section: "Endpoints > Create periodic payment".into(),
         standard: (strength == Strength::Derived).then(|| "ISO 4217".into()),
         why: (strength == Strength::Untestable).then(|| "nobody can see it".into()),

@@ -201,6 +201,7 @@ impl Compiler<'_> {
         form::name_apart(&mut made.forms);
         let mut operation = Operation {
             plain: file.plain.clone(),
+            column: file.column.clone(),
             is_signed: file.signed,
             places: made.places,
             rules,

@@ -78,6 +78,8 @@ pub(super) struct List {
 #[serde(deny_unknown_fields)]
 pub(super) struct Operation {
     pub(super) plain: String,
+    /// The heading of its column, where a table of the document has one column for each operation.
+    pub(super) column: Option<String>,
     /// Whether the document says how its requests are signed.
     #[serde(default = "usual")]
     pub(super) signed: bool,

@@ -68,6 +68,15 @@ impl RequestRules {
         self.operations.get(operation).map(|operation| operation.plain.as_str())
     }
 
+    /// Operations that have a column of their own in a table of the document, each with its heading.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+        let columns = self
+            .operations
+            .iter()
+            .map(|(name, operation)| Some((name.as_str(), operation.column.as_deref()?)));
+        columns.flatten()
+    }
+
     /// What is known of each place of each operation, by name: `operation`, `at`, `kind`, `clause`, and what the
     /// kind has besides.
     pub fn places(&self) -> impl Iterator<Item = &Map<String, Value>> {

@@ -18,6 +18,8 @@ use super::{
 pub(super) struct Operation {
     /// The clause of its plain request.
     pub(super) plain: String,
+    /// The heading of its column in a table of the document.
+    pub(super) column: Option<String>,
     /// Whether the document says how its requests are signed.
     pub(super) is_signed: bool,
     pub(super) places: Vec<Place>,

@@ -3,14 +3,15 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     process::{Child, Command, Stdio},
 };
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 
-use crate::support::{REFERENCE, command, printed};
+use crate::support::{REFERENCE, command, printed, xs2aspec};
 
 struct Serving {
     child: Child,
@@ -211,4 +212,35 @@ fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     run(&serving, REFERENCE, &earlier);
     let said = run(&serving, REFERENCE, &quota);
     assert!(said.contains("warn  limit.without-psu-ip.four"), "{said}");
+}
+
+#[test]
+fn the_page_of_a_run_is_served_while_the_run_goes_on_and_to_nobody_elsewhere() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let serving = Serving::start(&["--report", out]);
+    let port = serving.url.trim_end_matches('/').rsplit(':').next().unwrap();
+    let get = |host: &str| {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let own = format!("127.0.0.1:{port}");
+    let waiting = get(&own);
+    assert!(waiting.contains("The run has not begun yet") && waiting.contains("refresh: 3"), "{waiting}");
+    let (exit, said) = xs2aspec(&["run", "--quiet", "--seed", "1", "--only", "basket.mix", "--out", out]);
+    assert_eq!(exit, Some(0), "{said}");
+    let whole = get(&own);
+    assert!(whole.contains("id=\"clause:basket.mix\"") && !whole.contains("refresh: 3"), "the run is over");
+    // The record as it was before its end.
+    let record = fs::read_to_string(folder.path().join("record.jsonl")).unwrap();
+    let lines: Vec<&str> = record.split_inclusive('\n').collect();
+    fs::write(folder.path().join("record.jsonl"), lines[..lines.len() - 4].concat()).unwrap();
+    let begun = get(&own);
+    assert!(begun.contains("the run did not finish") && begun.contains("refresh: 3"), "it asks again");
+    assert!(get("evil.test").starts_with("HTTP/1.1 404"), "a name from elsewhere gets nothing");
+    let (exit, said) = xs2aspec(&["serve", "--report", out, "--address", "0.0.0.0:0"]);
+    assert!(exit == Some(2) && said.contains("expected an address of this machine"), "{said}");
 }

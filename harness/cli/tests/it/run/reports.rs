@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 
-use crate::support::{command, execute, recorded};
+use crate::support::{self, command, execute, printed, recorded};
 
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, Vec<u8>) {
     let output = execute(arguments);
@@ -190,4 +190,43 @@ fn shards_make_one_run_and_none_may_be_missing() {
     fs::write(&cut, text.replacen("\"seed\":1", "\"seed\":2", 1)).unwrap();
     assert!(merge(&["1", "2", "3"]).1.contains("the same seed, found `1` and `2`"));
     assert_eq!(xs2aspec(&["run", "--shard", "4/3"]).0, Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_report_is_opened_in_the_browser_that_is_named() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (exit, said) =
+        support::xs2aspec(&["run", "--quiet", "--seed", "1", "--only", "basket.mix", "--out", out]);
+    assert_eq!(exit, Some(0), "{said}");
+    let page = folder.path().join("report.html");
+    fs::remove_file(&page).unwrap();
+    let open = |browser: &str| {
+        let output = command().args(["report", out, "--open"]).env("BROWSER", browser).output().unwrap();
+        (output.status.code(), printed(&output))
+    };
+    let (exit, said) = open("true");
+    assert!(exit == Some(0) && said.contains("report.html"), "{said}");
+    assert!(fs::read_to_string(&page).unwrap().contains("id=\"clause:basket.mix\""));
+    let (exit, said) = open("no-such-browser");
+    assert!(exit == Some(2) && said.contains("no-such-browser: cannot be started"), "{said}");
+    let (exit, said) = support::xs2aspec(&["report", out, "--open", "--format", "junit"]);
+    assert!(exit == Some(2) && said.contains("cannot be used with"), "{said}");
+}
+
+#[test]
+fn a_trend_is_drawn_of_several_records() {
+    let folder = TempDir::new().unwrap();
+    let [clean, broken] = ["clean", "broken"].map(|name| folder.path().join(name));
+    assert_eq!(run(&clean, &[]), Some(0));
+    assert_eq!(run(&broken, &["--fault", "periodic.months.duplicate/only-adjacent"]), Some(1));
+    let page = folder.path().join("trend.html");
+    let [clean, broken, out] = [&clean, &broken, &page].map(|path| path.to_str().unwrap());
+    let (exit, said) = support::xs2aspec(&["trend", clean, broken, "--out", out]);
+    assert_eq!(exit, Some(0), "{said}");
+    let drawn = fs::read_to_string(&page).unwrap();
+    assert!(drawn.contains("2 runs in a row") && drawn.contains("points=\"10,110 630,10\""), "{drawn}");
+    let (exit, said) = support::xs2aspec(&["trend", clean, "--out", &format!("{clean}/record.jsonl")]);
+    assert_eq!(exit, Some(2), "{said}");
 }

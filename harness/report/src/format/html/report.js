@@ -1,8 +1,8 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const words = { pass: "kept", fail: "broken", warn: "warned of", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
-  const colours = { pass: "good", fail: "bad", warn: "open", waived: "open", inconclusive: "open", "not-applicable": "soft", observed: "seen", error: "bad" };
+  const words = { pass: "kept", fail: "denied", warn: "warned", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
+  const colours = { pass: "kept", fail: "denied", warn: "warned", waived: "warned", inconclusive: "not-asked", "not-applicable": "absent", observed: "observed", error: "not-asked" };
 
   // Everything that is shown is made here, and what the target wrote is only ever text.
   function make(tag, attributes, ...children) {
@@ -16,232 +16,234 @@
     }
     return element;
   }
+  // A long id is broken behind its slashes and dots, and nowhere else.
+  const code = (text) => make("code", {}, text.split(/(?<=[/.])/).map((part) => [part, make("wbr")]));
 
-  const cases = data.cases.map(([id, clause, verdict, more]) => ({ id, clause, verdict, more: more || {} }));
-  const byClause = data.clauses.map(() => []);
-  cases.forEach((one) => { if (one.clause !== null) byClause[one.clause].push(one); });
-  const order = ["fail", "warn", "error", "inconclusive", "waived", "pass", "observed", "not-applicable"];
-  // What the record says of a demanded clause, else what its cases came to.
-  const states = { kept: "pass", broken: "fail", "not asked": "inconclusive", "left out": "not-applicable" };
-  const state = (clause, at) => {
-    if (clause.broken === "warn" && (!clause.state || clause.state[0] === "broken")) return "warn";
-    if (clause.state) return states[clause.state[0]];
-    if (clause.broken) return "fail";
-    const found = order.find((word) => byClause[at].some((one) => one.verdict === word));
-    return found || "none";
-  };
-  const shownState = { ...words, inconclusive: "not asked or not told", "not-applicable": "declared absent or left out", none: "no case of its own" };
+  const clauses = new Map(data.clauses.map(([id, operation, control]) => [id, { id, operation, control, cases: [] }]));
+  const cases = data.cases.map(([id, at, verdict, number, more]) => {
+    const clause = at === null ? null : clauses.get(data.clauses[at][0]);
+    const one = { id: id.startsWith("/") && clause ? clause.id + id : id, clause, verdict, number, more: more || {} };
+    if (clause) clause.cases.push(one);
+    return one;
+  });
 
-  function section(id, title, ...children) {
-    return make("section", { id, "aria-labelledby": id + "-title" }, make("h2", { id: id + "-title" }, title), ...children);
+  // Lines that a case changed, or that a finding names, come marked.
+  function frame(label, [text, marks]) {
+    const marked = new Set(marks);
+    const lines = text.split("\n").flatMap((line, at) => [at ? "\n" : "", marked.has(at) ? make("mark", {}, line) : line]);
+    return make("pre", { tabindex: "0", role: "region", "aria-label": label }, lines);
   }
 
-  function first() {
-    const conforms = data.exit === 0;
-    const rows = data.strengths.map((row) => make("tr", {},
-      make("th", { scope: "row" }, row.strength),
-      make("td", { class: "number good" }, row.kept),
-      make("td", { class: "number " + (row.broken ? "bad" : "soft") }, row.broken),
-      make("td", { class: "number " + (row.warned ? "open" : "soft") }, row.warned),
-      make("td", { class: "number " + (row.open ? "open" : "soft") }, row.open),
-      make("td", { class: "number seen" }, row.observed)));
-    return make("header", {},
-      make("h1", {}, "xs2aspec conformance report"),
-      make("p", { class: "verdict " + (conforms ? "good" : data.exit === 1 ? "bad" : "open") }, data.conclusion + " (exit " + data.exit + ")"),
-      make("p", {}, data.demanded),
-      data.toAdd.length > 0 && make("div", { class: "open" }, "To ask more, add to the profile, or declare it absent under [capabilities]:", make("ul", {}, data.toAdd.map((line) => make("li", {}, make("code", {}, line))))),
-      make("dl", {}, data.facts.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)])),
-      make("table", { class: "strengths" },
-        make("caption", { class: "soft" }, "Cases, by how firmly the document makes the statement"),
-        make("thead", {}, make("tr", {}, ["strength", "kept", "broken", "warned of", "not assessed", "observed"].map((name, at) => make("th", { scope: "col", class: at ? "number" : null }, name)))),
-        make("tbody", {}, rows)),
-      make("nav", { "aria-label": "Parts of the report" }, parts.map(([id, title]) => make("a", { href: "#" + id }, title))));
-  }
-
-  // Members and headers that the case changed are marked in what was sent.
-  function marked(text, changes) {
-    const names = changes.map((change) => (change.match(/^(?:header|body|query)\/([^ ]+)/) || [])[1]).filter(Boolean);
-    const leaves = names.map((name) => name.split("/").pop().toLowerCase());
-    return text.split("\n").flatMap((line, at) => {
-      const hit = leaves.some((leaf) => line.toLowerCase().startsWith(leaf + ":") || line.toLowerCase().includes('"' + leaf + '"'));
-      return [at ? "\n" : "", hit ? make("mark", {}, line) : line];
-    });
-  }
-
-  function pretty(body) {
-    try { return JSON.stringify(JSON.parse(body), null, 2); } catch { return body; }
-  }
-
-  function exchange(one, changes, findings) {
-    const places = findings.map((finding) => finding.at.split("/").pop());
-    const found = (text) => text.split("\n").flatMap((line, at) => {
-      const hit = places.some((place) => place && place !== "status" && (line.includes('"' + place + '"') || line.toLowerCase().startsWith(place.toLowerCase() + ":")));
-      return [at ? "\n" : "", hit ? make("mark", {}, line) : line];
-    });
-    const statusHit = findings.some((finding) => finding.at === "status");
-    const request = [one.request.line, ...one.request.headers].join("\n") + (one.request.body ? "\n\n" + pretty(one.request.body) : "");
-    const answer = one.response ? [...one.response.headers].join("\n") + (one.response.body ? "\n\n" + pretty(one.response.body) : "") : "";
+  function exchange(one) {
     return make("div", {},
-      make("h3", {}, one.step === "request" ? "The judged request" : "Preparing: " + one.step, " ", make("span", { class: "soft" }, one.took)),
+      make("p", { class: "soft" }, (one.step === "request" ? "The judged request" : "Preparing: " + one.step) + ", " + one.took + ", exchange " + one.number + " of record.jsonl"),
       make("div", { class: "sides" },
-        make("div", {}, make("div", { class: "soft" }, "sent"), make("pre", { tabindex: "0", "aria-label": "request" }, marked(request, changes))),
-        make("div", {}, make("div", { class: "soft" }, "came back"),
-          make("pre", { tabindex: "0", "aria-label": "response" }, one.response ? [statusHit ? make("mark", {}, one.response.line) : one.response.line, "\n", found(answer)] : one.failure || "no answer"))));
+        make("div", {}, make("div", { class: "soft" }, "sent"), frame("request", one.sent)),
+        make("div", {}, make("div", { class: "soft" }, "came back"), frame("answer", one.came))));
   }
 
-  function caseDetails(one) {
+  function inside(one) {
     const more = one.more;
-    const element = make("details", { id: "case:" + one.id },
-      make("summary", {}, make("span", { class: colours[one.verdict] }, words[one.verdict]), " ", make("code", {}, one.id),
-        make("span", { class: "soft" }, one.clause === null ? "" : " " + data.clauses[one.clause].says)));
+    const list = (items, draw) => items && items.length > 0 && make("ul", {}, items.map((item) => make("li", {}, draw(item))));
+    const clause = (id) => make("a", { href: "#clause:" + id }, code(id));
+    return make("div", { class: "inside" },
+      one.clause && make("p", {}, "clause ", clause(one.clause.id), more.expected && ", expected: " + more.expected),
+      more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", list(more.changes, code), more.culprit),
+      list(more.findings, (finding) => [make("span", { class: finding.level === "warn" ? "warned" : "denied" }, finding.level + ": " + finding.says + " "), clause(finding.clause)]),
+      more.reason && make("p", { class: "not-asked" }, more.reason),
+      list(more.observations, (seen) => make("span", { class: "observed" }, seen)),
+      more.control && make("p", {}, "Its valid twin ", code(more.control.case), " was " + (more.control.accepted ? "accepted." : "not accepted.")),
+      (more.exchanges || []).map(exchange),
+      !more.exchanges && make("p", { class: "soft" }, one.number ? "exchange " + one.number + " of record.jsonl" : "nothing was sent for it alone"),
+      more.again && make("p", {}, "Again: ", code(more.again)),
+      more.place && make("p", { class: "soft" }, more.place));
+  }
+
+  // What is marked comes into view.
+  function scroll(element) {
+    for (const pre of element.querySelectorAll("pre")) {
+      const mark = pre.querySelector("mark");
+      if (mark) pre.scrollTop = Math.max(0, mark.offsetTop - pre.clientHeight / 3);
+    }
+  }
+
+  function caseDetails(one, isLinked) {
+    const element = make("details", { class: "case", id: isLinked ? "case:" + one.id : null },
+      make("summary", {}, make("span", { class: colours[one.verdict] }, words[one.verdict]), " ", code(one.id)));
     // Drawn when it is opened: a report of thousands stays quick.
     element.addEventListener("toggle", () => {
       if (!element.open || element.childElementCount > 1) return;
-      const clause = data.clauses[one.clause];
-      const findings = more.findings || [];
-      element.append(make("div", { class: "inside" },
-        clause && make("p", {}, make("a", { href: "#clause:" + clause.id }, clause.id), " (" + clause.strength + "): " + clause.says + " ", make("span", { class: "soft" }, clause.section + ", line " + clause.line)),
-        more.expected && make("p", {}, "Expected: " + more.expected),
-        more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", make("ul", {}, more.changes.map((change) => make("li", {}, make("code", {}, change)))), more.culprit),
-        findings.length > 0 && make("ul", {}, findings.map((finding) => make("li", { class: finding.level === "warn" ? "open" : "bad" }, finding.level + ": " + finding.says + " ", make("a", { href: "#clause:" + finding.clause }, finding.clause)))),
-        more.reason && make("p", { class: "open" }, more.reason),
-        more.observations && make("ul", { class: "seen" }, more.observations.map((seen) => make("li", {}, seen))),
-        more.control && make("p", {}, "Its valid twin " + more.control.case + " was " + (more.control.accepted ? "accepted." : "not accepted.")),
-        (more.exchanges || []).map((sent) => exchange(sent, more.changes || [], findings)),
-        more.again && make("p", {}, "Again: ", make("code", {}, more.again)),
-        more.place && make("p", { class: "soft" }, more.place)));
+      element.append(inside(one));
+      scroll(element);
     });
     return element;
   }
 
-  function list(verdicts) {
-    const found = cases.filter((one) => verdicts.includes(one.verdict));
+  // Some of a list, and a button for more.
+  function some(found, step, isLinked) {
     const box = make("div", {});
-    const step = 200;
+    const button = make("button", { type: "button" });
     let shown = 0;
-    const button = make("button", { type: "button" }, "");
     const draw = () => {
-      for (const one of found.slice(shown, shown + step)) box.append(caseDetails(one));
+      for (const one of found.slice(shown, shown + step)) box.append(caseDetails(one, isLinked));
       shown = Math.min(shown + step, found.length);
       button.textContent = "show more (" + (found.length - shown) + " left)";
       button.hidden = shown >= found.length;
     };
     button.addEventListener("click", draw);
     draw();
-    return found.length ? [box, button] : [make("p", { class: "soft" }, "none")];
+    return make("div", {}, box, button);
   }
 
-  function ledger() {
-    const search = make("input", { type: "search", id: "search", autocomplete: "off" });
-    const choose = (id, all, options) => make("select", { id }, make("option", { value: "" }, all), options.map(([value, name]) => make("option", { value }, name)));
-    const strength = choose("strength", "every strength", ["stated", "derived", "expected", "choice", "observed", "untestable"].map((one) => [one, one]));
-    const verdict = choose("verdict", "every state", [...order, "none"].map((word) => [word, shownState[word]]));
-    const count = make("p", { role: "status", class: "soft" });
-    const body = make("div", {});
-    const rows = data.clauses.map((clause, at) => {
-      const word = state(clause, at);
-      const numbers = order.map((word) => [word, byClause[at].filter((one) => one.verdict === word).length]).filter(([, number]) => number);
-      const row = make("tr", { id: "clause:" + clause.id, tabindex: "-1" },
-        make("td", {}, make("code", {}, clause.id)),
-        make("td", {}, clause.says, clause.standard ? make("span", { class: "soft" }, " (" + clause.standard + ")") : null, clause.why ? make("div", { class: "soft" }, clause.why) : null),
-        make("td", {}, clause.strength, make("div", { class: "soft" }, clause.level)),
-        make("td", {}, "line " + clause.line),
-        make("td", { class: colours[word] || "soft" }, shownState[word]),
-        make("td", {}, numbers.map(([word, number]) => make("div", { class: colours[word] }, number + " " + words[word])),
-          clause.state && clause.state[1] ? make("div", { class: "soft" }, clause.state[1]) : null));
-      return { row, clause, word, text: (clause.id + " " + clause.says + " " + clause.section).toLowerCase() };
-    });
-    const sections = new Map();
-    for (const one of [...rows].sort((a, b) => a.clause.line - b.clause.line)) {
-      if (!sections.has(one.clause.section)) sections.set(one.clause.section, []);
-      sections.get(one.clause.section).push(one);
+  const quoted = (text) => "'" + text.replaceAll("'", "''") + "'";
+  const group = (id, like) => ["  - clause: " + id, "    name: to-be-named", "    baseline: " + (like && like.operation || "to-be-named"), "    change:", "      - set: body/to-be-named", "        to: to be broken",
+    "    control: " + (like && like.control || "to-be-named"), "    expect: refused"].join("\n");
+
+  function skeleton(text) {
+    return make("div", { class: "skeleton" }, make("pre", { tabindex: "0", role: "region", "aria-label": "skeleton" }, text));
+  }
+
+  // A clause and a case for a sentence of which no clause speaks, by the clause before it.
+  function begin(link) {
+    const all = [...document.querySelectorAll("#document .clause, #document a[data-quote]")];
+    const before = all.slice(0, all.indexOf(link)).reverse().filter((one) => one.matches(".clause"));
+    const near = before.map((one) => clauses.get(one.id.slice("clause:".length))).find((one) => one && one.operation);
+    const subject = near ? near.id.split(".")[0] : "subject";
+    const quote = link.dataset.quote;
+    return skeleton("# the ledger, cases/clauses/" + (near ? ", beside " + near.id : "") + "\n"
+      + ["  - id: " + subject + ".to-be-named", "    says: to be said", "    quote: " + quoted(quote), "    strength: stated"].join("\n")
+      + "\n\n# the case" + (near ? ", beside those of " + near.id : "") + "\n" + group(subject + ".to-be-named", near)
+      + "\n\n# both are written by\nxs2aspec scaffold " + subject + ".to-be-named --quote '" + quote.replaceAll("'", "'\\''") + "'");
+  }
+
+  const notes = [...document.querySelectorAll(".note")];
+  function fill(note) {
+    for (const element of note.querySelectorAll(".clause")) {
+      if (element.dataset.filled) continue;
+      element.dataset.filled = "true";
+      const clause = clauses.get(element.id.slice("clause:".length));
+      if (!clause) continue;
+      if (clause.cases.length > 0) element.append(some(clause.cases, 8, false));
+      if (["not-asked", "absent", "untestable", "open"].includes(element.dataset.mark)) {
+        const button = make("button", { type: "button" }, "skeleton of a case");
+        button.addEventListener("click", () => button.replaceWith(skeleton(group(clause.id, clause))));
+        element.append(button);
+      }
     }
-    const tables = [...sections].map(([title, members]) => {
-      const table = make("table", {},
-        make("thead", {}, make("tr", {}, ["clause", "statement", "strength", "document", "state", "cases"].map((name) => make("th", { scope: "col" }, name)))),
-        make("tbody", {}, members.map((one) => one.row)));
-      const block = make("div", {}, make("h3", {}, title || "The document"), table);
-      body.append(block);
-      return { block, members };
+  }
+  for (const note of notes) {
+    note.addEventListener("toggle", () => {
+      if (!note.open) return;
+      fill(note);
+      // One at a time: they lie over the text.
+      for (const other of notes) if (other !== note) other.open = false;
     });
+  }
+  document.addEventListener("keydown", (event) => {
+    const open = event.key === "Escape" && notes.find((note) => note.open);
+    if (open) { open.open = false; open.querySelector("summary").focus(); }
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest(".note, a")) return;
+    for (const note of notes) note.open = false;
+  });
+
+  const choose = (id, all, options) => make("select", { id }, make("option", { value: "" }, all), options.map(([value, name]) => make("option", { value }, name)));
+
+  function filters() {
+    const sheet = document.querySelector(".sheet");
+    const search = make("input", { type: "search", id: "search", autocomplete: "off" });
+    const marks = [...document.querySelectorAll(".legend .s")].map((one) => [one.className.split(" ")[1], one.textContent]);
+    const mark = choose("mark", "every mark", marks);
+    const strength = choose("strength", "every strength", ["stated", "derived", "expected", "choice", "observed", "untestable"].map((one) => [one, one]));
+    const count = make("p", { role: "status", class: "soft" });
+    const sections = [...sheet.querySelectorAll(".text > section")].map((section) => ({ section, link: sheet.querySelector('.contents a[href="#' + section.id + '"]').parentElement }));
+    const blocks = [...sheet.querySelectorAll(".block, .text tbody tr")].map((block) => ({
+      block, text: block.textContent.toLowerCase(), open: block.querySelector("a[data-quote]") !== null,
+      clauses: [...block.querySelectorAll(".clause")].map((one) => ({ mark: one.dataset.mark, strength: one.dataset.strength, text: one.textContent.toLowerCase() })),
+    }));
+    const all = blocks.reduce((sum, one) => sum + one.clauses.length, 0);
     const filter = () => {
       const text = search.value.trim().toLowerCase();
+      const isAll = !text && !mark.value && !strength.value;
       let shown = 0;
-      for (const { block, members } of tables) {
-        let any = false;
-        for (const one of members) {
-          const fits = (!text || one.text.includes(text)) && (!strength.value || one.clause.strength === strength.value) && (!verdict.value || one.word === verdict.value);
-          one.row.hidden = !fits;
-          any = any || fits;
-          shown += fits ? 1 : 0;
-        }
-        block.hidden = !any;
+      for (const { block, text: whole, open, clauses } of blocks) {
+        const fits = clauses.filter((one) => (!mark.value || one.mark === mark.value) && (!strength.value || one.strength === strength.value) && (!text || one.text.includes(text) || whole.includes(text)));
+        const isOpen = open && mark.value === "open" && !strength.value && (!text || whole.includes(text));
+        block.hidden = !(isAll || fits.length > 0 || isOpen || (!mark.value && !strength.value && whole.includes(text)));
+        shown += fits.length;
       }
-      count.textContent = shown + " of " + rows.length + " statements";
+      for (const { section, link } of sections) {
+        const any = [...section.querySelectorAll(".block, tbody tr")].some((block) => !block.hidden);
+        section.hidden = !any && !isAll;
+        link.hidden = section.hidden;
+      }
+      count.textContent = shown + " of " + all + " statements";
     };
-    for (const control of [search, strength, verdict]) control.addEventListener("input", filter);
+    for (const control of [search, mark, strength]) control.addEventListener("input", filter);
     filter();
-    return [make("div", { class: "filters", role: "search" },
-      make("label", { for: "search" }, "search", search), make("label", { for: "strength" }, "strength", strength), make("label", { for: "verdict" }, "state", verdict)), count, body];
+    sheet.before(make("div", { class: "filters", role: "search" },
+      make("label", { for: "search" }, "search", search), make("label", { for: "mark" }, "mark", mark), make("label", { for: "strength" }, "strength", strength)), count);
   }
 
-  function observed() {
-    const seen = new Map();
-    for (const one of cases) for (const said of one.more.observations || []) {
-      // What differs in ids alone is one thing.
-      const text = said.replace(/\b(?=[0-9a-f-]*[0-9])[0-9a-f]{8}[0-9a-f-]*\b/g, "*");
-      seen.set(text, (seen.get(text) || 0) + 1);
-    }
-    const items = [...seen].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    return items.length ? make("ul", {}, items.map(([text, number]) => make("li", {}, number + " × " + text))) : make("p", { class: "soft" }, "nothing");
+  function caseList() {
+    const search = make("input", { type: "search", id: "case-search", autocomplete: "off" });
+    const verdict = choose("verdict", "every verdict", Object.entries(words).filter(([word]) => cases.some((one) => one.verdict === word)));
+    const box = make("div", {});
+    const count = make("p", { role: "status", class: "soft" });
+    const order = Object.keys(words);
+    order.push(order.shift());
+    const sorted = order.flatMap((word) => cases.filter((one) => one.verdict === word));
+    const filter = () => {
+      const text = search.value.trim().toLowerCase();
+      const found = sorted.filter((one) => (!verdict.value || one.verdict === verdict.value) && (!text || one.id.toLowerCase().includes(text)));
+      count.textContent = found.length + " of " + cases.length + " cases";
+      box.replaceChildren(some(found, 50, true));
+    };
+    for (const control of [search, verdict]) control.addEventListener("input", filter);
+    filter();
+    const section = make("section", { id: "cases", "aria-labelledby": "cases-title" }, make("h2", { id: "cases-title" }, "Case by case"),
+      make("div", { class: "filters", role: "search", "aria-label": "cases" }, make("label", { for: "case-search" }, "search", search), make("label", { for: "verdict" }, "verdict", verdict)), count, box,
+      data.left > 0 && make("p", { class: "soft" }, "The exchanges of " + data.left + " more cases are in record.jsonl."));
+    document.getElementById("timing").before(section);
+    document.querySelector('nav a[href="#timing"]').before(make("a", { href: "#cases" }, "Cases"));
+    return (id) => {
+      search.value = id;
+      verdict.value = "";
+      filter();
+      const found = document.getElementById("case:" + id);
+      if (found) found.open = true;
+      return found;
+    };
   }
 
-  const untestable = data.clauses.filter((clause) => clause.strength === "untestable");
-  const parts = [["broken", "What is broken"], ["warned", "What is warned of"], ["open", "What could not be told"], ["waivers", "Waivers"], ["ledger", "Every statement of the document"], ["observed", "What was observed"], ["untestable", "What cannot be tested from outside"], ["applicable", "Not applicable"], ["quality", "How good the suite is"], ["timing", "Timing"]];
-  if (data.changes) parts.unshift(["changes", "What changed"]);
-  const titles = Object.fromEntries(parts);
-  const reasons = new Map();
-  for (const one of cases) if (one.verdict === "not-applicable") reasons.set(one.more.reason, (reasons.get(one.more.reason) || 0) + 1);
+  filters();
+  const showCase = caseList();
+  for (const finding of document.querySelectorAll(".finding")) scroll(finding);
 
-  function changed() {
-    const { base, heading, lists } = data.changes;
-    return [make("p", {}, heading), make("p", { class: "soft" }, "since " + base),
-      lists.map(({ title, count, items }) => make("div", {}, make("h3", {}, title + " (" + count + ")"),
-        make("ul", {}, items.map(([item, why]) => make("li", {}, make("code", {}, item), why ? ": " + why : null)),
-          count > items.length && make("li", { class: "soft" }, "and " + (count - items.length) + " more"))))];
-  }
-
-  document.getElementById("report").replaceChildren(...[
-    first(),
-    data.changes && section("changes", titles.changes, changed()),
-    section("broken", titles.broken, list(["fail"]), data.left > 0 && make("p", { class: "soft" }, "The exchanges of " + data.left + " more cases are in record.jsonl.")),
-    section("warned", titles.warned, list(["warn"])),
-    section("open", titles.open, list(["error", "inconclusive"])),
-    section("waivers", titles.waivers, data.waivers.length ? make("ul", {}, data.waivers.map((one) => make("li", { class: one.red ? "bad" : "open" }, one.says))) : make("p", { class: "soft" }, "none"), cases.some((one) => one.verdict === "waived") && list(["waived"])),
-    section("ledger", titles.ledger, ledger()),
-    section("observed", titles.observed, observed()),
-    section("untestable", titles.untestable, make("ul", {}, untestable.map((clause) => make("li", {}, make("code", {}, clause.id), " " + clause.says + (clause.why ? ": " + clause.why : ""))))),
-    section("applicable", titles.applicable, reasons.size ? make("ul", {}, [...reasons].map(([reason, number]) => make("li", {}, number + " × " + reason))) : make("p", { class: "soft" }, "nothing")),
-    section("quality", titles.quality, make("p", {}, data.quality || "This suite was not made with its kill matrix.")),
-    section("timing", titles.timing,
-      data.times.rows.length > 0 && make("table", {},
-        make("caption", { class: "soft" }, "How long answers took, by operation"),
-        make("thead", {}, make("tr", {}, ["operation", ...data.times.columns].map((name, at) => make("th", { scope: "col", class: at ? "number" : null }, name)))),
-        make("tbody", {}, data.times.rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((cell) => make("td", { class: "number" }, cell)))))),
-      data.slow.length > 0 && make("ul", { class: "open" }, data.slow.map((line) => make("li", {}, line))),
-      data.slowFor.length > 0 && make("ul", {}, data.slowFor.map((line) => make("li", {}, line))),
-      make("p", { class: "soft" }, "The cases that took longest:"),
-      make("ul", {}, data.slowest.map(([id, took]) => make("li", {}, make("code", {}, id), " " + took))))].filter(Boolean));
-
-  // A link to a case that is not drawn yet, or is closed, opens it.
+  // A link opens what it leads to.
   function follow() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const hash = decodeURIComponent(location.hash.slice(1));
+    if (hash.startsWith("open:")) {
+      const link = [...document.querySelectorAll("#document a[data-quote]")].find((one) => one.getAttribute("href") === "#" + hash);
+      const block = link && link.closest("p, td");
+      if (block && !block.querySelector(".skeleton") && block.nextElementSibling?.className !== "skeleton") block.tagName === "TD" ? block.append(begin(link)) : block.after(begin(link));
+      return;
+    }
+    let target = document.getElementById(hash);
+    if (!target && hash.startsWith("case:")) target = showCase(hash.slice("case:".length));
     if (!target) return;
-    if (target.tagName === "DETAILS") target.open = true;
-    target.scrollIntoView();
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    if (hash.startsWith("clause:")) fill(target.closest(".note"));
+    // A note hangs below the words that it is about, which stay in view.
+    const block = target.closest(".block, .text tr");
+    (block || target).scrollIntoView({ block: block ? "center" : "start" });
+    const box = block && target.closest(".inside");
+    if (box) box.scrollTop = target.offsetTop;
     if (target.tabIndex === -1) target.focus({ preventScroll: true });
   }
   window.addEventListener("hashchange", follow);
-  window.addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("#broken details")) one.open = true; });
+  // The browser goes to the place of a link by itself once more when all is loaded.
+  window.addEventListener("load", () => requestAnimationFrame(follow));
   follow();
 })();

@@ -1,0 +1,262 @@
+//! A finding: the words of the document, what was sent and what came back side by side, and the accepted
+//! request beside them.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt::Write as _,
+};
+
+use xs2aspec_record::{Body, CaseVerdict, ClauseText, Exchange, Header, Level};
+
+use super::{
+    document, exchange,
+    markup::{escaped, list, shown},
+    outline,
+};
+use crate::{
+    findings::{
+        Found,
+        symptom::{counted, key},
+    },
+    format::block,
+    reporter::CaseReport,
+    shell,
+    summary::RunSummary,
+    text,
+};
+
+/// Findings that are shown with their exchange.
+const WHOLE: usize = 50;
+
+/// Findings that are shown at all.
+const LINES: usize = 1_000;
+
+/// Witnesses whose exchanges are kept: which of them the findings show is known at the end.
+const KEPT: usize = 8 * WHOLE;
+
+/// What else one cause breaks, as far as it is listed with its finding.
+const CARRIED: usize = 20;
+
+/// What the witnesses of findings sent and got.
+#[derive(Debug, Default)]
+pub(super) struct Witnessed {
+    /// By case.
+    witnesses: HashMap<String, Shown>,
+    /// The judged exchange of each control, by case.
+    controls: HashMap<String, Exchange>,
+}
+
+/// What is shown of a witness.
+#[derive(Debug)]
+struct Shown {
+    judged: Option<Exchange>,
+    verdict: CaseVerdict,
+}
+
+impl Witnessed {
+    /// Keeps what was sent for a control of something broken.
+    pub(super) fn control(&mut self, summary: &RunSummary, exchanges: &[Exchange]) {
+        let judged = exchanges.iter().rev().find(|exchange| exchange.step == "request");
+        if let Some(judged) = judged.filter(|judged| summary.is_control_of_broken(&judged.case)) {
+            self.controls.insert(judged.case.clone(), judged.clone());
+        }
+    }
+
+    /// Takes a case, if it is the smallest so far that shows something wrong.
+    pub(super) fn add(&mut self, summary: &RunSummary, report: &CaseReport<'_>, is_control: bool) {
+        let verdict = report.verdict;
+        let symptoms = summary.symptoms();
+        let witness = |finding| symptoms.get(&key(verdict, finding)).map(|symptom| &symptom.witness.case);
+        if !counted(verdict, is_control).any(|finding| witness(finding) == Some(&verdict.case)) {
+            return;
+        }
+        if self.witnesses.len() >= KEPT {
+            let needed: BTreeSet<&str> = symptoms.witnesses().collect();
+            self.witnesses.retain(|case, _| needed.contains(case.as_str()));
+        }
+        if self.witnesses.len() < KEPT {
+            self.witnesses.insert(verdict.case.clone(), Shown::new(report));
+        }
+    }
+
+    /// All findings, violations first.
+    pub(super) fn draw(&self, summary: &RunSummary) -> String {
+        let findings = summary.findings();
+        let all: Vec<&Found> = findings.of(Level::Deny).chain(findings.of(Level::Warn)).collect();
+        let mut html = String::new();
+        for (at, found) in all.iter().take(LINES).enumerate() {
+            self.finding(summary, found, at < WHOLE, &mut html);
+        }
+        let known: usize = [Level::Deny, Level::Warn].map(|level| findings.count(level)).iter().sum();
+        let left = known - all.len().min(LINES);
+        if left > 0 {
+            _ = write!(html, "<p class=\"soft\">{} in record.jsonl.</p>", text::count(left, "more finding"));
+        }
+        html
+    }
+
+    fn finding(&self, summary: &RunSummary, found: &Found, is_whole: bool, html: &mut String) {
+        let clause = summary.clause(&found.clause);
+        let (class, word) = match found.level() {
+            Level::Deny => ("denied", "denied"),
+            Level::Warn | Level::Note => ("warned", "warned"),
+        };
+        _ = write!(
+            html,
+            "<article class=\"finding {class}\" id=\"finding:{}\" tabindex=\"-1\"><h3><span class=\"{class}\">{word}</span> {}</h3>\
+             <p><a href=\"#clause:{}\"><code>{}</code></a> ({})</p>",
+            found.id,
+            clause.map_or_else(|| shown(&found.clause), |clause| shown(&clause.says)),
+            shown(&found.clause),
+            shown(&found.clause),
+            clause.map_or_else(|| "not in the record".to_owned(), document::level)
+        );
+        if let Some(clause) = clause {
+            html.push_str(&sentence(summary, clause));
+        }
+        let witness = &found.root.witness.case;
+        _ = write!(html, "<p class=\"mismatch\">{}</p>", shown(&found.root.mismatch));
+        match self.witnesses.get(witness).filter(|_| is_whole) {
+            Some(one) => one.draw(self, html),
+            None => _ = write!(html, "<p><code>{}</code></p>", shown(witness)),
+        }
+        _ = write!(
+            html,
+            "<p>Again: <code class=\"line\">{}</code></p>",
+            shown(&block::again(summary, witness))
+        );
+        let others: Vec<String> = found.root.others.iter().map(|one| case(&one.case)).collect();
+        if !found.carried.is_empty() {
+            html.push_str(&carried(found));
+        }
+        if !others.is_empty() {
+            let more = found.root.witnesses - 1 - others.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            _ = write!(
+                html,
+                "<details><summary>{} in all show it</summary><div class=\"inside\"><p>{}, {}{more}</p></div></details>",
+                text::count(found.root.witnesses, "case"),
+                case(witness),
+                others.join(", ")
+            );
+        }
+        html.push_str("</article>\n");
+    }
+}
+
+/// Of each clause that is broken, the finding that shows it.
+pub(super) fn by_clause(summary: &RunSummary) -> HashMap<&str, &str> {
+    let mut found = HashMap::new();
+    for one in summary.findings().all().iter().take(LINES) {
+        for symptom in one.symptoms() {
+            found.entry(symptom.clause.as_str()).or_insert(one.id.as_str());
+        }
+        found.insert(one.clause.as_str(), one.id.as_str());
+    }
+    found
+}
+
+/// What is wrong besides, for the same cause.
+fn carried(found: &Found) -> String {
+    let said = found.carried.iter().take(CARRIED).map(|symptom| {
+        let (clause, cases) = (shown(&symptom.clause), text::count(symptom.witnesses, "case"));
+        format!(
+            "<a href=\"#clause:{clause}\"><code>{clause}</code></a>: {} ({cases})",
+            shown(&symptom.mismatch)
+        )
+    });
+    let left = found.carried.len().saturating_sub(CARRIED);
+    let more = (left > 0).then(|| format!("{left} more"));
+    format!("<div>For the same cause:{}</div>", list(said.chain(more)))
+}
+
+/// A case, with a link to it.
+fn case(id: &str) -> String {
+    format!("<a href=\"#case:{}\"><code>{}</code></a>", shown(id), shown(id))
+}
+
+/// The line of the document in which a clause stands, its words marked.
+fn sentence(summary: &RunSummary, clause: &ClauseText) -> String {
+    let line = summary
+        .document()
+        .and_then(|document| document.text.lines().nth((clause.line as usize).checked_sub(1)?));
+    let place = format!("{}, line {}", escaped(&clause.section), clause.line);
+    let Some(line) = line else { return format!("<p class=\"soft\">{place}</p>") };
+    // The bars around a row of a table are no words.
+    let line = line.trim().trim_matches('|');
+    let (mut html, mut from) = (String::new(), 0);
+    for part in outline::quoted(line, &clause.quote) {
+        _ = write!(html, "{}<mark>{}</mark>", escaped(&line[from..part.start]), escaped(&line[part.clone()]));
+        from = part.end;
+    }
+    html.push_str(&escaped(&line[from..]));
+    format!("<blockquote><p>{}</p><p class=\"soft\">{place}</p></blockquote>", html.trim())
+}
+
+impl Shown {
+    fn new(report: &CaseReport<'_>) -> Self {
+        Self { judged: report.judged().cloned(), verdict: report.verdict.clone() }
+    }
+
+    fn draw(&self, all: &Witnessed, html: &mut String) {
+        let Self { judged, verdict } = self;
+        let judged = judged.as_ref();
+        let control = verdict.control.as_ref();
+        let twin = control.and_then(|control| all.controls.get(&control.case));
+        // What the accepted request has as well is no difference.
+        let both = judged.zip(twin);
+        let differs = |place: &str| both.is_none_or(|(one, other)| exchange::differ(one, other, place));
+        let changes = verdict.telling_changes();
+        let telling = changes.iter().filter(|change| differs(exchange::place(change)));
+        let telling: Vec<&String> =
+            if telling.clone().count() > 0 { telling.collect() } else { changes.iter().collect() };
+        if !telling.is_empty() {
+            let filled = telling
+                .iter()
+                .map(|change| format!("<code>{}</code>", shown(&exchange::filled(change, judged))));
+            _ = write!(html, "<div>Different from the accepted request:{}</div>", list(filled));
+        }
+        let culprit = verdict.culprit.as_ref().map(|culprit| culprit.says());
+        for said in culprit.iter().chain(&verdict.reason) {
+            _ = write!(html, "<p>{}</p>", shown(said));
+        }
+        let mut places = exchange::changed(verdict);
+        if places.iter().any(|place| differs(place)) {
+            places.retain(|place| differs(place));
+        }
+        let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();
+        html.push_str("<div class=\"sides\">");
+        if let Some(judged) = judged {
+            let (sent, came) = (exchange::request(judged, &places), exchange::answer(judged, &found));
+            let place = shown(&verdict.place.to_string());
+            _ = write!(html, "<div><div class=\"soft\">sent ({place})</div>{}</div>", sent.html("request"));
+            _ = write!(html, "<div><div class=\"soft\">came back</div>{}</div>", came.html("answer"));
+        }
+        if let Some(control) = control {
+            let word = if control.accepted { "accepted" } else { "not accepted" };
+            _ = write!(html, "<div><div class=\"soft\">{word}: the valid twin {}</div>", case(&control.case));
+            if let Some(twin) = twin {
+                html.push_str(&exchange::request(twin, &places).html("request of the valid twin"));
+            }
+            html.push_str("</div>");
+        }
+        html.push_str("</div>");
+        if let Some(judged) = judged {
+            _ = write!(
+                html,
+                "<details><summary>as a line for a shell</summary><div class=\"inside\"><p class=\"soft\">\
+                 As it was recorded: secrets are masked. <code>xs2aspec curl</code> signs it afresh.</p>\
+                 <pre tabindex=\"0\" role=\"region\" aria-label=\"curl\">{}</pre></div></details>",
+                shown(&curl(judged))
+            );
+        }
+    }
+}
+
+fn curl(exchange: &Exchange) -> String {
+    let request = &exchange.request;
+    let headers: Vec<(String, String)> =
+        request.headers.iter().map(|Header(name, value)| (name.clone(), value.clone())).collect();
+    let body = request.body.as_ref().map(Body::shown).unwrap_or_default();
+    shell::curl(&request.method, &request.url, &headers, body.as_bytes())
+}

@@ -1,0 +1,325 @@
+//! The first page: what was tested, by what, and what came of it.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use sha2::{Digest, Sha256};
+use xs2aspec_record::{Strength, TargetProfile, Verdict, digest::hex};
+
+use super::markup::{escaped, list, section, shown};
+use crate::{
+    compare::diff,
+    demanded,
+    format::{groups::Groups, terminal, times},
+    summary::RunSummary,
+    text,
+};
+
+/// Items of one list that are shown.
+const ITEMS: usize = 200;
+
+/// The verdict, the four numbers, and what was tested.
+pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -> String {
+    let start = summary.start();
+    let exit = summary.exit().code();
+    let class = match exit {
+        0 => "kept",
+        1 => "denied",
+        _ => "not-asked",
+    };
+    let mut html = format!(
+        "<header><h1>{}</h1>\n<p class=\"verdict {class}\">{}{} (exit {exit})</p>\n<dl class=\"numbers\">",
+        shown(&format!("xs2aspec: {}", text::short(&start.target))),
+        shown(&summary.of_other_cases(text::short)),
+        escaped(&summary.conclusion())
+    );
+    let classes = ["kept", "denied", "not-asked", "absent"];
+    let names = ["kept", "broken", "not asked", "declared absent or left out"];
+    for ((class, name), (_, number)) in classes.into_iter().zip(names).zip(demanded::named(summary)) {
+        let class = if number > 0 { class } else { "soft" };
+        _ = write!(html, "<div><dt>{name}</dt><dd class=\"{class}\">{number}</dd></div>");
+    }
+    _ = write!(
+        html,
+        "</dl>\n<p>{}.</p><p>{}, {}.</p>",
+        escaped(&demanded::numbers(summary)),
+        text::count(violations, "violation"),
+        text::count(warnings, "warning")
+    );
+    let to_add = demanded::to_add(summary);
+    if !to_add.is_empty() {
+        let lines = list(to_add.iter().map(|line| format!("<code>{}</code>", shown(line))));
+        _ = write!(
+            html,
+            "<div class=\"not-asked\">To ask more, add to the profile, or declare it absent under [capabilities]:{lines}</div>"
+        );
+    }
+    html.push_str("</header>\n");
+    html
+}
+
+/// What was tested, and by what.
+pub(super) fn tested(summary: &RunSummary) -> String {
+    let facts = facts(summary);
+    let facts = facts.iter().map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", with_digest(text)));
+    let facts = facts.collect::<Vec<_>>().concat();
+    let quality = summary.start().quality.as_deref();
+    let html = format!(
+        "<div class=\"two\"><div><dl class=\"facts\">{facts}</dl></div>\
+         <div>{}<h3 id=\"quality\">How good the suite is</h3><p>{}</p></div></div><h3>Waivers</h3>{}",
+        strengths(summary),
+        escaped(quality.unwrap_or("This suite was not made with its kill matrix.")),
+        waivers(summary)
+    );
+    section("tested", "What was tested", &html)
+}
+
+/// A text, the SHA-256 at its end in letters so small that it fits a line.
+fn with_digest(text: &str) -> String {
+    let is_digest = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match text.rsplit_once(' ').filter(|(_, word)| is_digest(word)) {
+        Some((before, digest)) => format!("{} <code class=\"digest\">{digest}</code>", shown(before)),
+        None => shown(text),
+    }
+}
+
+fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
+    let start = summary.start();
+    let at = start.address().map(|address| format!(" at {address}")).unwrap_or_default();
+    let mut facts = vec![("Target", format!("{}{at}", start.target))];
+    let said = [
+        ("Version", &start.target_version),
+        ("Environment", &start.environment),
+        ("Contact", &start.contact),
+        ("Fault of the built-in bank", &start.fault),
+    ];
+    facts.extend(said.into_iter().filter_map(|(name, said)| Some((name, said.clone()?))));
+    if !start.variations.is_empty() {
+        facts.push(("Variation of the built-in bank", start.variations.join(", ")));
+    }
+    if let Some(folder) = &start.other_cases {
+        facts.push(("Cases", format!("of {folder}, which are not those of {}", start.tool)));
+    }
+    if let Some(folder) = &start.other_document {
+        facts.push(("Document", format!("of {folder}, which is not that of {}", start.tool)));
+    }
+    let amounts = terminal::amounts(summary);
+    let (depth, seed, now) = (&start.depth, start.seed, &start.now);
+    facts.push(("Run", format!("{amounts}; depth {depth}, seed {seed}, clock {now}")));
+    if let Some(profile) = summary.profile() {
+        facts.extend(declared(profile));
+    }
+    for rule in &start.levels {
+        let (level, pattern, by) = (rule.level.word(), &rule.pattern, rule.by.words());
+        facts.push(("Level", format!("{level} for {pattern}, by {by}")));
+    }
+    for (name, patterns) in [("Only", &start.only), ("Skipped", &start.skip)] {
+        if !patterns.is_empty() {
+            facts.push((name, patterns.join(", ")));
+        }
+    }
+    facts.extend([
+        ("Suite", format!("{}, SHA-256 {}", start.tool, start.suite_sha256)),
+        ("Document", format!("SHA-256 {}", start.document_sha256)),
+        ("Profile", format!("SHA-256 {}", start.profile_sha256)),
+        ("Ledger", ledger(summary)),
+    ]);
+    facts
+}
+
+/// What the profile declares.
+fn declared(profile: &TargetProfile) -> Vec<(&'static str, String)> {
+    let joined = |values: &BTreeMap<String, String>| {
+        values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join("; ")
+    };
+    let mut facts =
+        vec![("Choices", joined(&profile.choices)), ("Capabilities", joined(&profile.capabilities))];
+    if profile.test_key {
+        facts.push(("Key", "the test key that everybody knows".to_owned()));
+    } else if !profile.certificate_sha256.is_empty() {
+        facts.push(("Certificate", format!("SHA-256 {}", profile.certificate_sha256)));
+    }
+    facts.retain(|(_, text)| !text.is_empty());
+    facts
+}
+
+/// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their
+/// ids.
+fn ledger(summary: &RunSummary) -> String {
+    let mut hash = Sha256::new();
+    for clause in summary.clauses() {
+        // Texts alone: this cannot fail.
+        hash.update(serde_json::to_vec(clause).unwrap_or_default());
+    }
+    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "statement"), hex(&hash.finalize()))
+}
+
+fn strengths(summary: &RunSummary) -> String {
+    let mut html = String::from(
+        "<table class=\"strengths\"><caption>Cases, by how firmly the document makes the statement</caption><thead><tr>",
+    );
+    for (at, name) in
+        ["strength", "kept", "broken", "warned of", "not assessed", "observed"].iter().enumerate()
+    {
+        let class = if at > 0 { " class=\"number\"" } else { "" };
+        _ = write!(html, "<th scope=\"col\"{class}>{name}</th>");
+    }
+    html.push_str("</tr></thead><tbody>");
+    for (strength, counts) in summary.totals().by_strength() {
+        let broken = counts.fail + counts.waived;
+        let open = counts.total() - counts.pass - broken - counts.warn - counts.observed;
+        _ = write!(html, "<tr><th scope=\"row\">{}</th>", Strength::word(*strength));
+        let cells = [
+            (counts.pass, "kept"),
+            (broken, "denied"),
+            (counts.warn, "warned"),
+            (open, "not-asked"),
+            (counts.observed, "observed"),
+        ];
+        for (number, class) in cells {
+            let class = if number > 0 { class } else { "soft" };
+            _ = write!(html, "<td class=\"number {class}\">{number}</td>");
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table>\n");
+    html
+}
+
+fn waivers(summary: &RunSummary) -> String {
+    let waivers = summary.waivers();
+    if waivers.is_empty() {
+        return "<p>none</p>".to_owned();
+    }
+    let mut html = String::from("<table class=\"waivers\"><thead><tr>");
+    for name in ["waives", "owner", "reason", "ticket", "expires", "what came of it"] {
+        _ = write!(html, "<th scope=\"col\">{name}</th>");
+    }
+    html.push_str("</tr></thead><tbody>");
+    for waiver in waivers {
+        let class = if waiver.is_red() { "denied" } else { "warned" };
+        html.push_str("<tr>");
+        for text in [&waiver.pattern, &waiver.owner, &waiver.reason, &waiver.ticket, &waiver.expires] {
+            _ = write!(html, "<td>{}</td>", shown(text));
+        }
+        _ = write!(html, "<td class=\"{class}\">{}</td></tr>", shown(&waiver.says()));
+    }
+    html.push_str("</tbody></table>");
+    html
+}
+
+/// What differs from the run before.
+pub(super) fn changes(summary: &RunSummary) -> String {
+    let Some(changes) = summary.changes() else { return String::new() };
+    let mut html = format!(
+        "<p>{}</p><p class=\"soft\">since {}</p>",
+        escaped(&diff::heading(changes)),
+        shown(&changes.base)
+    );
+    for diff::List { title, items } in diff::lists(changes) {
+        let count = items.len();
+        let shown_items = items.iter().take(ITEMS).map(|(item, why)| {
+            let why = why.map(|why| format!(": {}", shown(why))).unwrap_or_default();
+            format!("<code>{}</code>{why}", shown(item))
+        });
+        let more = (count > ITEMS).then(|| format!("and {} more", count - ITEMS));
+        _ = write!(html, "<h3>{} ({count})</h3>{}", escaped(title), list(shown_items.chain(more)));
+    }
+    section("changes", "What changed", &html)
+}
+
+/// What was not asked or not told, by reason.
+pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups>) -> String {
+    let mut html = String::new();
+    for (verdict, groups) in reasons {
+        let (title, class) = match verdict {
+            Verdict::Error => ("Errors", "not-asked"),
+            Verdict::Inconclusive => ("Could not be told", "not-asked"),
+            Verdict::Waived => ("Waived", "warned"),
+            _ => ("Not applicable to this target", "absent"),
+        };
+        let groups_by_times = groups.by_times();
+        let items = groups_by_times.iter().take(ITEMS).map(|(reason, group)| {
+            let first = group
+                .cases
+                .first()
+                .map(|(case, _)| format!(" (<code>{}</code>)", shown(case)))
+                .unwrap_or_default();
+            format!("{}: {}{first}", text::count(group.times, "case"), shown(reason))
+        });
+        _ = write!(html, "<h3 class=\"{class}\">{title} ({})</h3>{}", groups.times(), list(items));
+    }
+    if html.is_empty() {
+        html.push_str("<p>nothing</p>");
+    }
+    section("unasked", "What was not asked, and why", &html)
+}
+
+/// What the target did where the document leaves it free.
+pub(super) fn observed(groups: &Groups) -> String {
+    let groups = groups.by_times();
+    let items = groups.iter().take(ITEMS).map(|(seen, group)| format!("{} × {}", group.times, shown(seen)));
+    let more = (groups.len() > ITEMS).then(|| format!("and {} more in record.jsonl", groups.len() - ITEMS));
+    let items = list(items.chain(more));
+    let items = if items.is_empty() { "<p>nothing</p>".to_owned() } else { items };
+    section(
+        "observed",
+        "What was observed",
+        &format!(
+            "<p class=\"soft\">What the target did where the document leaves it free: no findings.</p>{items}"
+        ),
+    )
+}
+
+/// How long answers took.
+pub(super) fn timing(summary: &RunSummary, slowest: &[(u64, String)]) -> String {
+    let mut html = String::new();
+    let rows = times::rows(summary);
+    if !rows.is_empty() {
+        html.push_str("<table><caption>How long answers took, by operation</caption><thead><tr><th scope=\"col\">operation</th>");
+        for column in times::COLUMNS {
+            _ = write!(html, "<th scope=\"col\" class=\"number\">{column}</th>");
+        }
+        html.push_str("</tr></thead><tbody>");
+        for (name, cells) in rows {
+            _ = write!(html, "<tr><th scope=\"row\">{}</th>", shown(&name));
+            for cell in cells {
+                _ = write!(html, "<td class=\"number\">{}</td>", escaped(&cell));
+            }
+            html.push_str("</tr>");
+        }
+        html.push_str("</tbody></table>");
+    }
+    if let Some((heading, lines)) = times::too_slow(summary) {
+        _ = write!(
+            html,
+            "<p class=\"warned\">{}</p>{}",
+            shown(&heading),
+            list(lines.iter().map(|line| shown(line)))
+        );
+    }
+    html.push_str(&list(times::slow_for(summary).iter().map(|line| shown(line))));
+    let slowest = slowest
+        .iter()
+        .map(|(micros, case)| format!("<code>{}</code> {}", shown(case), text::duration(*micros)));
+    _ = write!(html, "<p class=\"soft\">The cases that took longest:</p>{}", list(slowest));
+    section("timing", "Timing", &html)
+}
+
+/// How the unclear places of the document are read.
+pub(super) fn readings(summary: &RunSummary) -> String {
+    let readings =
+        summary.document().map(|document| &document.readings).filter(|readings| !readings.is_empty());
+    let Some(readings) = readings else { return String::new() };
+    let rows: Vec<String> = readings
+        .iter()
+        .map(|reading| {
+            format!(
+                "<dt id=\"reading:{}\">{}</dt><dd>{}</dd>",
+                reading.row,
+                reading.row,
+                escaped(&reading.text)
+            )
+        })
+        .collect();
+    section("readings", "How unclear places are read", &format!("<dl class=\"facts\">{}</dl>", rows.concat()))
+}

@@ -1,0 +1,173 @@
+use xs2aspec_record::{
+    Absence, Body, ClauseText, ControlSeen, DocumentText, Event, Level, Reading, Strength, Verdict,
+};
+
+use super::Page;
+use crate::{
+    Run,
+    sample::{self, Sample},
+};
+
+const DOCUMENT: &str = "# Title\n\nIt is an interface. Nobody speaks of `this <b>`.\n\n## Payments\n\n\
+    | Header | Type | B | P |\n|---|---|---|---|\n| X-One, X-Two | a text, at most 9 | R | - |\n\n\
+    Codes, each one of these:\n\n```\nAED AFN ALL AMD\n```\n\n- Months may not repeat; see below.\n- Months are 1 to 11. A basket holds no series.\n";
+
+fn clause(id: &str, line: u32, quote: &str, strength: Strength) -> Event {
+    Event::Clause(ClauseText {
+        id: id.into(),
+        says: format!("says {id}"),
+        strength,
+        line,
+        quote: quote.into(),
+        readings: vec![12],
+        section: "Payments".into(),
+        standard: None,
+        why: (strength == Strength::Untestable).then(|| "nobody can see it".into()),
+        set: None,
+    })
+}
+
+/// The record with a document whose clauses these are.
+fn with_document(mut events: Vec<Event>) -> Vec<Event> {
+    events.retain(|event| !matches!(event, Event::Clause(_)));
+    let document = DocumentText {
+        text: DOCUMENT.into(),
+        readings: vec![Reading { row: 12, text: "read so".into() }],
+        columns: [("basket".to_owned(), "B".to_owned()), ("periodic".to_owned(), "P".to_owned())].into(),
+    };
+    let clauses = [
+        clause("service", 3, "It is an interface", Strength::Untestable),
+        clause("payments", 5, "Payments", Strength::Observed),
+        clause("basket.mix", 9, "X-One .. at most 9", Strength::Stated),
+        clause("amount.digits", 14, "AFN ALL", Strength::Stated),
+        clause("periodic.months.duplicate", 17, "may not repeat", Strength::Stated),
+        clause("periodic.months", 18, "1 to 11", Strength::Stated),
+        clause("transaction.path", 18, "A basket holds no series", Strength::Stated),
+    ];
+    events.splice(1..1, [Event::Document(document)].into_iter().chain(clauses));
+    events
+}
+
+fn events() -> Vec<Event> {
+    let mut sample = Sample::new(8);
+    for (case, change) in
+        [("basket.mix/absent", "header/X-Two removed"), ("basket.mix/long", "header/X-One = \"AED\"")]
+    {
+        sample.verdict(case, Verdict::Pass).changes = vec![change.into()];
+    }
+    sample.verdict("amount.digits/afn", Verdict::Pass).changes = vec!["body/code = \"AFN\"".into()];
+    sample.verdict("amount.digits/all", Verdict::Fail).changes = vec!["body/code = \"ALL\"".into()];
+    sample.verdict("periodic.months/two", Verdict::Pass);
+    let broken = sample.verdict("periodic.months.duplicate/adjacent", Verdict::Fail);
+    broken.changes = vec!["body/months = \"${a.b}\"".into()];
+    broken.control = Some(ControlSeen { case: "periodic.months/two".into(), accepted: true });
+    let warned = sample.verdict("periodic.months/three", Verdict::Warn);
+    warned.findings[0].level = Level::Warn;
+    let absent = sample.verdict("transaction.path/two", Verdict::NotApplicable);
+    absent.absence = Some(Absence::NotSaid { add: "basket = true".into() });
+    let mut events = with_document(sample.finished());
+    for event in &mut events {
+        if let Event::Exchange(exchange) = event {
+            let months = if exchange.case == "periodic.months/two" { "[1,2]" } else { "[3,3]" };
+            exchange.request.body = Body::of(format!("{{\"name\":\"n\",\"months\":{months}}}").as_bytes());
+        }
+    }
+    events
+}
+
+fn page(events: &[Event]) -> String {
+    String::from_utf8(Run::of(events).unwrap().draw(&mut Page::default())).unwrap()
+}
+
+/// What the page shows without its script.
+fn main_of(page: &str) -> &str {
+    let (_, rest) = page.split_once("<main").unwrap();
+    rest.split_once("</main>").unwrap().0
+}
+
+#[test]
+fn each_sentence_cell_and_word_has_the_mark_of_what_the_run_says_of_it() {
+    let page = page(&events());
+    let text = main_of(&page);
+    for wanted in [
+        "<a class=\"s untestable\" href=\"#clause:service\">It is an interface.</a>",
+        "<a class=\"s open\" href=\"#open:3.1\" data-quote=\"Nobody speaks of `this &lt;b&gt;`.\">Nobody speaks of <code>this &lt;b&gt;</code>.</a>",
+        "<a class=\"s kept\" href=\"#clause:basket.mix\">X-One, X-Two</a>",
+        "<td class=\"cell\"><span class=\"s kept\" title=\"basket: 2 kept\">R <small>2</small></span></td>",
+        "<td class=\"cell\"><span class=\"s open\" title=\"periodic: no case\">-</span></td>",
+        "<span class=\"w kept\" title=\"sent: 1 kept; in 0 answers\">AED <small>1</small></span>",
+        "<span class=\"w kept\" title=\"sent: 1 kept; in 0 answers\">AFN <small>1</small></span>",
+        "<span class=\"w denied\" title=\"sent: 1 denied; in 0 answers\">ALL <small>1</small></span>",
+        "<span class=\"w open\" title=\"sent: no case; in 0 answers\">AMD</span>",
+        "<a class=\"s denied\" href=\"#clause:periodic.months.duplicate\">Months may not repeat; see below.</a>",
+        "<a class=\"s warned\" href=\"#clause:periodic.months\">Months are 1 to 11.</a>",
+        "<a class=\"s not-asked\" href=\"#clause:transaction.path\">A basket holds no series.</a>",
+        "<summary><span class=\"warned\">1 warned</span>, <span class=\"not-asked\">1 not asked</span></summary>",
+        "<dt id=\"reading:12\">12</dt><dd>read so</dd>",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n\n{text}");
+    }
+}
+
+#[test]
+fn every_clause_stands_in_the_document_once_even_one_of_a_heading() {
+    let events = events();
+    let page = page(&events);
+    for event in &events {
+        if let Event::Clause(clause) = event {
+            let id = format!("id=\"clause:{}\"", clause.id);
+            assert_eq!(page.matches(&id).count(), 1, "{id}");
+        }
+    }
+    // So they do where the record does not carry the document.
+    let without: Vec<Event> =
+        events.into_iter().filter(|event| !matches!(event, Event::Document(_))).collect();
+    let page = self::page(&without);
+    assert_eq!(page.matches("id=\"clause:").count(), 7);
+    assert!(
+        page.contains("<a class=\"s denied\" href=\"#clause:periodic.months.duplicate\">says "),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_finding_has_its_sentence_its_exchange_and_what_was_accepted_without_a_script() {
+    let page = page(&events());
+    let findings = main_of(&page).split_once("<section id=\"findings\"").unwrap().1;
+    let finding =
+        findings.split("<article").find(|one| one.contains("says periodic.months.duplicate")).unwrap();
+    for wanted in [
+        "- Months <mark>may not repeat</mark>; see below.",
+        "expected a refusal (4xx), got 201 with transactionStatus RCVD",
+        "<li><code>body/months = [3,3]</code></li>",
+        "<mark>  &quot;months&quot;: [</mark>\n<mark>    3,</mark>\n<mark>    3</mark>",
+        "<mark>    1,</mark>\n<mark>    2</mark>",
+        "<mark>201</mark>",
+        "accepted: the valid twin <a href=\"#case:periodic.months/two\">",
+        "xs2aspec run --only periodic.months.duplicate/adjacent --target &#39;my bank.toml&#39;",
+        "curl --http1.1",
+    ] {
+        let wanted = wanted.replace("&#39;", "'");
+        assert!(finding.contains(&wanted), "{wanted}\n\n{finding}");
+    }
+    assert!(!finding.contains("${"), "{finding}");
+}
+
+#[test]
+fn what_a_hostile_target_writes_is_text() {
+    let page = page(&sample::hostile());
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 2);
+    assert!(!main_of(&page).contains("<b>") && main_of(&page).contains("&lt;b&gt;"));
+    for letter in ['\u{1b}', '\u{202e}', '\u{feff}', '\0'] {
+        assert!(!page.contains(letter), "{letter:?}");
+    }
+    // No attribute runs anything, and none sets a style, which the policy would refuse.
+    for name in [" on", " style="] {
+        let tags = main_of(&page).split('<').filter_map(|part| part.split_once('>')).map(|(tag, _)| tag);
+        for tag in tags {
+            let outside = tag.split('"').step_by(2).collect::<String>();
+            assert!(!outside.contains(name), "{tag}");
+        }
+    }
+}
