@@ -84,7 +84,7 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
 }
 
 /// Among how many banks with many variations the cases are shared out, if they are.
-const SHARES: u32 = 4;
+const SHARES: u32 = 6;
 
 /// In which banks variations are asked. What is named or kept is what each comes to by itself.
 fn variations(args: &Prove) -> Variations {

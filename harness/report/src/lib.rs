@@ -28,5 +28,6 @@ pub mod summary;
 pub mod text;
 mod words;
 
+pub use error::RunError;
 pub use run::Run;
-pub use summary::{RunError, RunSummary};
+pub use summary::RunSummary;

@@ -4,7 +4,7 @@ use std::io;
 
 use xs2aspec_record::{CaseEvents, CaseVerdict, Entry, Event, Grouping, Role};
 
-pub use crate::summary::RunError;
+pub use crate::error::RunError;
 use crate::{
     reporter::{CaseReport, Reporter},
     summary::{RunSummary, SummaryBuilder},

@@ -11,11 +11,12 @@ use xs2aspec_record::{
 };
 
 pub use crate::error::ReportsError;
+use crate::error::RunError;
 use crate::{
     findings::Findings,
     format::Report,
     reporter::Reporter,
-    summary::{RunError, RunSummary, SummaryBuilder},
+    summary::{RunSummary, SummaryBuilder},
 };
 
 /// Reads the summary of a record.

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Counts, Demanded, DocumentText, Entry, Event,
-    Exchange, Exit, Level, OutOfOrder, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile,
-    Totals, Verdict, WaiverSeen,
+    CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Demanded, DocumentText, Entry, Event, Exit,
+    Level, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict, WaiverSeen,
 };
 
 use crate::{
+    error::RunError,
     findings::{Findings, symptom::Symptoms},
     text,
-    words::{counts, kind},
+    words::{answer, kind},
 };
 
 /// What a record says of a run as a whole, as far as it was read.
@@ -55,52 +55,6 @@ const KINDS: usize = 4;
 
 /// Controls of broken cases whose exchanges a report can show.
 const CONTROLS: usize = 500;
-
-/// Why events are no run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
-    /// No `run-started` at the beginning.
-    #[error("expected `run-started` as the first event, found {found}")]
-    NoStart {
-        /// What is there instead.
-        found: &'static str,
-    },
-    /// A second `run-started`, or anything after `run-finished`.
-    #[error("expected no `{found}` here: it is event {number} of the record")]
-    Misplaced {
-        /// Kind of the event.
-        found: &'static str,
-        /// Its number, from 1.
-        number: usize,
-    },
-    /// A clause or source that was there before.
-    #[error("expected one {what} `{id}`, found two")]
-    Twice {
-        /// `clause` or `source`.
-        what: &'static str,
-        /// Id or file.
-        id: String,
-    },
-    /// A case that stands in the wrong place, or twice.
-    #[error(transparent)]
-    Order(#[from] OutOfOrder),
-    /// A case of a clause that the record does not carry, so that its strength is unknown.
-    #[error("expected the record to carry the clause `{clause}` of the case `{case}`, found none")]
-    UnknownClause {
-        /// The clause.
-        clause: String,
-        /// The case.
-        case: String,
-    },
-    /// The counts of `run-finished` are not those of the verdicts: events were lost or edited.
-    #[error("expected the verdicts that `run-finished` counts ({}), found {}", counts(.counted), counts(.found))]
-    Counts {
-        /// Counts of `run-finished`.
-        counted: Box<Counts>,
-        /// Counts of the verdicts.
-        found: Box<Counts>,
-    },
-}
 
 /// Puts a summary together, entry by entry.
 #[derive(Debug, Default)]
@@ -229,7 +183,7 @@ impl RunSummary {
         for exchange in &case.exchanges {
             self.exchanges += 1;
             if self.answers.len() < KINDS {
-                self.answers.insert(kind_of(exchange));
+                self.answers.insert(answer(exchange));
             }
         }
         let Some(verdict) = &case.verdict else { return Ok(()) };
@@ -498,17 +452,5 @@ impl RunSummary {
             if exit == Exit::Conforms { "the others could not be told" } else { self.exit().sentence() };
         let done = self.totals.counts().total();
         format!("{how}, {done} of {} selected cases have a verdict; {rest}", self.start.cases)
-    }
-}
-
-/// Status of an answer, with its media type where that is not JSON.
-fn kind_of(exchange: &Exchange) -> String {
-    let Some(response) = &exchange.response else { return "none".to_owned() };
-    let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
-    let media = header.map_or("", |header| header.1.split(';').next().unwrap_or_default().trim());
-    match media {
-        "" => response.status.to_string(),
-        json if json.ends_with("json") => response.status.to_string(),
-        other => format!("{} {other}", response.status),
     }
 }

@@ -1,6 +1,6 @@
 //! What every report says in the same words.
 
-use xs2aspec_record::{CaseVerdict, Counts, Event, Verdict};
+use xs2aspec_record::{CaseVerdict, Counts, Event, Exchange, Verdict};
 
 /// Why a case has its verdict; a verdict that must have a reason and has none says so.
 pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
@@ -29,5 +29,17 @@ pub(crate) fn kind(event: &Event) -> &'static str {
         Event::Exchange(_) => "exchange",
         Event::Verdict(_) => "verdict",
         Event::RunFinished(_) => "run-finished",
+    }
+}
+
+/// Status of an answer, with its media type where that is not JSON.
+pub(crate) fn answer(exchange: &Exchange) -> String {
+    let Some(response) = &exchange.response else { return "none".to_owned() };
+    let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
+    let media = header.map_or("", |header| header.1.split(';').next().unwrap_or_default().trim());
+    match media {
+        "" => response.status.to_string(),
+        json if json.ends_with("json") => response.status.to_string(),
+        other => format!("{} {other}", response.status),
     }
 }

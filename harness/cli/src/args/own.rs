@@ -262,6 +262,6 @@ pub(crate) enum Variations {
     Apart,
     /// All in as few lawful banks as they fit into; those of a bank that is accused also one by one.
     Together,
-    /// The same, and the cases are shared out: each of these banks is asked a fourth of them.
+    /// The same, and the cases are shared out: each of these banks is asked a sixth of them.
     Shared,
 }

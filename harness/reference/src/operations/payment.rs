@@ -99,7 +99,17 @@ pub(super) fn check_twin(
         Some(TwinBreach::Unsaid) => allowed != Some(true),
         _ => allowed == Some(false),
     };
+    if !is_asked {
+        return Ok(());
+    }
+    // The same members are as many characters, in any order.
+    let length = serde_json::to_string(members).map_or(0, |text| text.len());
+    let is_whole =
+        !matches!(breach, Some(TwinBreach::SameAmount | TwinBreach::SameAccounts | TwinBreach::Unsaid));
     let is_same_content = |earlier: &str| {
+        if is_whole && earlier.len() != length {
+            return false;
+        }
         let made: Map<String, Value> = serde_json::from_str(earlier).unwrap_or_default();
         let compared: &[&str] = match breach {
             Some(TwinBreach::SameAmount) => &["instructedAmount"],
@@ -118,7 +128,7 @@ pub(super) fn check_twin(
             && is_same_content(&earlier.members)
     };
     let most = if breach == Some(TwinBreach::OnlyLast) { 1 } else { usize::MAX };
-    if is_asked && context.state.any_payment(most, is_same) {
+    if context.state.any_payment(most, is_same) {
         let says = "expected another payment than those of this day, found one that was made before";
         let rule = "ncbct.allow-logical-duplicate.meaning";
         return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says));

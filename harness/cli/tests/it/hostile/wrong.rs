@@ -342,8 +342,8 @@ const ASKED: [&str; 20] = [
 /// The requests whose answers were changed, by their ids, with the ways that changed them.
 type Changed = Arc<Mutex<HashMap<String, BTreeSet<&'static str>>>>;
 
-/// A proxy before the bank at this address. `changes` tells whether it changes anything.
-fn proxy(bank: std::net::SocketAddr, changes: bool) -> (String, Changed) {
+/// A proxy before the bank at this address. `is_wrong` tells whether it changes anything.
+fn proxy(bank: std::net::SocketAddr, is_wrong: bool) -> (String, Changed) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let changed = Changed::default();
@@ -360,7 +360,7 @@ fn proxy(bank: std::net::SocketAddr, changes: bool) -> (String, Changed) {
                     let request = message(&mut stream)?;
                     upstream.write_all(&request)?;
                     let mut answer = message(&mut upstream)?;
-                    if changes {
+                    if is_wrong {
                         let asked = Asked::read(&request);
                         let ways = changed_by(&asked, &mut answer, &taken);
                         let id = asked.header("x-request-id").unwrap_or_default().to_owned();
@@ -402,8 +402,8 @@ fn changed_by(
                 (new != old).then(|| {
                     let new = new.to_string();
                     let kept = head.lines().filter(|line| !line.to_lowercase().starts_with("content-length"));
-                    let head: String = kept.map(|line| format!("{line}\r\n")).collect();
-                    format!("{head}Content-Length: {}\r\n\r\n{new}", new.len()).into_bytes()
+                    let head = kept.collect::<Vec<_>>().join("\r\n");
+                    format!("{head}\r\nContent-Length: {}\r\n\r\n{new}", new.len()).into_bytes()
                 })
             }
             _ => None,
@@ -421,10 +421,10 @@ fn changed_by(
 
 /// A run against the bank behind a proxy: its exit code, what it printed, and by the way that changed the answer
 /// of a case's own request the clauses that were denied or warned of there.
-fn run(changes: bool) -> (Option<i32>, String, BTreeMap<&'static str, BTreeSet<String>>) {
+fn run(is_wrong: bool) -> (Option<i32>, String, BTreeMap<&'static str, BTreeSet<String>>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let bank = runtime.block_on(start(Config::default())).unwrap();
-    let (url, changed) = proxy(bank.address(), changes);
+    let (url, changed) = proxy(bank.address(), is_wrong);
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
     let lines: Vec<&str> = REFERENCE.lines().filter(|line| !line.starts_with("base-url")).collect();
@@ -440,14 +440,14 @@ fn run(changes: bool) -> (Option<i32>, String, BTreeMap<&'static str, BTreeSet<S
         .unwrap();
     let said = printed(&output);
     let (verdicts, exchanges) = recorded(&out, &said);
-    let changed = changed.lock().unwrap();
+    let of_request = changed.lock().unwrap();
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let wrong = verdicts.iter().filter(|one| matches!(one.verdict, Verdict::Fail | Verdict::Warn));
     for verdict in wrong {
         let ids = exchanges.iter().filter(|one| one.case == verdict.case).filter_map(|one| {
             one.request.headers.iter().find(|field| field.0.eq_ignore_ascii_case("x-request-id"))
         });
-        for way in ids.filter_map(|field| changed.get(&field.1)).flatten() {
+        for way in ids.filter_map(|field| of_request.get(&field.1)).flatten() {
             let clauses = verdict.findings.iter().filter(|finding| finding.level != Level::Note);
             found.entry(way).or_default().extend(clauses.map(|finding| finding.clause.clone()));
         }
