@@ -116,7 +116,7 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     let text = |name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap();
     assert!(text("junit.xml").contains(&format!("<property name=\"other-document\" value=\"{PACK}\"/>")));
     assert!(text("summary.md").starts_with(&format!("## by the document of `{PACK}`, which is not that of")));
-    assert!(text("report.html").contains(&format!("<p>by the document of {PACK}, which")));
+    assert!(text("report.html").contains(&format!("\">by the document of {PACK}, which")));
     let (exit, said) = xs2aspec(&["rejudge", out, "--pack", PACK]);
     assert!(exit == Some(0) && said.contains(" 0 would be others, 0 cannot be told"), "{said}");
 

@@ -81,7 +81,7 @@ async fn a_warning_is_shown_and_the_run_conforms_unless_warnings_are_denied() {
         (warned.junit.matches("<failure").count(), warned.junit.matches("\nWARN  ").count()),
         (0, cases)
     );
-    assert!(warned.summary.contains("### Cases that warn\n"), "{}", warned.summary);
+    assert!(warned.summary.contains("### Warnings\n"), "{}", warned.summary);
 
     let denied = quick.run("", &["--deny", "warnings"]).await;
     assert_eq!(denied.exit, Some(1), "{}", denied.said);

@@ -196,7 +196,7 @@ fn what_was_run_and_with_which_cases_is_said() {
     let text = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
     assert!(ran.starts_with(&first) && said.starts_with(&first), "{ran}\n{said}");
     assert!(text("summary.md").starts_with(&format!("## with the cases of `{cases}`, which")));
-    assert!(text("report.html").contains(&format!("<p>{first}")));
+    assert!(text("report.html").contains(&format!("\">{first}")));
     assert!(text("junit.xml").contains(&format!("<property name=\"other-cases\" value=\"{cases}\"/>")));
     assert!(text("ctrf.json").contains(&format!("\"conclusion\":\"{first}")));
     for expected in [
