@@ -23,7 +23,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
         suite.plan(&args.only, &[], args.depth).map_err(|error| Failure::input(error.of_arguments()))?;
     if args.json {
         let cases = plan.selected.iter().map(|case| described(case, None));
-        let left_out = plan.left_out.iter().map(|(case, reason)| described(case, Some(reason)));
+        let left_out = plan.left_out.iter().map(|(case, reason)| described(case, Some(reason.as_ref())));
         say!("{:#}", json!({"cases": cases.chain(left_out).collect::<Vec<_>>()}));
         return Ok(Exit::Conforms);
     }

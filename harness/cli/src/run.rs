@@ -285,6 +285,7 @@ fn options(
         waivers,
         earlier: earlier.cloned(),
         leave_in_doubt: args.in_doubt == InDoubt::Leave,
+        is_unrecorded: false,
         interrupt: interrupted(),
     }
 }

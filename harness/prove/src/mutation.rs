@@ -19,7 +19,7 @@ use xs2aspec_runner::{
 use xs2aspec_suite::{Coverage, Depth, Suite};
 
 use crate::{
-    ProveError, Row,
+    ProveError, Row, kill_matrix,
     masking::Reasons,
     snapshot,
     variant::{BankVariant, NOWHERE},
@@ -125,7 +125,7 @@ pub async fn run(
     record: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
     let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
-    let asks = Asks { options, only: &[], enough: &Arc::default() };
+    let asks = Asks { options, only: &[], enough: &Arc::default(), is_unrecorded: false };
     over_tcp(suite, bank, asks, session, record).await
 }
 
@@ -206,7 +206,7 @@ impl Shared {
             Event::Exchange(exchange) => reasons.see(exchange),
             _ => {}
         };
-        let asks = Asks { options, only, enough: &enough };
+        let asks = Asks { options, only, enough: &enough, is_unrecorded: true };
         let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
             Ok::<_, ProveError>(self.session.for_target(profile, &self.requests, inside)?)
         };
@@ -232,7 +232,7 @@ impl Shared {
 
 /// Whether a selected case fails, and names this clause.
 fn denies(verdict: &CaseVerdict, clause: &str) -> bool {
-    let mut named = verdict.findings.iter().map(|finding| &finding.clause).chain([&verdict.clause]);
+    let mut named = kill_matrix::named(verdict).chain([&verdict.clause]);
     verdict.role == Role::Selected && verdict.verdict == Verdict::Fail && named.any(|named| named == clause)
 }
 
@@ -244,6 +244,8 @@ struct Asks<'a> {
     only: &'a [String],
     /// Ends the run where it is.
     enough: &'a Arc<Notify>,
+    /// Whether only what the cases come to is of use.
+    is_unrecorded: bool,
 }
 
 async fn over_tcp(
@@ -263,7 +265,7 @@ async fn over_tcp(
 async fn plan_and_run(
     suite: &Suite,
     bank: BankVariant,
-    Asks { options, only, enough }: Asks<'_>,
+    Asks { options, only, enough, is_unrecorded }: Asks<'_>,
     session: Session,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
@@ -280,6 +282,7 @@ async fn plan_and_run(
         fault: bank.faults().first().map(|_| bank.label()),
         variations: variations.into_iter().map(|variation| variation.name().to_owned()).collect(),
         interrupt: Arc::clone(enough),
+        is_unrecorded,
         ..Options::default()
     };
     xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;

@@ -51,6 +51,8 @@ pub struct Options {
     pub earlier: Option<PreviousRun>,
     /// Whether cases that may have sent a payment before the run was killed are left alone.
     pub leave_in_doubt: bool,
+    /// Whether nobody keeps a record, so that what it begins with is left out: document, clauses, case files.
+    pub is_unrecorded: bool,
     /// Ends the run where it is, with a record of what is done.
     pub interrupt: Arc<Notify>,
 }
@@ -70,7 +72,9 @@ pub async fn run(
     let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
     release.event(&Event::RunStarted(started));
     release.event(&Event::Profile(session.recorded_profile()));
-    introduce(&session, plan, &mut |event| release.event(event));
+    if !options.is_unrecorded {
+        introduce(&session, plan, &mut |event| release.event(event));
+    }
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));

@@ -1,6 +1,6 @@
 //! Valid requests, by name, with the requests that prepare them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 use xs2aspec_spec::{Problem, Tree, yaml};
@@ -17,7 +17,7 @@ pub struct Baseline {
     /// What the request is.
     pub about: String,
     /// The request.
-    pub request: RequestSpec,
+    pub request: Arc<RequestSpec>,
     /// Requests that prepare it.
     pub before: Vec<Step>,
     /// Capabilities of the target without which it cannot be made.
@@ -76,7 +76,8 @@ fn resolve(name: &str, files: &Files, depth: usize) -> Result<Baseline, Problem>
             Some(to) => Some(template::compute(to).map_err(|error| change.problem(path, error.to_string()))?),
             None => None,
         };
-        baseline.request.apply(&computed).map_err(|error| change.problem(path, error.to_string()))?;
+        let request = Arc::make_mut(&mut baseline.request);
+        request.apply(&computed).map_err(|error| change.problem(path, error.to_string()))?;
     }
     baseline.about.clone_from(&file.about);
     baseline.extends = Some(parent.clone());
@@ -105,7 +106,7 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
     }
     Ok(Baseline {
         about: file.about.clone(),
-        request: RequestSpec {
+        request: Arc::new(RequestSpec {
             operation: file.operation.clone().ok_or_else(|| wanted("operation"))?,
             method: file.method.clone().ok_or_else(|| wanted("method"))?,
             path: file.path.clone().ok_or_else(|| wanted("path"))?,
@@ -119,7 +120,7 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
             body,
             signing: Signing::default(),
             exact: false,
-        },
+        }),
         before: file.before.clone().unwrap_or_default(),
         needs: file.needs.clone(),
         extends: None,

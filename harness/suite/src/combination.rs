@@ -231,14 +231,18 @@ impl Combination {
         let mut before = Vec::new();
         for step in steps {
             let plain = &parts.baselines.get(&step.baseline)?.request;
-            let (request, _) = edited(&step.edits, plain)?;
+            let request = if step.edits.is_empty() {
+                Arc::clone(plain)
+            } else {
+                Arc::new(edited(&step.edits, plain)?.0)
+            };
             prepared.insert(step.name.clone(), (request.operation.clone(), step.times));
             let keep = step.keep.iter().map(|(key, at)| Some((key.clone(), at.parse().ok()?)));
             before.push(Preparation {
                 keep: keep.collect::<Option<_>>()?,
                 name: step.name,
                 baseline: step.baseline,
-                request: Arc::new(request),
+                request,
                 times: (step.times > 1).then_some(step.times),
                 at_once: false,
                 distinct: Vec::new(),

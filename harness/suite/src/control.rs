@@ -1,7 +1,7 @@
 //! Controls: each case but the plain request of its operation leans on an accepted one, and some cases are
 //! that plain request once more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use xs2aspec_spec::Problem;
 
@@ -70,7 +70,7 @@ fn is_again(case: &Case, plain: &Case) -> bool {
 
 /// Every case that expects a refusal or changes its baseline has a control; the control exists, expects
 /// acceptance of the same operation, and following controls ends.
-pub(crate) fn check(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &mut Vec<Problem>) {
+pub(crate) fn check(cases: &[Case], by_id: &HashMap<String, usize>, problems: &mut Vec<Problem>) {
     // A whole group may name the same wrong control, and looking for the nearest of thousands takes time.
     let mut advice = BTreeMap::<&str, Option<String>>::new();
     for case in cases.iter().filter(|case| !case.is_plain) {
@@ -90,9 +90,9 @@ pub(crate) fn check(cases: &[Case], by_id: &BTreeMap<String, usize>, problems: &
         let Some(found) = by_id.get(control).map(|index| &cases[*index]) else {
             let problem =
                 case.problem(format!("case `{}`: there is no case `{control}` to be its control", case.id));
-            let help = advice
-                .entry(control)
-                .or_insert_with(|| problem.clone().nearest(control, by_id.keys().map(String::as_str)).help);
+            let help = advice.entry(control).or_insert_with(|| {
+                problem.clone().nearest(control, cases.iter().map(|case| case.id.as_str())).help
+            });
             problems.push(Problem { help: help.clone(), ..problem });
             continue;
         };

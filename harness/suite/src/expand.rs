@@ -40,7 +40,7 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     let baseline_name = expander.text(&definition.baseline)?;
     let baseline = expander.baseline(&baseline_name)?;
     let mut changes = Vec::new();
-    let mut request = baseline.request.clone();
+    let mut request = RequestSpec::clone(&baseline.request);
     for change in &definition.change {
         changes.push(request::describe(&expander.change(change, &mut request)?));
     }
@@ -162,7 +162,7 @@ impl<'a> Expander<'a> {
         let mut before = Vec::new();
         for step in steps {
             let name = self.text(&step.baseline)?;
-            let mut request = self.baseline(&name)?.request.clone();
+            let mut request = RequestSpec::clone(&self.baseline(&name)?.request);
             for change in &step.change {
                 self.change(change, &mut request)?;
             }

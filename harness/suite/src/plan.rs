@@ -1,6 +1,9 @@
 //! Which cases a run has: those that patterns select, and the controls that they need.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, HashSet},
+};
 
 use sha2::{Digest, Sha256};
 
@@ -14,7 +17,7 @@ pub struct Plan<'a> {
     /// Cases that run only because a selected one, or its control, needs them as control.
     pub controls: Vec<&'a Case>,
     /// Cases that the patterns select and the depth leaves out, each with the reason.
-    pub left_out: Vec<(&'a Case, String)>,
+    pub left_out: Vec<(&'a Case, Cow<'static, str>)>,
 }
 
 impl Plan<'_> {
@@ -129,7 +132,7 @@ impl Suite {
         if selected.is_empty() {
             return Err(match left_out.first() {
                 None => PlanError::Skipped { has_only: !only.is_empty() },
-                Some((case, why)) => PlanError::Depth { depth, case: case.id.clone(), why: why.clone() },
+                Some((case, why)) => PlanError::Depth { depth, case: case.id.clone(), why: why.to_string() },
             });
         }
         Ok(self.with_controls(selected, left_out))
@@ -142,20 +145,25 @@ impl Suite {
         self.with_controls(selected, plan.left_out.clone())
     }
 
-    fn with_controls<'a>(&'a self, selected: Vec<&'a Case>, left_out: Vec<(&'a Case, String)>) -> Plan<'a> {
-        let chosen: BTreeSet<&str> = selected.iter().map(|case| case.id.as_str()).collect();
+    fn with_controls<'a>(
+        &'a self,
+        selected: Vec<&'a Case>,
+        left_out: Vec<(&'a Case, Cow<'static, str>)>,
+    ) -> Plan<'a> {
+        let number = |id: &str| self.number(id);
+        let chosen: HashSet<usize> = selected.iter().filter_map(|case| number(&case.id)).collect();
         let mut needed = BTreeSet::new();
         for case in &selected {
-            needed.extend(case.same_as.as_deref().filter(|id| !chosen.contains(id)));
-            let mut next = case.control.as_deref();
-            while let Some(id) = next {
-                if !chosen.contains(id) && !needed.insert(id) {
+            needed.extend(case.same_as.as_deref().and_then(number).filter(|case| !chosen.contains(case)));
+            let mut next = case.control.as_deref().and_then(number);
+            while let Some(control) = next {
+                if !chosen.contains(&control) && !needed.insert(control) {
                     break;
                 }
-                next = self.case(id).and_then(|control| control.control.as_deref());
+                next = self.cases()[control].control.as_deref().and_then(number);
             }
         }
-        let controls = self.cases().iter().filter(|case| needed.contains(case.id.as_str())).collect();
+        let controls = needed.into_iter().map(|control| &self.cases()[control]).collect();
         Plan { selected, controls, left_out }
     }
 
@@ -169,18 +177,18 @@ impl Suite {
 fn at_depth<'a>(
     cases: impl Iterator<Item = &'a Case>,
     depth: Depth,
-) -> (Vec<&'a Case>, Vec<(&'a Case, String)>) {
+) -> (Vec<&'a Case>, Vec<(&'a Case, Cow<'static, str>)>) {
     let mut representatives = BTreeMap::<(&str, u32, &str), &str>::new();
     let (mut selected, mut left_out) = (Vec::new(), Vec::new());
     for case in cases {
         if case.depth > depth && case.depth == Depth::Exhaustive {
-            left_out.push((case, format!("it runs at depth {} only", case.depth.word())));
+            left_out.push((case, "it runs at depth exhaustive only".into()));
             continue;
         }
         let class = (case.file.as_str(), case.group, case.clause.as_str());
         match representatives.get(&class) {
             Some(representative) if depth == Depth::Quick => {
-                left_out.push((case, format!("at depth quick {representative} stands for it")));
+                left_out.push((case, format!("at depth quick {representative} stands for it").into()));
             }
             _ => {
                 representatives.insert(class, &case.id);

@@ -1,6 +1,9 @@
 //! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
 
-use std::{collections::BTreeMap, thread};
+use std::{
+    collections::{BTreeMap, HashMap},
+    thread,
+};
 
 use xs2aspec_spec::{
     AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree,
@@ -30,7 +33,7 @@ pub struct Suite {
     parts: Parts,
     answers: AnswerRules,
     cases: Vec<Case>,
-    by_id: BTreeMap<String, usize>,
+    by_id: HashMap<String, usize>,
 }
 
 impl Suite {
@@ -92,7 +95,12 @@ impl Suite {
 
     /// The case with this id.
     pub fn case(&self, id: &str) -> Option<&Case> {
-        self.by_id.get(id).map(|index| &self.cases[*index])
+        self.number(id).map(|number| &self.cases[number])
+    }
+
+    /// The place of the case with this id among [`Self::cases`].
+    pub(crate) fn number(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
     }
 
     /// The ledger by id.
@@ -227,8 +235,8 @@ fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) 
         .collect()
 }
 
-fn index(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {
-    let mut by_id = BTreeMap::<String, usize>::new();
+fn index(cases: &[Case], problems: &mut Vec<Problem>) -> HashMap<String, usize> {
+    let mut by_id = HashMap::<String, usize>::new();
     for (index, case) in cases.iter().enumerate() {
         match by_id.get(&case.id) {
             None => _ = by_id.insert(case.id.clone(), index),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use serde_json::json;
-use xs2aspec_suite::{Case, ProfileSpec, definition::Change};
+use xs2aspec_suite::{Case, ProfileSpec, RequestSpec, definition::Change};
 
 use super::{Session, Stop};
 use crate::{
@@ -105,7 +105,7 @@ impl Session {
             let baseline = self.suite.baselines().get(&ask.request)?;
             // What names nothing that exists cannot be answered by "not found" but by a target that lacks the
             // operation.
-            let mut request = baseline.request.clone();
+            let mut request = RequestSpec::clone(&baseline.request);
             if !baseline.before.is_empty() {
                 let emptied =
                     Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };

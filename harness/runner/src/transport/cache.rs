@@ -10,16 +10,19 @@ use crate::{
     signature_cache::SignatureCache,
 };
 
+/// Requests by case and by step.
+type Known = HashMap<String, HashMap<String, WireRequest>>;
+
 /// Requests and signatures by case and step.
 #[derive(Debug, Default)]
 pub struct RequestCache {
     /// Whole requests, with their URLs below the base URL.
-    requests: Mutex<HashMap<(String, String), WireRequest>>,
+    requests: Mutex<Known>,
     pub(crate) signatures: SignatureCache,
 }
 
 impl RequestCache {
-    fn known(&self) -> MutexGuard<'_, HashMap<(String, String), WireRequest>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -31,16 +34,15 @@ impl RequestCache {
         base_url: &str,
         fill: impl FnOnce() -> Result<WireRequest, FillError>,
     ) -> Result<WireRequest, FillError> {
-        let key = (case.to_owned(), step.to_owned());
-        if let Some(known) = self.known().get(&key) {
-            let mut filled = known.clone();
+        let known = self.known().get(case).and_then(|steps| steps.get(step)).cloned();
+        if let Some(mut filled) = known {
             filled.url.insert_str(0, base_url);
             return Ok(filled);
         }
         let filled = fill()?;
         if let Some(path) = filled.url.strip_prefix(base_url) {
             let kept = WireRequest { url: path.to_owned(), ..filled.clone() };
-            self.known().insert(key, kept);
+            self.known().entry(case.to_owned()).or_default().insert(step.to_owned(), kept);
         }
         Ok(filled)
     }

@@ -4,7 +4,7 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 use regex::Regex;
@@ -19,7 +19,7 @@ use super::{
     parameters::Parameters,
     rule::Rule,
     signing::Signing,
-    view::{Payload, View},
+    view::{Parts, Payload, View},
 };
 use crate::{
     cell::{self, shown},
@@ -204,6 +204,7 @@ impl Compiler<'_> {
             column: file.column.clone(),
             is_signed: file.signed,
             places: made.places,
+            parts: Parts::default(),
             rules,
             forms: made.forms,
             left_out: made.left_out,
@@ -262,7 +263,14 @@ impl Compiler<'_> {
         }
         let mut said = parameters.values().clone();
         said.extend(own.get("kind").map(|kind| ("kind".to_owned(), kind.clone())));
-        made.places.push(Place { at: at.clone(), rules, watches: None, row: said });
+        made.places.push(Place {
+            at: at.clone(),
+            rules,
+            watches: None,
+            watched: 0,
+            known: Mutex::default(),
+            row: said,
+        });
         let kind_block = own.get("kind").and_then(Value::as_str).unwrap_or_default();
         let mut written = Vec::new();
         for (name, block) in [(every_block, every), (&block, own), (kind_block, kind)] {

@@ -133,10 +133,10 @@ impl RequestRules {
         };
         let mut findings = Findings::default();
         let scope = Scope::new(operation.listed(), request, plain, prepared);
-        let changed = view::changed(request, plain, prepared);
-        for place in operation.places.iter().filter(|place| place.is_touched(changed.as_ref())) {
-            for at in scope.every(&place.at) {
-                findings.add(place.outcome(&scope, &at), self.makes_nothing(&at));
+        let changed = view::changed(request, plain, prepared, &operation.parts);
+        for place in &operation.places {
+            for outcome in place.outcomes(&scope, changed.as_ref()).iter().flat_map(|all| all.iter()) {
+                findings.add(Some(outcome.clone()), self.makes_nothing(&place.at));
             }
         }
         findings.add(self.signing.judge(request, operation.is_signed), self.makes_nothing("signing"));

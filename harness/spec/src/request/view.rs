@@ -1,6 +1,10 @@
 //! A request as its rules look at it.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
+    iter,
+};
 
 use serde_json::{Map, Value};
 
@@ -54,41 +58,103 @@ pub(super) fn part(at: &str) -> String {
     }
 }
 
+/// The parts of requests on which rules depend, by number.
+#[derive(Debug, Default)]
+pub(super) struct Parts(BTreeMap<String, u32>);
+
+/// A set of parts, a bit for each.
+pub(super) type PartSet = u128;
+
+impl Parts {
+    pub(super) fn new<'a>(names: impl Iterator<Item = &'a String>) -> Self {
+        let names: BTreeSet<&String> = names.collect();
+        // Those beyond the last bit share it: their rules are asked oftener than they must.
+        let numbered = names.into_iter().zip((0..PartSet::BITS).chain(iter::repeat(PartSet::BITS - 1)));
+        Self(numbered.map(|(name, number)| (name.clone(), number)).collect())
+    }
+
+    pub(super) fn set<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> PartSet {
+        names.into_iter().filter_map(|name| self.0.get(name)).fold(0, |set, number| set | 1 << number)
+    }
+}
+
+/// The parts in which a request is another than the plain one.
+#[derive(Debug, Default)]
+pub(super) struct Changed {
+    pub(super) parts: PartSet,
+    /// What each of them holds, as a number, by the number of the part.
+    values: Vec<(u32, u64)>,
+    prepared: u64,
+}
+
+impl Changed {
+    /// A number for what these parts of the request hold: another one where they hold something else.
+    pub(super) fn values_of(&self, parts: PartSet) -> u64 {
+        let values: Vec<_> = self.values.iter().filter(|(part, _)| parts & 1 << part != 0).collect();
+        number(&(values, self.prepared))
+    }
+
+    fn add(&mut self, name: &str, value: &impl Hash, parts: &Parts) {
+        if let Some(part) = parts.0.get(name) {
+            self.parts |= 1 << part;
+            self.values.push((*part, number(&(name, value))));
+        }
+    }
+}
+
+fn number(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// The parts in which a request is another than the plain one; `None` if all may be.
 pub(super) fn changed<'a>(
     request: &View<'a>,
     plain: &View<'a>,
     prepared: &Prepared,
-) -> Option<BTreeSet<String>> {
-    let mut changed = BTreeSet::new();
+    parts: &Parts,
+) -> Option<Changed> {
+    let mut changed = Changed::default();
     match (request.payload, plain.payload) {
         (Payload::None, Payload::None) => {}
         (Payload::Json(Value::Object(one), false), Payload::Json(Value::Object(other), false)) => {
-            let names = one.keys().chain(other.keys()).filter(|name| one.get(*name) != other.get(*name));
-            changed.extend(names.map(|name| format!("body/{name}")));
+            for (name, value) in one {
+                if other.get(name) != Some(value) {
+                    changed.add(&format!("body/{name}"), value, parts);
+                }
+            }
+            for name in other.keys().filter(|name| !one.contains_key(*name)) {
+                changed.add(&format!("body/{name}"), &(), parts);
+            }
         }
         _ => return None,
     }
     if request.headers != plain.headers {
+        let mut known: Vec<&str> = Vec::new();
         for (name, _) in request.headers.iter().chain(plain.headers) {
             let values = |view: &View<'a>| {
                 let own = view.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
-                own.map(|(_, value)| value)
+                own.map(|(_, value)| value).collect::<Vec<_>>()
             };
-            if !values(request).eq(values(plain)) {
-                changed.insert(format!("header/{}", name.to_lowercase()));
+            if known.iter().all(|known| !known.eq_ignore_ascii_case(name)) && values(request) != values(plain)
+            {
+                known.push(name);
+                changed.add(&format!("header/{}", name.to_lowercase()), &values(request), parts);
             }
         }
     }
     if request.query != plain.query {
-        let names = request.query.iter().chain(plain.query).map(|(name, _)| format!("query/{name}"));
-        changed.extend(names);
+        for (name, _) in request.query.iter().chain(plain.query) {
+            changed.add(&format!("query/{name}"), &request.query, parts);
+        }
     }
     if request.path != plain.path {
-        changed.insert("path".to_owned());
+        changed.add("path", &request.path, parts);
     }
     if !prepared.is_empty() {
-        changed.insert(BEFORE.to_owned());
+        changed.prepared = number(prepared);
+        changed.add(BEFORE, &(), parts);
     }
     Some(changed)
 }
