@@ -81,6 +81,13 @@ pub struct Row {
     pub masked: BTreeMap<String, String>,
 }
 
+/// The clauses that the report of a case names: those of its findings, and of what a refused request was refused for.
+pub(crate) fn named(verdict: &CaseVerdict) -> impl Iterator<Item = &String> {
+    let refused = verdict.culprit.iter().flat_map(|culprit| culprit.forms());
+    let findings = verdict.findings.iter().map(|finding| &finding.clause);
+    findings.chain(refused.filter_map(|form| form.clause.as_ref()))
+}
+
 impl Row {
     /// The row of a bank from the verdicts of its run.
     pub fn new<'a>(
@@ -106,12 +113,11 @@ impl Row {
             row.cases += 1;
             match verdict.verdict {
                 Verdict::Fail => {
-                    let clauses = verdict.findings.iter().map(|finding| &finding.clause);
-                    let clauses = clauses.chain([&verdict.clause]).cloned().collect();
+                    let clauses = named(verdict).chain([&verdict.clause]).cloned().collect();
                     row.fired.insert(verdict.case.clone(), clauses);
                 }
                 Verdict::Warn => {
-                    let clauses = verdict.findings.iter().map(|finding| finding.clause.clone()).collect();
+                    let clauses = named(verdict).cloned().collect();
                     row.warned.insert(verdict.case.clone(), (verdict.clause.clone(), clauses));
                 }
                 Verdict::Inconclusive | Verdict::Error => {

@@ -21,38 +21,68 @@ const MOST: usize = 60;
 pub struct Alternative {
     /// What is another than in the plain request (`header/PSU-Context`).
     pub place: String,
-    /// The clause that leaves it to the caller, where the plain request has nothing there.
+    /// The clause that leaves it to the caller, where the plain request has nothing there; or the one that wants
+    /// what it has there accepted.
     pub clause: Option<String>,
     /// The request.
     pub case: Case,
 }
 
 /// Those of an operation: header fields that only other operations have, and the lawful forms, one of every place
-/// before a second one of any. Forms that need not be refused count too: the plain request must be accepted
+/// and clause before a second one of any. Forms that need not be refused count too: the plain request must be accepted
 /// whatever else is.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made: Vec<Alternative> = fields_of_others(operation, parts);
-    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut of_places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut of_clauses: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let mut forms = Vec::new();
+    let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
     for form in parts.requests.forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form)) {
-        let Some((case, due)) = alone(operation, form, parts) else { continue };
+        let Some((case, due)) = alone(operation, form, parts) else {
+            // The plain request has this value.
+            if matches!(form.edits.as_slice(), [Edit::Set(..)]) {
+                wanted.entry(&form.place).or_insert(&form.clause);
+            }
+            continue;
+        };
         let is_open = matches!(due, Due::Open(_));
         if !is_open && !matches!(due, Due::Accepted { .. }) {
             continue;
         }
-        let number = times.entry(&form.place).or_default();
+        let of_place = counted(&mut of_places, form.place.as_str());
+        let of_clause = counted(&mut of_clauses, (form.place.as_str(), case.clause.clone()));
         let clause = Some(case.clause.clone()).filter(|_| lacks(operation, &form.place, parts));
-        forms.push(((*number, is_open), Alternative { place: form.place.clone(), clause, case }));
-        *number += 1;
+        let other = Alternative { place: form.place.clone(), clause, case };
+        forms.push(((of_place, of_clause), is_open, other));
     }
-    forms.sort_by_key(|(rank, _)| *rank);
+    // After the first of a clause its last: of a list of which half is refused the one or the other is accepted.
+    forms.sort_by_cached_key(|((of_place, of_clause), is_open, other)| {
+        let last = of_clauses[&(other.place.as_str(), other.case.clause.clone())] - 1;
+        let rank = match of_clause {
+            _ if *of_place == 0 => 0,
+            0 => 1,
+            number if *number == last => 2,
+            number => number + 2,
+        };
+        (rank, *is_open)
+    });
     for field in &mut made {
-        let same = forms.iter().find(|(_, form)| form.place.eq_ignore_ascii_case(&field.place));
-        field.clause = same.and_then(|(_, form)| form.clause.clone());
+        let same = forms.iter().find(|(.., form)| form.place.eq_ignore_ascii_case(&field.place));
+        field.clause = same.and_then(|(.., form)| form.clause.clone());
     }
-    made.extend(forms.into_iter().map(|(_, made)| made));
+    made.extend(forms.into_iter().map(|(.., made)| made));
+    for other in made.iter_mut().filter(|other| !lacks(operation, &other.place, parts)) {
+        other.clause = wanted.get(other.place.as_str()).map(|clause| (*clause).to_owned());
+    }
     made.truncate(MOST);
     made
+}
+
+/// How often this came before.
+fn counted<K: Ord>(times: &mut BTreeMap<K, usize>, key: K) -> usize {
+    let times = times.entry(key).or_default();
+    *times += 1;
+    *times - 1
 }
 
 /// Whether the plain request of an operation has nothing at this place.
@@ -97,4 +127,22 @@ fn fields_of_others(operation: &str, parts: &Parts) -> Vec<Alternative> {
         Some(Alternative { place, clause: None, case })
     };
     alone.chain(all).filter_map(case).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Suite, Tree};
+
+    #[test]
+    fn what_the_plain_request_has_is_wanted_by_a_clause() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let clause = |place: &str| {
+            let all = suite.alternatives("ncbct");
+            all.iter().find(|other| other.place == place).map(|other| other.clause.clone())
+        };
+        assert_eq!(clause("body/debtorAccount/currency"), Some(Some("currency.listed".to_owned())));
+        assert_eq!(clause("body/debtorAccount"), Some(Some("account.identifier".to_owned())));
+        // What it leaves out is left to the caller.
+        assert_eq!(clause("header/PSU-Geo-Location"), Some(Some("header.psu-geo-location.ncbct".to_owned())));
+    }
 }
