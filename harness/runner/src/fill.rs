@@ -230,6 +230,10 @@ impl RequestBuilder<'_> {
                 let day = self.day(rest).ok_or_else(|| defect("expected `workday+NUMBER`"))?;
                 Value::String(workday(day).to_string())
             }
+            "month-end" => {
+                let day = self.day(rest).ok_or_else(|| defect("expected `month-end+NUMBER`"))?;
+                Value::String(month_end(day).to_string())
+            }
             "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
@@ -316,6 +320,16 @@ fn workday(from: NaiveDate) -> NaiveDate {
     const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
     from.iter_days()
         .find(|day| day.weekday() == Weekday::Wed && !FIXED.contains(&(day.month(), day.day())))
+        .unwrap_or(from)
+}
+
+/// The first last day of a month from this day on that is no weekend, and of a month whose end no holiday falls on.
+fn month_end(from: NaiveDate) -> NaiveDate {
+    const HOLIDAYS: [u32; 4] = [3, 4, 5, 12];
+    let is_end = |day: &NaiveDate| day.succ_opt().is_some_and(|next| next.month() != day.month());
+    let is_weekend = |day: &NaiveDate| matches!(day.weekday(), Weekday::Sat | Weekday::Sun);
+    from.iter_days()
+        .find(|day| is_end(day) && !is_weekend(day) && !HOLIDAYS.contains(&day.month()))
         .unwrap_or(from)
 }
 

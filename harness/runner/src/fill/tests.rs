@@ -23,6 +23,20 @@ fn a_workday_is_never_a_weekend_a_moving_holiday_or_a_fixed_one() {
     );
 }
 
+#[test]
+fn a_month_ends_on_a_day_on_which_banks_work() {
+    let start = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
+    for day in start.iter_days().take(4000) {
+        let found = month_end(day);
+        assert_eq!(found.succ_opt().unwrap().day(), 1);
+        assert!(!matches!(found.weekday(), Weekday::Sat | Weekday::Sun), "{found}");
+        assert!((found - day).num_days() < 160, "{day} {found}");
+    }
+    // 28 February 2026 is a Saturday, and Easter and Whitsun may be at the ends of the next three months.
+    let day = NaiveDate::from_ymd_opt(2026, 2, 1).unwrap();
+    assert_eq!(month_end(day), NaiveDate::from_ymd_opt(2026, 6, 30).unwrap());
+}
+
 /// A request of this body, signed so, as it is sent.
 fn filled(body: BodySpec, signing: &Value) -> WireRequest {
     filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()
