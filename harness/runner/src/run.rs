@@ -75,18 +75,23 @@ pub async fn run(
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
     let mut waiting = left(&order, &done.unwrap_or_default()).into_iter().peekable();
+    let mut plain_left = waiting.clone().filter(|at| order[*at].0.is_plain).count();
+    if plain_left == 0 {
+        session.weigh_plain(plain(&order));
+    }
     let mut stopped_early = false;
     let mut flying = JoinSet::new();
     let mut window = Window::default();
     loop {
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
-            && let Some(at) = waiting.next_if(|at| order[*at].0.is_plain || release.may_begin(*at))
+            && let Some(at) =
+                waiting.next_if(|at| order[*at].0.is_plain || plain_left == 0 && release.may_begin(*at))
         {
-            let (case, role) = order[at];
+            let case = order[at].0;
             let (session, id) = (Arc::clone(&session), case.id.clone());
             let is_kept = rested_on.contains(case.id.as_str());
-            flying.spawn(async move { Landed::Case(asked(&session, &id, is_kept).await, role) });
+            flying.spawn(async move { Landed::Case(at, asked(&session, &id, is_kept).await) });
         }
         if let Some((time, plain)) = window.due(&session, flying.is_empty()) {
             let session = Arc::clone(&session);
@@ -107,10 +112,18 @@ pub async fn run(
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        if let Landed::Case(at, _) = &landed
+            && order[*at].0.is_plain
+        {
+            plain_left -= 1;
+            if plain_left == 0 {
+                session.weigh_plain(plain(&order));
+            }
+        }
         let settled = match landed {
-            Landed::Case(None, _) => continue,
-            Landed::Case(Some(done), role) => window
-                .take(&session, done, role)
+            Landed::Case(_, None) => continue,
+            Landed::Case(at, Some(done)) => window
+                .take(&session, done, order[at].1)
                 .map(|(done, role)| (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges()))
                 .into_iter()
                 .collect(),
@@ -211,6 +224,11 @@ fn left(order: &[(&Case, Role)], done: &BTreeSet<String>) -> Vec<usize> {
     left
 }
 
+/// The plain requests among the cases of a run.
+fn plain<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
+    order.iter().filter(|(case, _)| case.is_plain).map(|(case, _)| case.id.as_str())
+}
+
 /// The cases that others rest on.
 fn rested_on<'a>(plan: &Plan<'a>) -> HashSet<&'a str> {
     let cases = plan.controls.iter().chain(&plan.selected);
@@ -219,8 +237,8 @@ fn rested_on<'a>(plan: &Plan<'a>) -> HashSet<&'a str> {
 
 /// What a task of a run came back with.
 enum Landed {
-    /// A case.
-    Case(Option<Arc<Done>>, Role),
+    /// The case at this position.
+    Case(usize, Option<Arc<Done>>),
     /// Plain requests that were asked again.
     Again(Answers),
     /// The row that the release holds.

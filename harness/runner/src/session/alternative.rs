@@ -8,6 +8,10 @@ use xs2aspec_suite::Case;
 use super::{Session, Stop, Trail, again::as_steps};
 use crate::judge::Outcome;
 
+/// So many other forms of a request are asked of a target that was not seen to accept anything. It goes on to all of
+/// them only where it accepts the plain request of another operation.
+const FEW: usize = 24;
+
 impl Session {
     /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None if
     /// none is.
@@ -20,7 +24,12 @@ impl Session {
         if !self.asks_otherwise || !self.transport.is_shown() {
             return None;
         }
-        for (number, other) in self.suite.alternatives(&plain.request.operation).into_iter().enumerate() {
+        let others = self.suite.alternatives(&plain.request.operation);
+        let mut known = None;
+        for (number, other) in others.into_iter().enumerate() {
+            if number == FEW {
+                known = Some(self.accepted_operation(plain, trail).await?);
+            }
             let mark = format!("otherwise/{}", number + 1);
             if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
                 let form =
@@ -30,15 +39,24 @@ impl Session {
         }
         // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;
         // or there is no such operation.
-        let known: Vec<String> = plain.before.iter().flat_map(|step| step.request.placeholders()).collect();
-        let is_new = |name: &String| name.starts_with("target.") && !known.contains(name);
+        let before: Vec<String> = plain.before.iter().flat_map(|step| step.request.placeholders()).collect();
+        let is_new = |name: &String| name.starts_with("target.") && !before.contains(name);
         if matches!(status, 404 | 405 | 501) || plain.request.placeholders().iter().any(is_new) {
             return None;
         }
+        let operation = match known {
+            Some(operation) => operation,
+            None => self.accepted_operation(plain, trail).await?,
+        };
+        Some(Culprit::OtherOperation { operation })
+    }
+
+    /// Another operation whose plain request is accepted, asked beside this one.
+    async fn accepted_operation(&self, plain: &Case, trail: &mut Trail) -> Option<String> {
         for other in self.suite.cases().iter().filter(|case| case.is_plain && case.id != plain.id) {
             let operation = other.request.operation.clone();
             if self.is_accepted_otherwise(plain, &format!("otherwise/{operation}"), other, trail).await {
-                return Some(Culprit::OtherOperation { operation });
+                return Some(operation);
             }
         }
         None

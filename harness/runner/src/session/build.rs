@@ -3,7 +3,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::Instant,
 };
 
@@ -91,6 +94,7 @@ impl Session {
             transport: Transport::Live(Box::new(live)),
             running: None,
             asks_otherwise: true,
+            is_hopeless: AtomicBool::new(false),
             started: BTreeMap::new(),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),

@@ -17,7 +17,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -106,6 +106,8 @@ pub struct Session {
     running: Option<Instant>,
     /// Whether other lawful requests are asked in place of a plain one that is refused.
     asks_otherwise: bool,
+    /// Whether no plain request was accepted, nor another lawful one in its place.
+    is_hopeless: AtomicBool,
     transport: Transport,
     masker: Masker,
     levels: Levels,
