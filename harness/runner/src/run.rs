@@ -75,8 +75,9 @@ pub async fn run(
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
     let mut waiting = left(&order, &done.unwrap_or_default()).into_iter().peekable();
-    let mut plain_left = waiting.clone().filter(|at| order[*at].0.is_plain).count();
-    if plain_left == 0 {
+    let mut open = [0_usize; AFTER_PLAIN + 1];
+    waiting.clone().for_each(|at| open[turn(order[at].0)] += 1);
+    if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
         session.weigh_plain(plain(&order));
     }
     let mut stopped_early = false;
@@ -85,8 +86,10 @@ pub async fn run(
     loop {
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
-            && let Some(at) =
-                waiting.next_if(|at| order[*at].0.is_plain || plain_left == 0 && release.may_begin(*at))
+            && let Some(at) = waiting.next_if(|at| {
+                let turn = turn(order[*at].0);
+                open[..turn].iter().all(|open| *open == 0) && (turn < AFTER_PLAIN || release.may_begin(*at))
+            })
         {
             let case = order[at].0;
             let (session, id) = (Arc::clone(&session), case.id.clone());
@@ -112,11 +115,10 @@ pub async fn run(
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        if let Landed::Case(at, _) = &landed
-            && order[*at].0.is_plain
-        {
-            plain_left -= 1;
-            if plain_left == 0 {
+        if let Landed::Case(at, _) = &landed {
+            let turn = turn(order[*at].0);
+            open[turn] -= 1;
+            if turn < AFTER_PLAIN && open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
                 session.weigh_plain(plain(&order));
             }
         }
@@ -216,12 +218,25 @@ fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     all
 }
 
-/// The positions of the cases that are not done yet. The plain requests come first: whether an operation
-/// works at all is known then before a target can change.
+/// The positions of the cases that are not done yet, by their turns.
 fn left(order: &[(&Case, Role)], done: &BTreeSet<String>) -> Vec<usize> {
     let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
-    left.sort_by_key(|at| !order[*at].0.is_plain);
+    left.sort_by_key(|at| turn(order[*at].0));
     left
+}
+
+/// The turn of all cases that are no plain requests.
+const AFTER_PLAIN: usize = 2;
+
+/// When a case has its turn: it begins when all of earlier turns have ended. The plain requests come first, so
+/// that it is known whether an operation works at all before a target can change; among them those that
+/// nothing prepares, since others are prepared by them.
+fn turn(case: &Case) -> usize {
+    match (case.is_plain, case.before.is_empty()) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, _) => AFTER_PLAIN,
+    }
 }
 
 /// The plain requests among the cases of a run.

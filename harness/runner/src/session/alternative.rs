@@ -8,8 +8,8 @@ use xs2aspec_suite::Case;
 use super::{Session, Stop, Trail, again::as_steps};
 use crate::judge::Outcome;
 
-/// So many other forms of a request are asked of a target that was not seen to accept anything. It goes on to all of
-/// them only where it accepts the plain request of another operation.
+/// So many other forms of a request are asked of a target that was not seen to accept anything. The others are
+/// asked only where it accepts the plain request of another operation.
 const FEW: usize = 24;
 
 impl Session {

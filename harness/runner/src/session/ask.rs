@@ -125,8 +125,9 @@ impl Session {
         kept: &BTreeMap<String, Value>,
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
+        let request = self.sent_for(request, trail);
         // Made anew each time: its date may be another by now.
-        let make = || self.filled(case, step, request, kept);
+        let make = || self.filled(case, step, &request, kept);
         // A quota of the day is not there again in a moment.
         let is_final = |answer: &Answer| judge::is_quota(answer, self.suite.answers());
         let asked = Asked {

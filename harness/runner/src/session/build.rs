@@ -100,6 +100,7 @@ impl Session {
             done: Mutex::default(),
             asked: Mutex::default(),
             accepted: Mutex::default(),
+            in_place: Mutex::default(),
             suite,
             profile,
             seed,
@@ -146,6 +147,9 @@ impl Session {
     /// its judged exchange.
     pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         let case = self.suite.case(&verdict.case);
+        if let Some(plain) = case.filter(|case| case.is_plain) {
+            self.go_on_with(plain, verdict.culprit.as_deref());
+        }
         let answered = case.zip(judged).and_then(|(case, judged)| self.outcome(case, judged));
         let done = Done {
             verdict: verdict.clone(),

@@ -38,7 +38,8 @@ impl Session {
     ) -> Result<Option<String>, Stop> {
         let Some(id) = &case.control else { return Ok(None) };
         let control = self.known(id).await?;
-        let accepted = control.is_accepted();
+        let stands_in = self.suite.case(id).is_some_and(|plain| self.stands_in(plain));
+        let accepted = (control.is_accepted() || stands_in) && !self.is_apart(case);
         verdict.control = Some(ControlSeen { case: id.clone(), accepted });
         if accepted {
             return Ok(None);
@@ -65,8 +66,8 @@ impl Session {
         }
     }
 
-    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither one of them
-    /// nor another lawful one in its place. What leans on them is not asked then.
+    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither one of
+    /// them nor another lawful one in its place. What leans on them is not asked then.
     pub(crate) fn weigh_plain<'a>(&self, plain: impl Iterator<Item = &'a str>) {
         let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
         let asked: Vec<Arc<Done>> = plain.filter_map(|id| self.done(id)).filter(asked).collect();
@@ -80,6 +81,11 @@ impl Session {
         self.transport
             .replay()
             .map_or_else(|| self.is_hopeless.load(Ordering::SeqCst), |replay| replay.was_given_up(&case.id))
+    }
+
+    /// Whether another lawful request is accepted and sent in place of this plain one.
+    fn stands_in(&self, plain: &Case) -> bool {
+        plain.is_plain && self.goes_on(&plain.request.operation)
     }
 
     /// The finding that an accepted request has another status than the plain one of its operation.
@@ -143,7 +149,8 @@ impl Session {
             last = control;
         }
         let plain = self.known(&last.id).await?;
-        Ok((!plain.is_accepted()).then(|| self.reason(&last.id, &plain)))
+        let is_known = plain.is_accepted() || self.stands_in(last) && !self.is_apart(case);
+        Ok((!is_known).then(|| self.reason(&last.id, &plain)))
     }
 
     /// Why nothing can be told of what leans on a plain request: the same words for all.

@@ -7,6 +7,7 @@ mod ask;
 mod build;
 mod confirm;
 mod control;
+mod in_place;
 mod narrow;
 mod offer;
 mod outcome;
@@ -29,8 +30,8 @@ use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, Targ
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
-use self::outcome::Prepared;
 pub(crate) use self::outcome::{Again, Narrowed};
+use self::{in_place::InPlace, outcome::Prepared};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -119,6 +120,8 @@ pub struct Session {
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
     /// At how many exchanges each valid request that was asked again was accepted last.
     accepted: Mutex<HashMap<String, u64>>,
+    /// What is sent in place of the requests of operations whose plain one is refused.
+    in_place: Mutex<BTreeMap<String, Arc<InPlace>>>,
 }
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -234,7 +237,8 @@ impl Session {
         }
         let is_held_back = trail.is_held_back
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
-        let Trail { exchanges, learned, failure, status, passing, .. } = trail;
+        let Trail { exchanges, learned, failure, status, passing, judged_with, .. } = trail;
+        verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
         if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
@@ -244,6 +248,9 @@ impl Session {
         }
         verdict.observations.sort();
         verdict.observations.dedup();
+        if case.is_plain {
+            self.go_on_with(case, verdict.culprit.as_deref());
+        }
         verdict.micros = micros(start.elapsed());
         Done { verdict, exchanges: Mutex::new(exchanges), answered, status, failure, is_held_back }
     }
@@ -398,6 +405,7 @@ fn blank(case: &Case) -> CaseVerdict {
         places: Vec::new(),
         culprit: None,
         same_as: case.same_as.clone(),
+        judged_with: Vec::new(),
         unconfirmed: false,
         exchange: None,
         micros: 0,
