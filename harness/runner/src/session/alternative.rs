@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use xs2aspec_record::{Culprit, RefusedForm};
 use xs2aspec_suite::Case;
 
-use super::{Session, Stop, Trail, again::as_steps};
+use super::{Session, Stop, Trail, again::as_steps, in_place::is_signed};
 use crate::judge::Outcome;
 
 /// So many other forms of a request are asked of a target that was not seen to accept anything. The others are
@@ -23,6 +23,16 @@ impl Session {
     ) -> Option<Culprit> {
         if !self.asks_otherwise || !self.transport.is_shown() {
             return None;
+        }
+        if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {
+            for (number, other) in self.other_signers().into_iter().enumerate() {
+                let mark = format!("otherwise/signed-{}", number + 1);
+                let own = Trail { signer: Some(other.signer), is_again: true, ..Trail::default() };
+                let asked = self.asked_otherwise(plain, &mark, plain, (own, trail)).await;
+                if matches!(asked, Ok(Outcome::Accepted)) {
+                    return Some(Culprit::Chosen { add: other.add });
+                }
+            }
         }
         let others = self.suite.alternatives(&plain.request.operation);
         let mut known = None;
@@ -64,7 +74,8 @@ impl Session {
 
     /// Whether one of them is accepted. What cannot be made for this target, or was not recorded, shows nothing.
     async fn is_accepted_otherwise(&self, plain: &Case, mark: &str, other: &Case, trail: &mut Trail) -> bool {
-        matches!(self.asked_otherwise(plain, mark, other, trail).await, Ok(Outcome::Accepted))
+        let own = Trail { is_again: true, ..Trail::default() };
+        matches!(self.asked_otherwise(plain, mark, other, (own, trail)).await, Ok(Outcome::Accepted))
     }
 
     /// What became of one of them, as a step of the plain one.
@@ -73,7 +84,7 @@ impl Session {
         plain: &Case,
         mark: &str,
         other: &Case,
-        trail: &mut Trail,
+        (mut own, trail): (Trail, &mut Trail),
     ) -> Result<Outcome, Stop> {
         if self.transport.replay().is_some() {
             let step = format!("{mark}/request");
@@ -82,11 +93,10 @@ impl Session {
         }
         self.offered(other).await?;
         let case = Case { id: format!("{}/{mark}", plain.id), ..other.clone() };
-        let mut own = Trail { is_again: true, ..Trail::default() };
         let asked = self.asked(&case, &mut own).await;
         as_steps(&plain.id, &mut own.exchanges);
         // That no more may be asked takes nothing from what the plain request got.
-        trail.append(Trail { is_held_back: false, ..own });
+        trail.append(Trail { is_held_back: false, signer: None, ..own });
         Ok(asked?.0)
     }
 }

@@ -124,7 +124,7 @@ impl Session {
             let own = done.verdict.findings.iter().filter(|finding| finding.clause == case.clause);
             verdict.findings = own.cloned().collect();
         } else if let Some(twin) = case.control.as_deref().filter(|id| *id != plain && outcome.is_refusal())
-            && self.known(twin).await?.is_accepted()
+            && self.is_accepted_as_it_is(twin).await?
         {
             verdict.control = Some(ControlSeen { case: twin.to_owned(), accepted: true });
             verdict.findings = vec![Finding {
@@ -139,6 +139,12 @@ impl Session {
         }
         verdict.verdict = if verdict.findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
         Ok((outcome, words))
+    }
+
+    /// Whether a case is accepted without anything that it does not say.
+    async fn is_accepted_as_it_is(&self, id: &str) -> Result<bool, Stop> {
+        let done = self.known(id).await?;
+        Ok(done.is_accepted() && done.verdict.judged_with.is_empty())
     }
 
     /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was

@@ -26,12 +26,14 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
+use xs2aspec_record::{
+    CaseVerdict, Culprit, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict,
+};
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
-use self::{in_place::InPlace, outcome::Prepared};
+use self::outcome::{InPlace, Prepared};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -309,7 +311,13 @@ impl Session {
         if case.is_plain && examined.outcome.is_refusal() {
             verdict.culprit = self.accepted_otherwise(case, answer.status, trail).await.map(Box::new);
         }
-        let is_understood = self.profile.own_key || verdict.culprit.is_some();
+        let culprit = verdict.culprit.as_deref();
+        if case.is_plain && self.is_left_open(culprit) {
+            let said = culprit.map(Culprit::says).unwrap_or_default();
+            let reason = format!("the plain request {} was not accepted: it got {}; {said}", case.id, seen.1);
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+        }
+        let is_understood = self.profile.own_key || culprit.is_some();
         if case.is_plain && !is_understood && examined.outcome.is_refusal() {
             let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });

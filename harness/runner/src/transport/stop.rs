@@ -1,11 +1,11 @@
 //! What is left on the way of a case, and where the way ends early.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use xs2aspec_record::{Absence, Exchange, Verdict};
 
 use super::gate::Held;
-use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs};
+use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs, request_signer::RequestSigner};
 
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(crate) struct Trail {
     pub(crate) passing: Vec<String>,
     /// What was another in its requests, since the target refuses a plain one.
     pub(crate) judged_with: BTreeSet<String>,
+    /// Who signs its requests, where that is another than the one of the session.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
     /// Why the last request had no answer.
     pub(crate) failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Culprit, Role, Verdict};
+use xs2aspec_reference::Config;
 
 use crate::support::{recorded, xs2aspec};
 
@@ -62,6 +63,9 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
         assert_eq!(verdict.judged_with, if has_own { vec![] } else { form.changes.clone() }, "{verdict:?}");
         assert!(verdict.control.as_ref().is_some_and(|control| control.accepted), "{verdict:?}");
     }
+    // What is accepted with more than it says shows nothing of the plain request.
+    let by_name = verdicts.values().filter(|one| one.same_as.is_some() && one.verdict == Verdict::Fail);
+    assert!(by_name.clone().all(|one| one.clause == "header.psu-http-method.ncbct"), "{said}");
     // What is prepared by requests of the operation goes on as well.
     let basket = &verdicts["basket.body/plain"];
     assert_eq!((basket.verdict, &basket.judged_with), (Verdict::Pass, &form.changes), "{said}");
@@ -71,6 +75,34 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
     assert!(said.contains("\njudged with header/PSU-HTTP-Method = "), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
     assert_eq!((exit, said.contains(" 0 would be others, 0 cannot be told")), (Some(0), true), "{said}");
+}
+
+#[test]
+fn a_spelling_that_the_profile_does_not_declare_is_named_and_the_run_goes_on_with_it() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let config = Config {
+        faults: vec![SECOND.parse().unwrap()],
+        variations: vec!["signature.key-id.serial/small-declared".parse().unwrap()],
+        ..Config::default()
+    };
+    let bank = runtime.block_on(xs2aspec_reference::start(config)).unwrap();
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let only = ["ncbct.path/plain", "ncbct.creditor-name.required*"].map(|only| ["--only", only]).concat();
+    let (said, verdicts) = run(&out, &[&["--target", &bank.base_url()][..], &only].concat());
+    // The bank may want it so: it is not accused.
+    let plain = &verdicts["ncbct.path/plain"];
+    let line = r#"[choices] "key-id.serial" = "lower""#;
+    assert_eq!(plain.verdict, Verdict::Inconclusive, "{said}");
+    assert!(plain.reason.as_ref().is_some_and(|reason| reason.ends_with(line)), "{plain:?}");
+    assert_eq!(denied(&verdicts), ["ncbct.creditor-name.required"], "{said}");
+    let fails = verdicts.values().filter(|verdict| verdict.verdict == Verdict::Fail);
+    assert!(fails.clone().all(|verdict| verdict.judged_with == [line]), "{said}");
+    assert!(said.contains(&format!("\njudged with {line}: ")), "{said}");
+    let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
+    assert_eq!((exit, said.contains(" 0 would be others, 0 cannot be told")), (Some(0), true), "{said}");
+    let (_, said) = xs2aspec(&["doctor", "--target", &bank.base_url()]);
+    assert!(said.contains(line), "{said}");
 }
 
 #[test]
@@ -87,7 +119,8 @@ fn a_run_that_is_resumed_goes_on_with_the_form_that_was_accepted() {
     assert_eq!(exit, Some(1), "{said}");
     let resumed = recorded(&out, &said).0;
     assert_eq!(resumed.len(), whole.len());
-    let later = resumed.iter().filter(|verdict| verdict.case.starts_with("ncbct.purpose"));
+    let is_later = |one: &&CaseVerdict| one.case.starts_with("ncbct.purpose") && one.same_as.is_none();
+    let later = resumed.iter().filter(is_later);
     assert!(later.clone().count() > 5);
     for verdict in later {
         let before = &whole[&verdict.case];
