@@ -27,7 +27,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    CaseVerdict, Culprit, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict,
+    CaseVerdict, Culprit, Exchange, Finding, Level, Place, Request, Role, TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
@@ -291,11 +291,17 @@ impl Session {
         }
         let expect = self.expectation(case, &kept)?;
         let is_confirmed = expect.is_accepted() && refused_control.is_none();
-        let (answer, mut examined) = if is_confirmed {
-            self.exchange_confirmed(case, "request", &case.request, &kept, trail).await?
+        let asked = if is_confirmed {
+            self.exchange_confirmed(case, "request", &case.request, &kept, trail).await
         } else {
-            let settled = self.settled(case, &expect, &kept, trail).await?;
-            self.exchange_unavailable(case, &kept, trail, settled).await?
+            match self.settled(case, &expect, &kept, trail).await {
+                Ok(settled) => self.exchange_unavailable(case, &kept, trail, settled).await,
+                Err(stop) => Err(stop),
+            }
+        };
+        let (answer, mut examined) = match asked {
+            Ok(asked) => asked,
+            Err(stop) => return self.no_answer(case, (&expect, &kept), verdict, (stop, trail)).await,
         };
         trail.status = Some(answer.status);
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
@@ -364,6 +370,40 @@ impl Session {
         verdict.reason =
             judged.reason.map(|why| if case.is_plain { self.not_accepted(&case.id, &why) } else { why });
         Ok(seen)
+    }
+
+    /// Judges a request that got no whole answer: where the target breaks the connection each time, and accepts the
+    /// control, that breaks the clause of the case.
+    async fn no_answer(
+        &self,
+        case: &Case,
+        (expect, kept): (&Expectation, &BTreeMap<String, Value>),
+        verdict: &mut CaseVerdict,
+        (stop, trail): (Stop, &mut Trail),
+    ) -> Result<(Outcome, String), Stop> {
+        let expected = match expect {
+            Expectation::Accepted | Expectation::Shows(_) => "acceptance (2xx)",
+            // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
+            Expectation::Refused(_) if !case.request.exact => "a refusal (4xx)",
+            _ => return Err(stop),
+        };
+        let is_accepted = verdict.control.as_ref().is_some_and(|control| control.accepted);
+        let asked = trail.exchanges.last().filter(|last| last.step == "request").map(|last| last.number);
+        if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() {
+            return Err(stop);
+        }
+        let Some(words) = self.unanswered(case, kept, trail).await else { return Err(stop) };
+        verdict.exchange = asked;
+        verdict.verdict = Verdict::Fail;
+        verdict.checks += 1;
+        verdict.findings = vec![Finding {
+            clause: case.clause.clone(),
+            expected: expected.to_owned(),
+            actual: words.clone(),
+            at: "status".to_owned(),
+            level: Level::Deny,
+        }];
+        Ok((Outcome::ServerError, words))
     }
 
     /// Sends the judged request; again, for some seconds, while the answer may still become what the case
