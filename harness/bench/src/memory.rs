@@ -67,6 +67,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
         let one = CaseVerdict {
             case: id,
             same_as: None,
+            judged_with: vec![],
             unconfirmed: false,
             exchange: None,
             role: xs2aspec_record::Role::Selected,

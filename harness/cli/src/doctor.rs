@@ -76,12 +76,13 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
 }
 
-/// The plain request of each operation of which the document shows the answer, that which only reads first.
+/// The plain request of each operation of which the document shows the answer: those that only read first, and
+/// those that others prepare last.
 fn plain(suite: &Suite) -> Vec<&Case> {
     let has_answer = |case: &&Case| suite.answers().has(&case.request.operation);
     let mut plain: Vec<&Case> =
         suite.cases().iter().filter(|case| case.is_plain).filter(has_answer).collect();
-    plain.sort_by_key(|case| !case.only_reads());
+    plain.sort_by_key(|case| (!case.only_reads(), !case.before.is_empty()));
     plain
 }
 
@@ -148,6 +149,9 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
             "              {}: expected {}, got {}",
             finding.at, finding.expected, finding.actual
         );
+    }
+    if let Some(culprit) = verdict.culprit.as_ref().filter(|_| verdict.reason.is_none()) {
+        _ = writeln!(lines, "              {}", culprit.says());
     }
     if let Some(response) = response {
         let body = response.body.as_ref().map(Body::shown).unwrap_or_default();

@@ -124,15 +124,15 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let session = session.with_journal(journal);
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
-    let finished = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
+    let running = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
         if !keeper.event(event) {
             // Nothing more is sent that nobody could prove.
             options.interrupt.notify_one();
         }
         progress.event(event);
         hints.event(event);
-    })
-    .await;
+    });
+    let finished = Box::pin(running).await;
     drop(progress);
     stop(target.bank).await?;
     let Keeper { writer, live, base, broken } = keeper;

@@ -26,6 +26,12 @@ pub enum Culprit {
         /// That operation.
         operation: String,
     },
+    /// The lawful request of the case was refused, and accepted once it was signed as a bank may choose. A profile
+    /// declares what its bank chose.
+    Chosen {
+        /// The line of a profile that declares it.
+        add: String,
+    },
     /// It was not found.
     Unknown {
         /// Why not.
@@ -66,6 +72,7 @@ impl Culprit {
                     "the same key is accepted by {operation}, and the request has nothing else to know"
                 );
             }
+            Self::Chosen { add } => return format!("accepted as this line of a profile declares: {add}"),
             Self::Unknown { why } => return format!("which of these changes is refused is not known: {why}"),
         };
         let says = match forms.len() {
@@ -104,6 +111,8 @@ mod tests {
         };
         let says = "accepted with this, which nobody has to send: header/A = \"b\"; header/C removed";
         assert_eq!(Culprit::Accepted { form }.says(), says);
+        let chosen = Culprit::Chosen { add: "[choices] a = \"b\"".to_owned() };
+        assert_eq!(chosen.says(), "accepted as this line of a profile declares: [choices] a = \"b\"");
         let unknown = Culprit::Unknown { why: "got 503".to_owned() };
         assert_eq!(unknown.says(), "which of these changes is refused is not known: got 503");
     }

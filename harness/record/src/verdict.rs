@@ -244,6 +244,10 @@ pub struct CaseVerdict {
     /// this clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
+    /// What was another in its requests than it says, in words: the target refuses the plain request of an
+    /// operation, and accepts it with this.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged_with: Vec<String>,
     /// Whether the target no longer accepted valid requests when it was asked again after this case, so that
     /// its refusal says nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -318,6 +322,7 @@ pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
         places: vec![],
         culprit: None,
         same_as: None,
+        judged_with: vec![],
         unconfirmed: false,
         exchange: None,
         micros: 0,

@@ -45,6 +45,8 @@ pub struct RunSummary {
     refused: usize,
     accepted: usize,
     said_by_name: usize,
+    /// Cases by what was another in their requests than they say.
+    judged_with: BTreeMap<String, usize>,
     symptoms: Symptoms,
     /// What they come to, once the record was read.
     findings: Findings,
@@ -52,6 +54,9 @@ pub struct RunSummary {
 
 /// Kinds of answers that are told apart.
 const KINDS: usize = 4;
+
+/// Forms in which cases were asked that are told apart.
+const OTHER_FORMS: usize = 20;
 
 /// Controls of broken cases whose exchanges a report can show.
 const CONTROLS: usize = 500;
@@ -122,6 +127,7 @@ impl RunSummary {
             refused: 0,
             accepted: 0,
             said_by_name: 0,
+            judged_with: BTreeMap::new(),
             symptoms: Symptoms::default(),
             findings: Findings::default(),
         })
@@ -213,6 +219,7 @@ impl RunSummary {
         }
         self.said_by_name += usize::from(verdict.role == Role::Selected && verdict.same_as.is_some());
         if verdict.role == Role::Selected {
+            self.count_judged_with(verdict);
             self.observations += verdict.observations.len();
             if verdict.verdict == Verdict::Fail && !self.broken.contains(&verdict.clause) {
                 self.broken.insert(verdict.clause.clone());
@@ -226,6 +233,17 @@ impl RunSummary {
             }
         }
         Ok(())
+    }
+
+    /// Counts a case whose requests had something else than they say.
+    fn count_judged_with(&mut self, verdict: &CaseVerdict) {
+        if verdict.judged_with.is_empty() {
+            return;
+        }
+        let with = verdict.judged_with.join("; ");
+        if self.judged_with.len() < OTHER_FORMS || self.judged_with.contains_key(&with) {
+            *self.judged_with.entry(with).or_default() += 1;
+        }
     }
 
     /// Holds the verdicts that were counted against those of `run-finished`.
@@ -328,6 +346,12 @@ impl RunSummary {
     /// How many of the selected cases are the plain request once more.
     pub fn said_by_name(&self) -> usize {
         self.said_by_name
+    }
+
+    /// What was another in the requests of selected cases than they say, since the target refuses a plain request,
+    /// and in how many of them.
+    pub fn judged_with(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.judged_with.iter().map(|(with, cases)| (with.as_str(), *cases))
     }
 
     /// What the answers were of a target that accepted no valid request; `None` if it accepted one, or

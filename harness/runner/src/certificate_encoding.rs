@@ -65,6 +65,28 @@ impl CertificateEncoding {
         })
     }
 
+    /// The encodings that differ from that of these choices in one of them: its key, and its word.
+    pub(crate) fn others(
+        said: &BTreeMap<String, String>,
+        spec: &CertificateChoices,
+    ) -> Vec<(String, String, Self)> {
+        let words = [
+            (spec.serial.as_ref(), SerialForm::ALL.map(|form| form.to_string()).to_vec()),
+            (spec.issuer.as_ref(), NameForm::ALL.map(|form| form.to_string()).to_vec()),
+            (spec.certificate.as_ref(), CertificateForm::ALL.map(|form| form.to_string()).to_vec()),
+        ];
+        let Ok(own) = Self::of(said, spec) else { return Vec::new() };
+        let each = words.into_iter().filter_map(|(choice, words)| Some((choice?.key.clone(), words)));
+        let each = each.flat_map(|(key, words)| words.into_iter().map(move |word| (key.clone(), word)));
+        each.filter_map(|(key, word)| {
+            let mut said = said.clone();
+            said.insert(key.clone(), word.clone());
+            let other = Self::of(&said, spec).ok().filter(|other| *other != own)?;
+            Some((key, word, other))
+        })
+        .collect()
+    }
+
     /// Whether the issuer of this certificate has all that a template wants of it.
     pub fn fit(&self, certificate: &Certificate) -> Result<(), CertificateEncodingError> {
         match &self.key_id.issuer {
@@ -124,6 +146,20 @@ mod tests {
     use xs2aspec_suite::{SigningSpec, Tree};
 
     use super::*;
+
+    #[test]
+    fn the_others_differ_in_one_choice_each() {
+        let choices = SigningSpec::load(&Tree::embedded()).unwrap().choices;
+        let others = |said: &BTreeMap<String, String>| -> Vec<String> {
+            let others = CertificateEncoding::others(said, &choices).into_iter();
+            others.map(|(key, word, _)| format!("{key}: {word}")).collect()
+        };
+        let usual = others(&BTreeMap::new());
+        assert_eq!(usual.len(), 5, "{usual:?}");
+        let (key, lower) = (choices.serial.as_ref().unwrap().key.clone(), "lower".to_owned());
+        let of_lower = others(&BTreeMap::from([(key.clone(), lower.clone())]));
+        assert!(usual.contains(&format!("{key}: lower")) && of_lower.contains(&format!("{key}: upper")));
+    }
 
     #[test]
     fn each_form_is_one_that_its_choice_knows() {

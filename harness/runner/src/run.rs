@@ -79,18 +79,26 @@ pub async fn run(
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
     let mut waiting = left(&order, &done.unwrap_or_default()).into_iter().peekable();
+    let mut open = [0_usize; AFTER_PLAIN + 1];
+    waiting.clone().for_each(|at| open[turn(order[at].0)] += 1);
+    if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
+        session.weigh_plain(plain(&order));
+    }
     let mut stopped_early = false;
     let mut flying = JoinSet::new();
     let mut window = Window::default();
     loop {
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
-            && let Some(at) = waiting.next_if(|at| order[*at].0.is_plain || release.may_begin(*at))
+            && let Some(at) = waiting.next_if(|at| {
+                let turn = turn(order[*at].0);
+                open[..turn].iter().all(|open| *open == 0) && (turn < AFTER_PLAIN || release.may_begin(*at))
+            })
         {
-            let (case, role) = order[at];
+            let case = order[at].0;
             let (session, id) = (Arc::clone(&session), case.id.clone());
             let is_kept = rested_on.contains(case.id.as_str());
-            flying.spawn(async move { Landed::Case(asked(&session, &id, is_kept).await, role) });
+            flying.spawn(async move { Landed::Case(at, asked(&session, &id, is_kept).await) });
         }
         if let Some((time, plain)) = window.due(&session, flying.is_empty()) {
             let session = Arc::clone(&session);
@@ -111,10 +119,17 @@ pub async fn run(
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        if let Landed::Case(at, _) = &landed {
+            let turn = turn(order[*at].0);
+            open[turn] -= 1;
+            if turn < AFTER_PLAIN && open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
+                session.weigh_plain(plain(&order));
+            }
+        }
         let settled = match landed {
-            Landed::Case(None, _) => continue,
-            Landed::Case(Some(done), role) => window
-                .take(&session, done, role)
+            Landed::Case(_, None) => continue,
+            Landed::Case(at, Some(done)) => window
+                .take(&session, done, order[at].1)
                 .map(|(done, role)| (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges()))
                 .into_iter()
                 .collect(),
@@ -207,12 +222,30 @@ fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     all
 }
 
-/// The positions of the cases that are not done yet. The plain requests come first: whether an operation
-/// works at all is known then before a target can change.
+/// The positions of the cases that are not done yet, by their turns.
 fn left(order: &[(&Case, Role)], done: &BTreeSet<String>) -> Vec<usize> {
     let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
-    left.sort_by_key(|at| !order[*at].0.is_plain);
+    left.sort_by_key(|at| turn(order[*at].0));
     left
+}
+
+/// The turn of all cases that are no plain requests.
+const AFTER_PLAIN: usize = 2;
+
+/// When a case has its turn: it begins when all of earlier turns have ended. The plain requests come first, so
+/// that it is known whether an operation works at all before a target can change; among them those that
+/// nothing prepares, since others are prepared by them.
+fn turn(case: &Case) -> usize {
+    match (case.is_plain, case.before.is_empty()) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, _) => AFTER_PLAIN,
+    }
+}
+
+/// The plain requests among the cases of a run.
+fn plain<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
+    order.iter().filter(|(case, _)| case.is_plain).map(|(case, _)| case.id.as_str())
 }
 
 /// The cases that others rest on.
@@ -223,8 +256,8 @@ fn rested_on<'a>(plan: &Plan<'a>) -> HashSet<&'a str> {
 
 /// What a task of a run came back with.
 enum Landed {
-    /// A case.
-    Case(Option<Arc<Done>>, Role),
+    /// The case at this position.
+    Case(usize, Option<Arc<Done>>),
     /// Plain requests that were asked again.
     Again(Answers),
     /// The row that the release holds.

@@ -25,6 +25,7 @@ mod parts;
 pub mod plan;
 pub mod request;
 pub mod scaffold;
+pub mod substitute;
 pub mod suite;
 pub mod template;
 mod together;
@@ -39,6 +40,7 @@ pub use expectation::{Expectation, Refusal};
 pub use location::Location;
 pub use plan::{Plan, PlanError, Shard};
 pub use request::{BodySpec, RequestSpec};
+pub use substitute::Substitute;
 pub use suite::Suite;
 pub use xs2aspec_spec::{
     AnswerRules, At, CapabilitySpec, CertificateChoices, Clause, Document, FormChoice, MaskSpec, Problem,

@@ -28,6 +28,7 @@ fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdi
         places: vec![],
         culprit: None,
         same_as: None,
+        judged_with: vec![],
         unconfirmed: false,
         exchange: None,
         micros: 1,

@@ -52,6 +52,9 @@ fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
     if let Some(plain) = &verdict.same_as {
         line(block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
     }
+    for with in &verdict.judged_with {
+        line(block, "   = ", &format!("with    {}", short(with)));
+    }
     if let Some(control) = &verdict.control {
         let word = if control.accepted { "accepted" } else { "not accepted" };
         line(block, "   = ", &format!("control {word}: {}", spaced(&control.case)));

@@ -217,6 +217,9 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     if let Some(culprit) = &verdict.culprit {
         rest["culprit"] = cut(&culprit.says(), LINE).into();
     }
+    if !verdict.judged_with.is_empty() {
+        rest["judgedWith"] = verdict.judged_with.iter().map(|with| cut(with, LINE)).collect();
+    }
     if !verdict.findings.is_empty() {
         let findings = verdict.findings.iter().map(|finding| {
             json!({"clause": cut(&finding.clause, LINE), "level": finding.level.word(), "says": cut(&finding.mismatch(), LINE)})

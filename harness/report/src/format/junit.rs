@@ -270,6 +270,9 @@ fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     for found in summary.findings().of_case(verdict) {
         let _ = writeln!(lines, "[[PROPERTY|finding={}]]", found.id);
     }
+    for with in &verdict.judged_with {
+        let _ = writeln!(lines, "[[PROPERTY|judged-with={}]]", unmarked(&short(with)));
+    }
     if verdict.verdict == Verdict::Warn {
         lines.push_str(&unmarked(&block::failure_block(summary, report)));
     }

@@ -219,6 +219,9 @@ fn facts(summary: &RunSummary) -> String {
         let _ = writeln!(facts, "- built-in bank with the variation {}", variations.join(", "));
     }
     let _ = writeln!(facts, "- {}\n- {}", terminal::amounts(summary), demanded::numbers(summary));
+    for line in terminal::judged_with(summary) {
+        let _ = writeln!(facts, "- {}", code(&line));
+    }
     for line in demanded::to_add(summary) {
         let _ = writeln!(facts, "  - to ask more, add {}", code(&line));
     }

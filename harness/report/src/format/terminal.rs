@@ -159,6 +159,9 @@ pub fn closing(summary: &RunSummary) -> String {
             "{observations} of what the document leaves free: `summary.md` beside the record lists them"
         );
     }
+    for line in judged_with(summary) {
+        let _ = writeln!(shown, "{line}");
+    }
     let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {
         shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
@@ -187,6 +190,15 @@ fn named(label: &str, clauses: Vec<&str>) -> String {
         names.push(text::count(left, "more clause"));
     }
     if names.is_empty() { String::new() } else { format!("{label}: {}\n", names.join(", ")) }
+}
+
+/// How many cases were asked in another form than they say, by what was another.
+pub(crate) fn judged_with(summary: &RunSummary) -> Vec<String> {
+    let line = |(with, cases): (&str, usize)| {
+        let cases = text::count(cases, "case");
+        format!("judged with {}: {cases}, since the target refuses a plain request without this", short(with))
+    };
+    summary.judged_with().map(line).collect()
 }
 
 /// What to say where no valid request was accepted.

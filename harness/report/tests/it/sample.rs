@@ -104,6 +104,7 @@ impl Sample {
             places: vec![],
             culprit: None,
             same_as: None,
+            judged_with: vec![],
             unconfirmed: false,
             exchange: sent.then_some(number),
             micros: 12_345,

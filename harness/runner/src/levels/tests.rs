@@ -110,6 +110,7 @@ fn a_case_is_as_bad_as_the_worst_thing_it_shows_and_a_note_breaks_nothing() {
             places: vec![],
             culprit: None,
             same_as: None,
+            judged_with: vec![],
             unconfirmed: false,
             exchange: None,
             micros: 0,

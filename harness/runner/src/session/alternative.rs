@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use xs2aspec_record::{Culprit, RefusedForm};
 use xs2aspec_suite::Case;
 
-use super::{Session, Stop, Trail, again::as_steps};
+use super::{Session, Stop, Trail, again::as_steps, in_place::is_signed};
 use crate::judge::Outcome;
+
+/// So many other forms of a request are asked of a target that was not seen to accept anything. The others are
+/// asked only where it accepts the plain request of another operation.
+const FEW: usize = 24;
 
 impl Session {
     /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None if
@@ -20,7 +24,22 @@ impl Session {
         if !self.asks_otherwise || !self.transport.is_shown() {
             return None;
         }
-        for (number, other) in self.suite.alternatives(&plain.request.operation).into_iter().enumerate() {
+        if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {
+            for (number, other) in self.other_signers().into_iter().enumerate() {
+                let mark = format!("otherwise/signed-{}", number + 1);
+                let own = Trail { signer: Some(other.signer), is_again: true, ..Trail::default() };
+                let asked = self.asked_otherwise(plain, &mark, plain, (own, trail)).await;
+                if matches!(asked, Ok(Outcome::Accepted)) {
+                    return Some(Culprit::Chosen { add: other.add });
+                }
+            }
+        }
+        let others = self.suite.alternatives(&plain.request.operation);
+        let mut known = None;
+        for (number, other) in others.into_iter().enumerate() {
+            if number == FEW {
+                known = Some(self.accepted_operation(plain, trail).await?);
+            }
             let mark = format!("otherwise/{}", number + 1);
             if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
                 let form =
@@ -30,15 +49,24 @@ impl Session {
         }
         // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;
         // or there is no such operation.
-        let known: Vec<String> = plain.before.iter().flat_map(|step| step.request.placeholders()).collect();
-        let is_new = |name: &String| name.starts_with("target.") && !known.contains(name);
+        let before: Vec<String> = plain.before.iter().flat_map(|step| step.request.placeholders()).collect();
+        let is_new = |name: &String| name.starts_with("target.") && !before.contains(name);
         if matches!(status, 404 | 405 | 501) || plain.request.placeholders().iter().any(is_new) {
             return None;
         }
+        let operation = match known {
+            Some(operation) => operation,
+            None => self.accepted_operation(plain, trail).await?,
+        };
+        Some(Culprit::OtherOperation { operation })
+    }
+
+    /// Another operation whose plain request is accepted, asked beside this one.
+    async fn accepted_operation(&self, plain: &Case, trail: &mut Trail) -> Option<String> {
         for other in self.suite.cases().iter().filter(|case| case.is_plain && case.id != plain.id) {
             let operation = other.request.operation.clone();
             if self.is_accepted_otherwise(plain, &format!("otherwise/{operation}"), other, trail).await {
-                return Some(Culprit::OtherOperation { operation });
+                return Some(operation);
             }
         }
         None
@@ -46,7 +74,8 @@ impl Session {
 
     /// Whether one of them is accepted. What cannot be made for this target, or was not recorded, shows nothing.
     async fn is_accepted_otherwise(&self, plain: &Case, mark: &str, other: &Case, trail: &mut Trail) -> bool {
-        matches!(self.asked_otherwise(plain, mark, other, trail).await, Ok(Outcome::Accepted))
+        let own = Trail { is_again: true, ..Trail::default() };
+        matches!(self.asked_otherwise(plain, mark, other, (own, trail)).await, Ok(Outcome::Accepted))
     }
 
     /// What became of one of them, as a step of the plain one.
@@ -55,7 +84,7 @@ impl Session {
         plain: &Case,
         mark: &str,
         other: &Case,
-        trail: &mut Trail,
+        (mut own, trail): (Trail, &mut Trail),
     ) -> Result<Outcome, Stop> {
         if self.transport.replay().is_some() {
             let step = format!("{mark}/request");
@@ -64,11 +93,10 @@ impl Session {
         }
         self.offered(other).await?;
         let case = Case { id: format!("{}/{mark}", plain.id), ..other.clone() };
-        let mut own = Trail { is_again: true, ..Trail::default() };
         let asked = self.asked(&case, &mut own).await;
         as_steps(&plain.id, &mut own.exchanges);
         // That no more may be asked takes nothing from what the plain request got.
-        trail.append(Trail { is_held_back: false, ..own });
+        trail.append(Trail { is_held_back: false, signer: None, ..own });
         Ok(asked?.0)
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     exchange::Answer,
     fill::{FillError, RequestBuilder, WireRequest},
     judge::{self, Examined},
+    request_signer::RequestSigner,
     transport::Asked,
 };
 
@@ -98,8 +99,10 @@ impl Session {
         step: &str,
         request: &RequestSpec,
         kept: &BTreeMap<String, Value>,
+        signer: &RequestSigner,
     ) -> Result<WireRequest, Stop> {
-        let fill = || self.builder(&case.id, step, kept).fill(request);
+        let builder = RequestBuilder { request_signer: signer, ..self.builder(&case.id, step, kept) };
+        let fill = || builder.fill(request);
         // Host is that of the target, and each of those that share their requests has another; the path may be
         // another as well, and is signed where the list says so.
         let mut listed = request.signing.headers.iter().flatten();
@@ -125,8 +128,10 @@ impl Session {
         kept: &BTreeMap<String, Value>,
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
+        let request = self.sent_for(request, trail);
+        let signer = self.signer_for(&request, trail);
         // Made anew each time: its date may be another by now.
-        let make = || self.filled(case, step, request, kept);
+        let make = || self.filled(case, step, &request, kept, &signer);
         // A quota of the day is not there again in a moment.
         let is_final = |answer: &Answer| judge::is_quota(answer, self.suite.answers());
         let asked = Asked {

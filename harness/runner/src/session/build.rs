@@ -3,7 +3,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::Instant,
 };
 
@@ -91,11 +94,13 @@ impl Session {
             transport: Transport::Live(Box::new(live)),
             running: None,
             asks_otherwise: true,
+            is_hopeless: AtomicBool::new(false),
             started: BTreeMap::new(),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
             accepted: Mutex::default(),
+            in_place: Mutex::default(),
             suite,
             profile,
             seed,
@@ -142,6 +147,9 @@ impl Session {
     /// its judged exchange.
     pub fn keep(&self, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         let case = self.suite.case(&verdict.case);
+        if let Some(plain) = case.filter(|case| case.is_plain) {
+            self.go_on_with(plain, verdict.culprit.as_deref());
+        }
         let answered = case.zip(judged).and_then(|(case, judged)| self.outcome(case, judged));
         let done = Done {
             verdict: verdict.clone(),

@@ -8,7 +8,7 @@ use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use super::{Session, Stop, Trail};
 use crate::{
-    exchange::Answer,
+    exchange::{Answer, ExchangeError},
     judge::{Examined, Outcome},
 };
 
@@ -92,5 +92,38 @@ impl Session {
         last.1.outcome = Outcome::ServerError;
         last.1.words.push_str(" three times, while the plain request is accepted");
         Ok(last)
+    }
+
+    /// What a target does that gives no whole answer to a request and accepts its control: the request is asked
+    /// twice more, and its plain request before each time. A target that answers that one each time, and never
+    /// this one, breaks the connection because of it. None where that is not sure.
+    pub(super) async fn unanswered(
+        &self,
+        case: &Case,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Option<String> {
+        let is_broken = matches!(trail.failure, Some(ExchangeError::Broken(_)));
+        // What a record has of it was asked because the connection broke.
+        if self.transport.live().is_some() && !(is_broken && self.asks_again()) {
+            return None;
+        }
+        let plain = self.plain(&case.id);
+        let mut failure = None;
+        for step in ["request/unanswered-2", "request/unanswered-3"] {
+            if !self.transport.can_ask(&case.id, step) {
+                return None;
+            }
+            if self.asks_again()
+                && self.ask_again(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
+            {
+                return None;
+            }
+            let asked = self.exchange(case, step, &case.request, kept, trail).await;
+            let last = trail.exchanges.last().filter(|last| last.step == step && asked.is_err())?;
+            failure = Some(last.failure.clone()?);
+        }
+        failure
+            .map(|failure| format!("no answer three times, while the plain request is accepted: {failure}"))
     }
 }

@@ -1,13 +1,17 @@
 //! What a case leans on: its control, at the end of all controls the plain request of the operation, and
 //! cases that are that request once more.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use xs2aspec_record::{CaseVerdict, ControlSeen, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use super::{Done, Session, Stop};
 use crate::judge::Outcome;
+
+/// Why nothing was asked of a hopeless target.
+const GIVEN_UP: &str =
+    "the target accepted no plain request of this run, so that nothing was asked that leans on one";
 
 impl Done {
     /// Whether the judged request was accepted.
@@ -34,7 +38,8 @@ impl Session {
     ) -> Result<Option<String>, Stop> {
         let Some(id) = &case.control else { return Ok(None) };
         let control = self.known(id).await?;
-        let accepted = control.is_accepted();
+        let stands_in = self.suite.case(id).is_some_and(|plain| self.stands_in(plain));
+        let accepted = (control.is_accepted() || stands_in) && !self.is_apart(case);
         verdict.control = Some(ControlSeen { case: id.clone(), accepted });
         if accepted {
             return Ok(None);
@@ -49,7 +54,7 @@ impl Session {
         let is_refused = control.answered.as_ref().is_some_and(|(outcome, _)| outcome.is_refusal());
         let reason = root.clone().unwrap_or_else(|| format!("its control {id} was not accepted: {words}"));
         match case.if_control_refused {
-            _ if case.expect.is_accepted() && is_refused => Ok(Some(reason)),
+            _ if case.expect.is_accepted() && is_refused && !self.is_given_up(case) => Ok(Some(reason)),
             IfControlRefused::Observed if root.is_none() => {
                 verdict
                     .observations
@@ -59,6 +64,28 @@ impl Session {
             }
             _ => Err(Stop::inconclusive(reason)),
         }
+    }
+
+    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither one of
+    /// them nor another lawful one in its place. What leans on them is not asked then.
+    pub(crate) fn weigh_plain<'a>(&self, plain: impl Iterator<Item = &'a str>) {
+        let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
+        let asked: Vec<Arc<Done>> = plain.filter_map(|id| self.done(id)).filter(asked).collect();
+        let is_understood = |done: &Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
+        let is_hopeless = self.transport.is_shown() && !asked.is_empty() && !asked.iter().any(is_understood);
+        self.is_hopeless.store(is_hopeless, Ordering::SeqCst);
+    }
+
+    /// Whether a case is not asked since the target is hopeless. Of a recorded run, whether it was not.
+    fn is_given_up(&self, case: &Case) -> bool {
+        self.transport
+            .replay()
+            .map_or_else(|| self.is_hopeless.load(Ordering::SeqCst), |replay| replay.was_given_up(&case.id))
+    }
+
+    /// Whether another lawful request is accepted and sent in place of this plain one.
+    fn stands_in(&self, plain: &Case) -> bool {
+        plain.is_plain && self.goes_on(&plain.request.operation)
     }
 
     /// The finding that an accepted request has another status than the plain one of its operation.
@@ -97,7 +124,7 @@ impl Session {
             let own = done.verdict.findings.iter().filter(|finding| finding.clause == case.clause);
             verdict.findings = own.cloned().collect();
         } else if let Some(twin) = case.control.as_deref().filter(|id| *id != plain && outcome.is_refusal())
-            && self.known(twin).await?.is_accepted()
+            && self.is_accepted_as_it_is(twin).await?
         {
             verdict.control = Some(ControlSeen { case: twin.to_owned(), accepted: true });
             verdict.findings = vec![Finding {
@@ -114,6 +141,12 @@ impl Session {
         Ok((outcome, words))
     }
 
+    /// Whether a case is accepted without anything that it does not say.
+    async fn is_accepted_as_it_is(&self, id: &str) -> Result<bool, Stop> {
+        let done = self.known(id).await?;
+        Ok(done.is_accepted() && done.verdict.judged_with.is_empty())
+    }
+
     /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was
     /// not accepted.
     async fn root(&self, case: &Case) -> Result<Option<String>, Stop> {
@@ -122,18 +155,23 @@ impl Session {
             last = control;
         }
         let plain = self.known(&last.id).await?;
-        Ok((!plain.is_accepted()).then(|| self.reason(&last.id, &plain)))
+        let is_known = plain.is_accepted() || self.stands_in(last) && !self.is_apart(case);
+        Ok((!is_known).then(|| self.reason(&last.id, &plain)))
     }
 
     /// Why nothing can be told of what leans on a plain request: the same words for all.
     fn reason(&self, plain: &str, done: &Done) -> String {
-        match &done.verdict.reason {
+        let reason = match &done.verdict.reason {
             Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
             _ if let Some(culprit) = &done.verdict.culprit => {
                 format!("the plain request {plain} was not accepted: it {}; {}", done.words(), culprit.says())
             }
             _ => self.not_accepted(plain, &format!("it {}", done.words())),
+        };
+        if self.is_hopeless.load(Ordering::SeqCst) {
+            return format!("{reason}; {GIVEN_UP}");
         }
+        reason
     }
 
     /// Says that a plain request was not accepted, and what a profile would change.

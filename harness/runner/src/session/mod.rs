@@ -7,6 +7,7 @@ mod ask;
 mod build;
 mod confirm;
 mod control;
+mod in_place;
 mod narrow;
 mod offer;
 mod outcome;
@@ -17,7 +18,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -25,12 +26,14 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseVerdict, Exchange, Finding, Place, Request, Role, TargetProfile, Verdict};
+use xs2aspec_record::{
+    CaseVerdict, Culprit, Exchange, Finding, Level, Place, Request, Role, TargetProfile, Verdict,
+};
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
-use self::outcome::Prepared;
 pub(crate) use self::outcome::{Again, Narrowed};
+use self::outcome::{InPlace, Prepared};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -106,6 +109,8 @@ pub struct Session {
     running: Option<Instant>,
     /// Whether other lawful requests are asked in place of a plain one that is refused.
     asks_otherwise: bool,
+    /// Whether no plain request was accepted, nor another lawful one in its place.
+    is_hopeless: AtomicBool,
     transport: Transport,
     masker: Masker,
     levels: Levels,
@@ -117,6 +122,8 @@ pub struct Session {
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
     /// At how many exchanges each valid request that was asked again was accepted last.
     accepted: Mutex<HashMap<String, u64>>,
+    /// What is sent in place of the requests of operations whose plain one is refused.
+    in_place: Mutex<BTreeMap<String, Arc<InPlace>>>,
 }
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -232,7 +239,8 @@ impl Session {
         }
         let is_held_back = trail.is_held_back
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
-        let Trail { exchanges, learned, failure, status, passing, .. } = trail;
+        let Trail { exchanges, learned, failure, status, passing, judged_with, .. } = trail;
+        verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
         if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
@@ -242,6 +250,9 @@ impl Session {
         }
         verdict.observations.sort();
         verdict.observations.dedup();
+        if case.is_plain {
+            self.go_on_with(case, verdict.culprit.as_deref());
+        }
         verdict.micros = micros(start.elapsed());
         Done { verdict, exchanges: Mutex::new(exchanges), answered, status, failure, is_held_back }
     }
@@ -280,11 +291,17 @@ impl Session {
         }
         let expect = self.expectation(case, &kept)?;
         let is_confirmed = expect.is_accepted() && refused_control.is_none();
-        let (answer, mut examined) = if is_confirmed {
-            self.exchange_confirmed(case, "request", &case.request, &kept, trail).await?
+        let asked = if is_confirmed {
+            self.exchange_confirmed(case, "request", &case.request, &kept, trail).await
         } else {
-            let settled = self.settled(case, &expect, &kept, trail).await?;
-            self.exchange_unavailable(case, &kept, trail, settled).await?
+            match self.settled(case, &expect, &kept, trail).await {
+                Ok(settled) => self.exchange_unavailable(case, &kept, trail, settled).await,
+                Err(stop) => Err(stop),
+            }
+        };
+        let (answer, mut examined) = match asked {
+            Ok(asked) => asked,
+            Err(stop) => return self.no_answer(case, (&expect, &kept), verdict, (stop, trail)).await,
         };
         trail.status = Some(answer.status);
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
@@ -300,7 +317,13 @@ impl Session {
         if case.is_plain && examined.outcome.is_refusal() {
             verdict.culprit = self.accepted_otherwise(case, answer.status, trail).await.map(Box::new);
         }
-        let is_understood = self.profile.own_key || verdict.culprit.is_some();
+        let culprit = verdict.culprit.as_deref();
+        if case.is_plain && self.is_left_open(culprit) {
+            let said = culprit.map(Culprit::says).unwrap_or_default();
+            let reason = format!("the plain request {} was not accepted: it got {}; {said}", case.id, seen.1);
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+        }
+        let is_understood = self.profile.own_key || culprit.is_some();
         if case.is_plain && !is_understood && examined.outcome.is_refusal() {
             let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
@@ -347,6 +370,40 @@ impl Session {
         verdict.reason =
             judged.reason.map(|why| if case.is_plain { self.not_accepted(&case.id, &why) } else { why });
         Ok(seen)
+    }
+
+    /// Judges a request that got no whole answer: where the target breaks the connection each time, and accepts the
+    /// control, that breaks the clause of the case.
+    async fn no_answer(
+        &self,
+        case: &Case,
+        (expect, kept): (&Expectation, &BTreeMap<String, Value>),
+        verdict: &mut CaseVerdict,
+        (stop, trail): (Stop, &mut Trail),
+    ) -> Result<(Outcome, String), Stop> {
+        let expected = match expect {
+            Expectation::Accepted | Expectation::Shows(_) => "acceptance (2xx)",
+            // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
+            Expectation::Refused(_) if !case.request.exact => "a refusal (4xx)",
+            _ => return Err(stop),
+        };
+        let is_accepted = verdict.control.as_ref().is_some_and(|control| control.accepted);
+        let asked = trail.exchanges.last().filter(|last| last.step == "request").map(|last| last.number);
+        if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() {
+            return Err(stop);
+        }
+        let Some(words) = self.unanswered(case, kept, trail).await else { return Err(stop) };
+        verdict.exchange = asked;
+        verdict.verdict = Verdict::Fail;
+        verdict.checks += 1;
+        verdict.findings = vec![Finding {
+            clause: case.clause.clone(),
+            expected: expected.to_owned(),
+            actual: words.clone(),
+            at: "status".to_owned(),
+            level: Level::Deny,
+        }];
+        Ok((Outcome::ServerError, words))
     }
 
     /// Sends the judged request; again, for some seconds, while the answer may still become what the case
@@ -396,6 +453,7 @@ fn blank(case: &Case) -> CaseVerdict {
         places: Vec::new(),
         culprit: None,
         same_as: case.same_as.clone(),
+        judged_with: Vec::new(),
         unconfirmed: false,
         exchange: None,
         micros: 0,

@@ -1,11 +1,12 @@
 //! What comes of asking beside a verdict.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 use xs2aspec_record::{Culprit, Exchange, Finding, Verdict};
+use xs2aspec_suite::Substitute;
 
-use crate::transport::Stop;
+use crate::{request_signer::RequestSigner, transport::Stop};
 
 /// What the requests that prepare a case leave.
 #[derive(Default)]
@@ -36,6 +37,17 @@ pub(crate) struct Narrowed {
     pub(crate) culprit: Option<Culprit>,
     /// What was sent and came back, as steps of the row.
     pub(crate) exchanges: Vec<Exchange>,
+}
+
+/// What is sent in place of the requests of an operation whose plain one is refused.
+#[derive(Debug)]
+pub(super) struct InPlace {
+    /// What is another, in words.
+    pub(super) changes: Vec<String>,
+    /// What the requests have.
+    pub(super) substitute: Option<Substitute>,
+    /// Who signs them.
+    pub(super) signer: Option<Arc<RequestSigner>>,
 }
 
 /// Why there is no request that somebody else could send.

@@ -63,6 +63,14 @@ impl Replay {
         }
     }
 
+    /// Whether nothing was asked for a case, and nothing said of it.
+    pub(crate) fn was_given_up(&self, case: &str) -> bool {
+        let is_open = |verdict: &CaseVerdict| verdict.verdict == Verdict::Inconclusive;
+        let is_given_up =
+            |events: &CaseEvents| events.exchanges.is_empty() && events.verdict.as_ref().is_some_and(is_open);
+        self.of_case(case, |events| Some(is_given_up(events))).unwrap_or(false)
+    }
+
     /// Whether a step was recorded.
     pub(crate) fn has(&self, case: &str, step: &str) -> bool {
         self.exchange(case, step).is_some()

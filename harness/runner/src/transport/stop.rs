@@ -1,9 +1,11 @@
 //! What is left on the way of a case, and where the way ends early.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use xs2aspec_record::{Absence, Exchange, Verdict};
 
 use super::gate::Held;
-use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs};
+use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs, request_signer::RequestSigner};
 
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
@@ -16,6 +18,10 @@ pub(crate) struct Trail {
     pub(crate) status: Option<u16>,
     /// Refusals that did not come again.
     pub(crate) passing: Vec<String>,
+    /// What was another in its requests, since the target refuses a plain one.
+    pub(crate) judged_with: BTreeSet<String>,
+    /// Who signs its requests, where that is another than the one of the session.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
     /// Why the last request had no answer.
     pub(crate) failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.
@@ -27,7 +33,8 @@ pub(crate) struct Trail {
 impl Trail {
     /// Adds what is left of a request that was sent beside others.
     pub(crate) fn append(&mut self, other: Self) {
-        let Self { exchanges, learned, failure, is_held_back, passing, .. } = other;
+        let Self { exchanges, learned, failure, is_held_back, passing, judged_with, .. } = other;
+        self.judged_with.extend(judged_with);
         self.passing.extend(passing);
         self.exchanges.extend(exchanges);
         self.learned.extend(learned);

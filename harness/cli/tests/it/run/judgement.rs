@@ -15,7 +15,7 @@ use xs2aspec_record::{CaseVerdict, Event, Verdict};
 use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::{REFERENCE, command, network::silent_port};
+use crate::support::{self, REFERENCE, command, network::silent_port, recorded};
 
 fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
     command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
@@ -127,11 +127,26 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             );
             assert_eq!(failing.is_empty(), expected == 3, "{what}");
             assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass), "{what}");
+            // What leans on plain requests is not asked, and their other lawful forms are few.
+            let asked = recorded(&out, &said).1.len();
+            assert!(asked < 200, "{asked} requests: {what}");
+            let given_up = |verdict: &&CaseVerdict| {
+                verdict
+                    .reason
+                    .as_deref()
+                    .is_some_and(|why| why.contains("accepted no plain request of this run"))
+            };
+            assert!(verdicts.iter().filter(given_up).count() > 100, "{what}");
+            let (exit, said_again) = support::xs2aspec(&["rejudge", out.to_str().unwrap()]);
+            assert_eq!(exit, Some(0), "{what}: {said_again}");
+            assert!(said_again.contains(" 0 would be others, 0 cannot be told"), "{what}: {said_again}");
             // What rests on a plain request has the reason in common.
             let reasons: BTreeSet<&str> = verdicts
                 .iter()
                 .filter(|verdict| verdict.verdict == Verdict::Inconclusive)
                 .filter_map(|verdict| verdict.reason.as_deref())
+                // What leans on a plain request says too that nothing was asked.
+                .filter_map(|reason| reason.split("; the target accepted no plain request").next())
                 // A case of its own that sends something before says that this failed.
                 .filter(|reason| !reason.starts_with("set-up step "))
                 .collect();

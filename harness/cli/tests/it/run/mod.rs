@@ -3,6 +3,7 @@
 mod culprits;
 mod evidence;
 mod judgement;
+mod other_forms;
 mod reference;
 mod rejudge;
 mod repeatable;

@@ -216,6 +216,14 @@ impl Shown {
                 .map(|change| format!("<code>{}</code>", shown(&exchange::filled(change, judged))));
             _ = write!(html, "<div>Different from the accepted request:{}</div>", list(filled));
         }
+        if !verdict.judged_with.is_empty() {
+            let with = verdict.judged_with.iter().map(|with| format!("<code>{}</code>", shown(with)));
+            _ = write!(
+                html,
+                "<div>Judged with this, since the plain request is refused:{}</div>",
+                list(with)
+            );
+        }
         let culprit = verdict.culprit.as_ref().map(|culprit| culprit.says());
         for said in culprit.iter().chain(&verdict.reason) {
             _ = write!(html, "<p>{}</p>", shown(said));

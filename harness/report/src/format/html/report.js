@@ -49,6 +49,7 @@
     return make("div", { class: "inside" },
       one.clause && make("p", {}, "clause ", clause(one.clause.id), more.expected && ", expected: " + more.expected),
       more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", list(more.changes, code), more.culprit),
+      more.judgedWith && make("div", {}, "Judged with this, since the plain request is refused:", list(more.judgedWith, code)),
       list(more.findings, (finding) => [make("span", { class: finding.level === "warn" ? "warned" : "denied" }, finding.level + ": " + finding.says + " "), clause(finding.clause)]),
       more.reason && make("p", { class: "not-asked" }, more.reason),
       list(more.observations, (seen) => make("span", { class: "observed" }, seen)),

@@ -64,6 +64,19 @@ fn the_closing_summary_of_a_killed_run_says_so() {
 }
 
 #[test]
+fn what_was_asked_in_another_form_says_so() {
+    let mut sample = Sample::new(2);
+    for (case, word) in [("periodic.months/one", Verdict::Fail), ("periodic.months/two", Verdict::Pass)] {
+        sample.verdict(case, word).judged_with = vec!["header/A = 1".into()];
+    }
+    let events = sample.finished();
+    assert!(attention(&events).contains("\n   = with    header/A = 1\n"));
+    let closing = closing(Run::of(&events).unwrap().summary());
+    let line = "\njudged with header/A = 1: 2 cases, since the target refuses a plain request without this\n";
+    assert!(closing.contains(line), "{closing}");
+}
+
+#[test]
 fn hundreds_of_cases_stay_readable() {
     let mut sample = Sample::new(1500);
     for number in 0..500 {

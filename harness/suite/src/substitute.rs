@@ -1,0 +1,179 @@
+//! What makes another lawful request differ from the plain one, put into further requests of the operation: a
+//! target that refuses the plain request and accepts the other one can be asked everything else with it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    case::Case,
+    definition::Change,
+    difference::differences,
+    location::Location,
+    request::{BodySpec, RequestSpec},
+};
+
+/// Another lawful request in place of a plain one.
+#[derive(Debug, Clone)]
+pub struct Substitute {
+    plain: Arc<RequestSpec>,
+    other: Arc<RequestSpec>,
+    /// Where they differ.
+    places: Vec<Location>,
+}
+
+impl Substitute {
+    /// One for the plain request of an operation. None where the other request is prepared in another way, or
+    /// differs in what cannot be put into a further request, such as the order of its members.
+    pub fn new(plain: &Case, other: &Case) -> Option<Self> {
+        let mut places = Vec::new();
+        for place in differences(other, plain) {
+            match place.parse() {
+                Ok(Location::Path) => return None,
+                Ok(Location::Body(pointer)) if pointer.is_empty() => return None,
+                Ok(place) => places.push(place),
+                Err(_) if place == SIGNING => {}
+                Err(_) => return None,
+            }
+        }
+        let (plain, other) = (Arc::clone(&plain.request), Arc::clone(&other.request));
+        let differs = !places.is_empty() || plain.signing != other.signing;
+        let is_alike = plain.exact == other.exact;
+        (differs && is_alike).then_some(Self { plain, other, places })
+    }
+
+    /// A request of the operation as it is sent in place of this one. A place at which it has something of its own
+    /// stays as it is where the plain request has nothing. None where the plain request has something else there:
+    /// what the target says of it then may be what it says of the plain request.
+    pub fn apply(&self, request: &RequestSpec) -> Option<RequestSpec> {
+        let mut made = request.clone();
+        for place in &self.places {
+            let (own, plain) = (value(request, place), value(&self.plain, place));
+            let other = value(&self.other, place);
+            if own == other || own != plain && plain.is_none() {
+                continue;
+            }
+            if own != plain {
+                return None;
+            }
+            let at = Some(self.written(place).to_string());
+            let change = match other {
+                Some(to) => Change { set: at, to: Some(to.clone()), ..Change::default() },
+                None => Change { remove: at, ..Change::default() },
+            };
+            made.apply(&change).ok()?;
+        }
+        if self.plain.signing != self.other.signing {
+            if request.signing != self.plain.signing && request.signing != self.other.signing {
+                return None;
+            }
+            made.signing = self.other.signing.clone();
+        }
+        Some(made)
+    }
+
+    /// A place with the name of its header field as the other request writes it.
+    fn written(&self, place: &Location) -> Location {
+        let Location::Header(name) = place else { return place.clone() };
+        let field = self.other.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        field.map_or_else(|| place.clone(), |(known, _)| Location::Header(known.clone()))
+    }
+}
+
+/// How differences name the way of signing.
+const SIGNING: &str = "signing";
+
+/// What a request has at a place.
+fn value<'a>(request: &'a RequestSpec, place: &Location) -> Option<&'a Value> {
+    match place {
+        Location::Header(name) => request.header(name),
+        Location::Query(name) => {
+            request.query.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        }
+        Location::Body(pointer) => match &request.body {
+            BodySpec::Json(body, _) => body.pointer(pointer),
+            BodySpec::None | BodySpec::Raw(_) => None,
+        },
+        Location::Path => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::definition::Signing;
+
+    fn case(change: impl FnOnce(&mut RequestSpec)) -> Case {
+        let mut request = RequestSpec {
+            operation: "a".to_owned(),
+            method: "POST".to_owned(),
+            path: "/a".to_owned(),
+            query: vec![],
+            headers: Arc::new(vec![("A".to_owned(), json!("1"))]),
+            body: BodySpec::Json(Arc::new(json!({"one": 1, "two": {"x": 1}})), vec![]),
+            signing: Signing::default(),
+            exact: false,
+        };
+        change(&mut request);
+        Case::unwritten("a/b".to_owned(), "a".to_owned(), "a", request)
+    }
+
+    fn set(request: &mut RequestSpec, at: &str, to: Value) {
+        request.apply(&Change { set: Some(at.to_owned()), to: Some(to), ..Change::default() }).unwrap();
+    }
+
+    fn remove(request: &mut RequestSpec, at: &str) {
+        request.apply(&Change { remove: Some(at.to_owned()), ..Change::default() }).unwrap();
+    }
+
+    fn bare(request: &mut RequestSpec) {
+        request.signing.algorithm = Some("b".to_owned());
+    }
+
+    #[test]
+    fn what_is_added_goes_into_each_request_that_has_nothing_of_its_own_there() {
+        let plain = case(|_| {});
+        let substitute =
+            Substitute::new(&plain, &case(|request| set(request, "header/New-One", json!("n")))).unwrap();
+        let made = substitute.apply(&case(|request| set(request, "body/one", json!(2))).request).unwrap();
+        assert_eq!(made.headers.last().unwrap(), &("New-One".to_owned(), json!("n")));
+        assert_eq!(made.members().unwrap()["one"], 2);
+        let own = case(|request| set(request, "header/new-one", json!("wrong")));
+        assert_eq!(substitute.apply(&own.request).unwrap(), *own.request);
+    }
+
+    #[test]
+    fn what_is_replaced_cannot_go_where_a_request_has_something_else() {
+        let plain = case(|_| {});
+        let other = |request: &mut RequestSpec| {
+            remove(request, "body/two");
+            set(request, "body/one", json!(7));
+        };
+        let substitute = Substitute::new(&plain, &case(other)).unwrap();
+        let made = substitute.apply(&case(|request| set(request, "header/B", json!("b"))).request).unwrap();
+        assert_eq!(made.members().unwrap(), json!({"one": 7}).as_object().unwrap());
+        for (at, to) in [("body/one", json!(3)), ("body/two/x", json!(2)), ("body", json!([]))] {
+            assert_eq!(substitute.apply(&case(|request| set(request, at, to)).request), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_way_of_signing_stands_in_for_the_usual_one_alone() {
+        let substitute = Substitute::new(&case(|_| {}), &case(bare)).unwrap();
+        assert_eq!(substitute.apply(&case(|_| {}).request), Some((*case(bare).request).clone()));
+        let corrupted = case(|request| request.signing.corrupted = true);
+        assert_eq!(substitute.apply(&corrupted.request), None);
+    }
+
+    #[test]
+    fn what_no_other_request_can_have_is_no_substitute() {
+        let plain = case(|_| {});
+        assert!(Substitute::new(&plain, &case(|_| {})).is_none());
+        assert!(Substitute::new(&plain, &case(|request| request.path = "/b".to_owned())).is_none());
+        assert!(Substitute::new(&plain, &case(|request| set(request, "body", json!(1)))).is_none());
+        let order = case(|request| Arc::make_mut(&mut request.headers).reverse());
+        assert!(Substitute::new(&plain, &order).is_none());
+    }
+}
