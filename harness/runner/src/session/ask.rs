@@ -1,6 +1,6 @@
 //! How a session asks: requests filled, sent, answered and recorded.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, ptr, sync::Arc};
 
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
@@ -106,8 +106,13 @@ impl Session {
         // Host is that of the target, and each of those that share their requests has another; the path may be
         // another as well, and is signed where the list says so.
         let mut listed = request.signing.headers.iter().flatten();
-        let is_shared =
-            kept.is_empty() && request.header("host").is_none() && !listed.any(|name| name.starts_with('('));
+        // Nor is what this target alone is sent in place of the plain request, or signed by its choice.
+        let is_usual =
+            !self.goes_on(&request.operation) && ptr::eq(signer, Arc::as_ptr(&self.request_signer));
+        let is_shared = is_usual
+            && kept.is_empty()
+            && request.header("host").is_none()
+            && !listed.any(|name| name.starts_with('('));
         let filled = match self.transport.cache().filter(|_| is_shared) {
             Some(cache) => cache.get_or_fill((&case.id, step), &self.profile.base_url, fill),
             None => fill(),
