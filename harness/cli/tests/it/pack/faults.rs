@@ -69,7 +69,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 84] = [
     ("unknown-status", &["cancel.unknown", "track.unknown"]),
     ("cancel-twice", &["cancel.twice"]),
     ("cancel-kept", &["cancel.kept", "cancel.twice"]),
-    ("offices-signed", &["offices.path"]),
+    ("offices-signed", &["offices.path", "offices.not-signed"]),
     ("offices-headers", &["offices.not-signed"]),
     ("offices-country", &["offices.country.listed"]),
     ("format-code", &["refusal.format-code"]),
