@@ -83,9 +83,8 @@ pub struct Row {
 
 /// The clauses that the report of a case names: those of its findings, and of what a refused request was refused for.
 pub(crate) fn named(verdict: &CaseVerdict) -> impl Iterator<Item = &String> {
-    let refused = verdict.culprit.iter().flat_map(|culprit| culprit.forms());
-    let findings = verdict.findings.iter().map(|finding| &finding.clause);
-    findings.chain(refused.filter_map(|form| form.clause.as_ref()))
+    let refused = verdict.culprit.iter().flat_map(|culprit| culprit.clauses());
+    verdict.findings.iter().map(|finding| &finding.clause).chain(refused)
 }
 
 impl Row {

@@ -322,6 +322,15 @@ pub struct Request {
     pub body: Option<Body>,
 }
 
+impl Request {
+    /// How long its header section and its body are, in bytes, near enough.
+    pub fn length(&self) -> usize {
+        let headers: usize =
+            self.headers.iter().map(|Header(name, value)| name.len() + value.len() + 4).sum();
+        headers + self.url.len() + self.body.as_ref().map_or(0, |body| body.shown().len())
+    }
+}
+
 /// An answer as received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Response {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
     thread,
 };
 
@@ -34,6 +35,8 @@ pub struct Suite {
     answers: AnswerRules,
     cases: Vec<Case>,
     by_id: HashMap<String, usize>,
+    /// By operation, as far as they were asked for.
+    alternatives: Mutex<HashMap<String, Arc<[Alternative]>>>,
 }
 
 impl Suite {
@@ -78,7 +81,7 @@ impl Suite {
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, answers, cases, by_id });
+            return Ok(Self { parts, answers, cases, by_id, alternatives: Mutex::default() });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -146,8 +149,11 @@ impl Suite {
     }
 
     /// Other lawful requests of an operation, for a target that refuses the plain one.
-    pub fn alternatives(&self, operation: &str) -> Vec<Alternative> {
-        alternatives(operation, &self.parts)
+    pub fn alternatives(&self, operation: &str) -> Arc<[Alternative]> {
+        let mut known = self.alternatives.lock().unwrap_or_else(PoisonError::into_inner);
+        let made =
+            known.entry(operation.to_owned()).or_insert_with(|| alternatives(operation, &self.parts).into());
+        Arc::clone(made)
     }
 
     /// Every field of the matrix of places and forms.

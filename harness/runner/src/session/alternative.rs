@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use xs2aspec_record::{Culprit, RefusedForm};
-use xs2aspec_suite::Case;
+use xs2aspec_suite::{Case, alternatives::Alternative};
 
 use super::{Session, Stop, Trail, again::as_steps, in_place::is_signed};
 use crate::judge::Outcome;
@@ -21,7 +21,7 @@ impl Session {
         status: u16,
         trail: &mut Trail,
     ) -> Option<Culprit> {
-        if !self.asks_otherwise || !self.transport.is_shown() {
+        if !self.asks_otherwise {
             return None;
         }
         if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {
@@ -36,15 +36,16 @@ impl Session {
         }
         let others = self.suite.alternatives(&plain.request.operation);
         let mut known = None;
-        for (number, other) in others.into_iter().enumerate() {
+        for (number, other) in others.iter().enumerate() {
             if number == FEW {
                 known = Some(self.accepted_operation(plain, trail).await?);
             }
             let mark = format!("otherwise/{}", number + 1);
             if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
-                let form =
-                    RefusedForm { place: other.place, changes: other.case.changes, clause: other.clause };
-                return Some(Culprit::Accepted { form });
+                let Alternative { place, clause, case } = other.clone();
+                return Some(Culprit::Accepted {
+                    form: RefusedForm { place, changes: case.changes, clause },
+                });
             }
         }
         // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;

@@ -128,6 +128,10 @@ pub struct Session {
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and more
+/// (RFC 9110 section 5.4 names no limit).
+const USUAL_LENGTH: usize = 8 * 1024;
+
 impl Session {
     /// The suite.
     pub fn suite(&self) -> &Suite {
@@ -381,14 +385,17 @@ impl Session {
         verdict: &mut CaseVerdict,
         (stop, trail): (Stop, &mut Trail),
     ) -> Result<(Outcome, String), Stop> {
+        let asked = trail.exchanges.last().filter(|last| last.step == "request");
+        let is_usual =
+            !case.request.exact && asked.is_some_and(|asked| asked.request.length() <= USUAL_LENGTH);
         let expected = match expect {
             Expectation::Accepted | Expectation::Shows(_) => "acceptance (2xx)",
             // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
-            Expectation::Refused(_) if !case.request.exact => "a refusal (4xx)",
+            Expectation::Refused(_) if is_usual => "a refusal (4xx)",
             _ => return Err(stop),
         };
         let is_accepted = verdict.control.as_ref().is_some_and(|control| control.accepted);
-        let asked = trail.exchanges.last().filter(|last| last.step == "request").map(|last| last.number);
+        let asked = asked.map(|asked| asked.number);
         if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() {
             return Err(stop);
         }
