@@ -81,12 +81,6 @@ pub struct Row {
     pub masked: BTreeMap<String, String>,
 }
 
-/// The clauses that the report of a case names: those of its findings, and of what a refused request was refused for.
-pub(crate) fn named(verdict: &CaseVerdict) -> impl Iterator<Item = &String> {
-    let refused = verdict.culprit.iter().flat_map(|culprit| culprit.clauses());
-    verdict.findings.iter().map(|finding| &finding.clause).chain(refused)
-}
-
 impl Row {
     /// The row of a bank from the verdicts of its run.
     pub fn new<'a>(
@@ -112,11 +106,12 @@ impl Row {
             row.cases += 1;
             match verdict.verdict {
                 Verdict::Fail => {
-                    let clauses = named(verdict).chain([&verdict.clause]).cloned().collect();
+                    let clauses = verdict.findings.iter().map(|finding| &finding.clause);
+                    let clauses = clauses.chain([&verdict.clause]).cloned().collect();
                     row.fired.insert(verdict.case.clone(), clauses);
                 }
                 Verdict::Warn => {
-                    let clauses = named(verdict).cloned().collect();
+                    let clauses = verdict.findings.iter().map(|finding| finding.clause.clone()).collect();
                     row.warned.insert(verdict.case.clone(), (verdict.clause.clone(), clauses));
                 }
                 Verdict::Inconclusive | Verdict::Error => {

@@ -19,7 +19,7 @@ use xs2aspec_runner::{
 use xs2aspec_suite::{Coverage, Depth, Suite};
 
 use crate::{
-    ProveError, Row, kill_matrix,
+    ProveError, Row,
     masking::Reasons,
     snapshot,
     variant::{BankVariant, NOWHERE},
@@ -232,7 +232,7 @@ impl Shared {
 
 /// Whether a selected case fails, and names this clause.
 fn denies(verdict: &CaseVerdict, clause: &str) -> bool {
-    let mut named = kill_matrix::named(verdict).chain([&verdict.clause]);
+    let mut named = verdict.findings.iter().map(|finding| &finding.clause).chain([&verdict.clause]);
     verdict.role == Role::Selected && verdict.verdict == Verdict::Fail && named.any(|named| named == clause)
 }
 

@@ -1,7 +1,5 @@
 //! What a target minds in a lawful request that it refuses.
 
-use std::slice;
-
 use serde::{Deserialize, Serialize};
 
 /// What is known of why a target refuses a lawful request.
@@ -62,15 +60,6 @@ impl Culprit {
         }
     }
 
-    /// The clauses that leave what is refused to the caller, or want it accepted.
-    pub fn clauses(&self) -> impl Iterator<Item = &String> {
-        let forms = match self {
-            Self::Accepted { form } => slice::from_ref(form),
-            other => other.forms(),
-        };
-        forms.iter().filter_map(|form| form.clause.as_ref())
-    }
-
     /// What was found, in one sentence about the changes that are shown.
     pub fn says(&self) -> String {
         let (forms, shown_by) = match self {
@@ -122,9 +111,6 @@ mod tests {
         };
         let says = "accepted with this, which nobody has to send: header/A = \"b\"; header/C removed";
         assert_eq!(Culprit::Accepted { form }.says(), says);
-        let form =
-            RefusedForm { place: "header/A".to_owned(), changes: vec![], clause: Some("a.b".to_owned()) };
-        assert!(Culprit::Accepted { form }.clauses().eq(["a.b"]));
         let chosen = Culprit::Chosen { add: "[choices] a = \"b\"".to_owned() };
         assert_eq!(chosen.says(), "accepted as this line of a profile declares: [choices] a = \"b\"");
         let unknown = Culprit::Unknown { why: "got 503".to_owned() };

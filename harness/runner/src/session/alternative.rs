@@ -21,7 +21,7 @@ impl Session {
         status: u16,
         trail: &mut Trail,
     ) -> Option<Culprit> {
-        if !self.asks_otherwise {
+        if !self.asks_otherwise || !self.transport.is_shown() {
             return None;
         }
         if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {

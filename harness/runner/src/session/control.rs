@@ -72,7 +72,7 @@ impl Session {
         let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
         let asked: Vec<Arc<Done>> = plain.filter_map(|id| self.done(id)).filter(asked).collect();
         let is_understood = |done: &Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
-        let is_hopeless = !asked.is_empty() && !asked.iter().any(is_understood);
+        let is_hopeless = self.transport.is_shown() && !asked.is_empty() && !asked.iter().any(is_understood);
         self.is_hopeless.store(is_hopeless, Ordering::SeqCst);
     }
 
