@@ -323,9 +323,10 @@ fn workday(from: NaiveDate) -> NaiveDate {
         .unwrap_or(from)
 }
 
-/// The first last day of a month from this day on that is no weekend, and of a month whose end no holiday falls on.
+/// The first last day of a month from this day on that is no weekend, and of a month at whose end no holiday is:
+/// Easter and its Monday may be at that of March, Ascension and Whitsun at that of May.
 fn month_end(from: NaiveDate) -> NaiveDate {
-    const HOLIDAYS: [u32; 4] = [3, 4, 5, 12];
+    const HOLIDAYS: [u32; 3] = [3, 5, 12];
     let is_end = |day: &NaiveDate| day.succ_opt().is_some_and(|next| next.month() != day.month());
     let is_weekend = |day: &NaiveDate| matches!(day.weekday(), Weekday::Sat | Weekday::Sun);
     from.iter_days()

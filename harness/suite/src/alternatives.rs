@@ -28,9 +28,9 @@ pub struct Alternative {
     pub case: Case,
 }
 
-/// Those of an operation: header fields that only other operations have, and the lawful forms, one of every place
-/// and clause before a second one of any. Forms that need not be refused count too: the plain request must be accepted
-/// whatever else is.
+/// Those of an operation: header fields that only other operations have, and the lawful forms: one of every place,
+/// one of every clause of a place, the last of each, and the others. Forms that need not be refused count too: the
+/// plain request must be accepted whatever else is.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made: Vec<Alternative> = fields_of_others(operation, parts);
     let mut of_places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -51,8 +51,7 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
         }
         let of_place = counted(&mut of_places, form.place.as_str());
         let of_clause = counted(&mut of_clauses, (form.place.as_str(), case.clause.clone()));
-        let clause = Some(case.clause.clone()).filter(|_| lacks(operation, &form.place, parts));
-        let other = Alternative { place: form.place.clone(), clause, case };
+        let other = Alternative { place: form.place.clone(), clause: Some(case.clause.clone()), case };
         forms.push(((of_place, of_clause), is_open, other));
     }
     // After the first of a clause its last: of a list of which half is refused the one or the other is accepted.

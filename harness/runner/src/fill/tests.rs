@@ -30,11 +30,12 @@ fn a_month_ends_on_a_day_on_which_banks_work() {
         let found = month_end(day);
         assert_eq!(found.succ_opt().unwrap().day(), 1);
         assert!(!matches!(found.weekday(), Weekday::Sat | Weekday::Sun), "{found}");
-        assert!((found - day).num_days() < 160, "{day} {found}");
+        // As far ahead as a date may be that the rules of the spec do not leave open.
+        assert!((found - day).num_days() < 200, "{day} {found}");
     }
-    // 28 February 2026 is a Saturday, and Easter and Whitsun may be at the ends of the next three months.
+    // 28 February 2026 is a Saturday, and Easter may be at the end of March.
     let day = NaiveDate::from_ymd_opt(2026, 2, 1).unwrap();
-    assert_eq!(month_end(day), NaiveDate::from_ymd_opt(2026, 6, 30).unwrap());
+    assert_eq!(month_end(day), NaiveDate::from_ymd_opt(2026, 4, 30).unwrap());
 }
 
 /// A request of this body, signed so, as it is sent.

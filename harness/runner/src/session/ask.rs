@@ -1,12 +1,13 @@
 //! How a session asks: requests filled, sent, answered and recorded.
 
-use std::{borrow::Cow, collections::BTreeMap, ptr, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use super::{
     Session, Stop, Trail,
+    in_place::sent_for,
     outcome::{NotReady, Prepared},
 };
 use crate::{
@@ -92,23 +93,21 @@ impl Session {
         }
     }
 
-    /// The request as bytes. What depends on earlier answers is filled anew each time.
+    /// The request as bytes. What depends on earlier answers is filled anew each time, and what is not usual: sent
+    /// to this target alone in place of another, or signed by its choice.
     fn filled(
         &self,
         case: &Case,
         step: &str,
         request: &RequestSpec,
         kept: &BTreeMap<String, Value>,
-        signer: &RequestSigner,
+        (signer, is_usual): (&RequestSigner, bool),
     ) -> Result<WireRequest, Stop> {
         let builder = RequestBuilder { request_signer: signer, ..self.builder(&case.id, step, kept) };
         let fill = || builder.fill(request);
         // Host is that of the target, and each of those that share their requests has another; the path may be
         // another as well, and is signed where the list says so.
         let mut listed = request.signing.headers.iter().flatten();
-        // Nor is what this target alone is sent in place of the plain request, or signed by its choice.
-        let is_usual =
-            !self.goes_on(&request.operation) && ptr::eq(signer, Arc::as_ptr(&self.request_signer));
         let is_shared = is_usual
             && kept.is_empty()
             && request.header("host").is_none()
@@ -133,10 +132,12 @@ impl Session {
         kept: &BTreeMap<String, Value>,
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
-        let request = self.sent_for(request, trail);
-        let signer = self.signer_for(&request, trail);
+        let in_place = self.in_place_of(&request.operation);
+        let is_usual = in_place.is_none() && trail.signer.is_none();
+        let request = sent_for(request, in_place.as_deref(), trail);
+        let signer = self.signer_for(&request, in_place.as_deref(), trail);
         // Made anew each time: its date may be another by now.
-        let make = || self.filled(case, step, &request, kept, &signer);
+        let make = || self.filled(case, step, &request, kept, (&signer, is_usual));
         // A quota of the day is not there again in a moment.
         let is_final = |answer: &Answer| judge::is_quota(answer, self.suite.answers());
         let asked = Asked {

@@ -41,36 +41,27 @@ impl Session {
     }
 
     /// What is sent in place of the requests of an operation, if anything is.
-    fn in_place_of(&self, operation: &str) -> Option<Arc<InPlace>> {
+    pub(super) fn in_place_of(&self, operation: &str) -> Option<Arc<InPlace>> {
         self.in_place.lock().unwrap_or_else(PoisonError::into_inner).get(operation).cloned()
     }
 
-    /// The request that is sent in place of this one.
-    pub(super) fn sent_for<'a>(&self, request: &'a RequestSpec, trail: &mut Trail) -> Cow<'a, RequestSpec> {
-        let in_place = self.in_place_of(&request.operation);
-        let made =
-            in_place.and_then(|in_place| Some((in_place.substitute.as_ref()?.apply(request)?, in_place)));
-        match made {
-            Some((made, in_place)) if made != *request => {
-                trail.judged_with.extend(in_place.changes.iter().cloned());
-                Cow::Owned(made)
-            }
-            _ => Cow::Borrowed(request),
-        }
-    }
-
-    /// Who signs a request.
-    pub(super) fn signer_for(&self, request: &RequestSpec, trail: &mut Trail) -> Arc<RequestSigner> {
+    /// Who signs a request, where this is sent in place of the plain one.
+    pub(super) fn signer_for(
+        &self,
+        request: &RequestSpec,
+        in_place: Option<&InPlace>,
+        trail: &mut Trail,
+    ) -> Arc<RequestSigner> {
         if let Some(signer) = &trail.signer {
             return Arc::clone(signer);
         }
-        let in_place = self.in_place_of(&request.operation).filter(|_| is_signed(request));
-        match in_place.as_ref().and_then(|in_place| in_place.signer.as_ref()) {
-            Some(signer) => {
-                trail.judged_with.extend(in_place.iter().flat_map(|in_place| in_place.changes.clone()));
+        let chosen = in_place.and_then(|in_place| Some((in_place, in_place.signer.as_ref()?)));
+        match chosen {
+            Some((in_place, signer)) if is_signed(request) => {
+                trail.judged_with.extend(in_place.changes.iter().cloned());
                 Arc::clone(signer)
             }
-            None => Arc::clone(&self.request_signer),
+            _ => Arc::clone(&self.request_signer),
         }
     }
 
@@ -104,6 +95,22 @@ impl Session {
         let in_place = self.in_place_of(&case.request.operation);
         let substitute = in_place.as_ref().and_then(|in_place| in_place.substitute.as_ref());
         substitute.is_some_and(|substitute| substitute.apply(&case.request).is_none())
+    }
+}
+
+/// The request that is sent in place of this one, where this is sent in place of the plain one.
+pub(super) fn sent_for<'a>(
+    request: &'a RequestSpec,
+    in_place: Option<&InPlace>,
+    trail: &mut Trail,
+) -> Cow<'a, RequestSpec> {
+    let made = in_place.and_then(|in_place| Some((in_place, in_place.substitute.as_ref()?.apply(request)?)));
+    match made {
+        Some((in_place, made)) if made != *request => {
+            trail.judged_with.extend(in_place.changes.iter().cloned());
+            Cow::Owned(made)
+        }
+        _ => Cow::Borrowed(request),
     }
 }
 

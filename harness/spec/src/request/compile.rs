@@ -4,7 +4,7 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use regex::Regex;
@@ -263,14 +263,7 @@ impl Compiler<'_> {
         }
         let mut said = parameters.values().clone();
         said.extend(own.get("kind").map(|kind| ("kind".to_owned(), kind.clone())));
-        made.places.push(Place {
-            at: at.clone(),
-            rules,
-            watches: None,
-            watched: 0,
-            known: Mutex::default(),
-            row: said,
-        });
+        made.places.push(Place::new(at.clone(), rules, said));
         let kind_block = own.get("kind").and_then(Value::as_str).unwrap_or_default();
         let mut written = Vec::new();
         for (name, block) in [(every_block, every), (&block, own), (kind_block, kind)] {

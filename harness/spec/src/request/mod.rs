@@ -119,8 +119,8 @@ impl RequestRules {
             .chain(self.signing.clauses())
     }
 
-    /// What a request must come to. `plain` is the plain request of its operation, `prepared` what is made before
-    /// it, and `is_expected` says whether a clause is only the plain reading, which has others.
+    /// What a request must come to. `plain` is the plain request of its operation, the same each time (what rules
+    /// said of a value is remembered), `prepared` what is made before it, and `is_expected` says whether a clause is only the plain reading, which has others.
     pub fn judge(
         &self,
         request: &View<'_>,

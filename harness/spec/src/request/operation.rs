@@ -79,6 +79,11 @@ impl Operation {
 }
 
 impl Place {
+    /// A place of which nothing is known yet but its rules and its row.
+    pub(super) fn new(at: String, rules: Vec<Rule>, row: Map<String, Value>) -> Self {
+        Self { at, rules, watches: None, watched: 0, known: Mutex::default(), row }
+    }
+
     /// What it comes to in a request in which these parts are others than in the plain one, wherever it is in it,
     /// or in any if all may be. None where nothing changed that its rules depend on.
     pub(super) fn outcomes(&self, scope: &Scope<'_>, changed: Option<&Changed>) -> Option<Arc<Outcomes>> {
