@@ -3,6 +3,8 @@
 mod levels;
 mod own;
 mod parsed;
+mod run;
+mod source;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -13,6 +15,8 @@ use xs2aspec_suite::Depth;
 pub(crate) use self::levels::Levels;
 pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations};
 use self::parsed::{depth, time};
+pub(crate) use self::run::{InDoubt, Run, Server};
+pub(crate) use self::source::Source;
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
 /// `--pack` that of another document.
@@ -85,83 +89,10 @@ pub(crate) enum Command {
     Scaffold(Scaffold),
     /// Makes a test authority, signing keys and certificates, all marked as test material
     Keys(Keys),
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Run {
-    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is
-    /// started
-    #[arg(long, value_name = "URL|FILE.toml")]
-    pub(crate) target: Option<String>,
-    /// Only these cases: an area, a clause, a case id, or a beginning of one; `*` stands for anything; may be
-    /// repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) only: Vec<String>,
-    /// Not these cases; may be repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) skip: Vec<String>,
-    /// Folder for the reports
-    #[arg(long, value_name = "DIR", default_value = "reports/latest")]
-    pub(crate) out: PathBuf,
-    #[command(flatten)]
-    pub(crate) source: Source,
-    /// How much to run: one case of each class, everything but what takes long, or everything
-    #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
-    pub(crate) depth: Depth,
-    /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from
-    /// the variables of the job
-    #[arg(long, value_name = "K/N")]
-    pub(crate) shard: Option<String>,
-    /// Cases in flight at once
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: u16,
-    /// Seed of all fresh identifiers; by default another one in each run
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
-    /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) now: Option<DateTime<Utc>>,
-    /// Stop at the first violation
-    #[arg(long)]
-    pub(crate) fail_fast: bool,
-    /// Go on with the run in this folder, which was killed or lost its target: verdicts are kept, and what is
-    /// asked is what was asked
-    #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
-    pub(crate) resume: Option<PathBuf>,
-    /// What becomes of a case that may have made something before the run was interrupted: sent again with
-    /// other identifiers, or left inconclusive
-    #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
-    pub(crate) in_doubt: InDoubt,
-    /// Begin anew in a folder whose run did not come to its end, and give up what that may have made
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Read a production system: send it nothing that could make anything there
-    #[arg(long)]
-    pub(crate) allow_production: bool,
-    /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
-    #[arg(long, value_name = "FILE")]
-    pub(crate) waivers: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) levels: Levels,
-    /// Say first what differs from this earlier run: its `record.jsonl` or its folder
-    #[arg(long, value_name = "RECORD")]
-    pub(crate) base: Option<PathBuf>,
-    /// Print annotations on the lines of case files as well
-    #[arg(long, value_name = "SERVER")]
-    pub(crate) annotations: Option<Server>,
-    /// Print nothing but failures and the summary
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Let the built-in bank break one clause in one named way; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "target")]
-    pub(crate) fault: Vec<String>,
-    /// Let the built-in bank use a freedom of the document in another way; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
-    pub(crate) variation: Vec<String>,
-    /// Let the built-in bank be a whole lawful one: plain, strict, lenient, other, or drawn-N
-    #[arg(long, value_name = "STYLE", conflicts_with = "target")]
-    pub(crate) style: Option<String>,
+    /// Prints a script with which a shell completes the words of a command line
+    Completions(Completions),
+    /// Writes the manual: a page for each command
+    Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
@@ -222,40 +153,15 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What the record of a run that goes on says itself.
-const RESUMED: [&str; 16] = [
-    "target",
-    "only",
-    "skip",
-    "out",
-    "depth",
-    "shard",
-    "seed",
-    "now",
-    "fault",
-    "variation",
-    "style",
-    "deny",
-    "warn",
-    "allow",
-    "fail_fast",
-    "force",
-];
-
-/// What becomes of a case whose end is not known.
+/// A kind of file that people write, and that an editor can check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum InDoubt {
-    /// It is sent again, with other identifiers
-    Send,
-    /// It is inconclusive
-    Leave,
-}
-
-/// A CI server that reads annotations from what a step prints.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Server {
-    /// GitHub Actions
-    Github,
+pub(crate) enum Kind {
+    /// The profile of a target, TOML
+    Profile,
+    /// A case file, YAML
+    Cases,
+    /// A file of waivers, TOML
+    Waivers,
 }
 
 /// How a record is drawn.
@@ -385,11 +291,34 @@ pub(crate) struct Init {
     /// File to write; one that is there is left alone
     #[arg(value_name = "FILE", default_value = "bank.toml")]
     pub(crate) file: PathBuf,
-    /// Print the JSON Schema of profiles instead, for an editor
-    #[arg(long, conflicts_with = "file")]
-    pub(crate) schema: bool,
+    /// Print the JSON Schema of a kind of file instead, for an editor
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "file", num_args = 0..=1, default_missing_value = "profile")]
+    pub(crate) schema: Option<Kind>,
+    /// Ask for each value, also where the answers do not come from a terminal
+    #[arg(long, conflicts_with_all = ["schema", "template"])]
+    pub(crate) ask: bool,
+    /// Write the commented profile and ask nothing, as is done where nobody sits at a terminal
+    #[arg(long, conflicts_with = "schema")]
+    pub(crate) template: bool,
     #[command(flatten)]
     pub(crate) source: Source,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// Folder to write into: `xs2aspec.1`, and `xs2aspec-COMMAND.1` for each command
+    #[arg(long, value_name = "DIR", required_unless_present = "markdown")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print all of it as one page of Markdown instead
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -424,34 +353,12 @@ pub(crate) struct Doctor {
     /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
+    /// Print at the end, as a patch of the profile, the lines that the answers show: `xs2aspec doctor --target
+    /// bank.toml --fix | patch bank.toml`
+    #[arg(long)]
+    pub(crate) fix: bool,
     #[command(flatten)]
     pub(crate) source: Source,
-}
-
-/// Where the document, its clauses and cases come from.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Source {
-    /// Folder of case files to use in place of the embedded ones
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cases: Option<PathBuf>,
-    /// Folder of another document, with its clauses, cases and requests: `cases/` and `fixtures/`; nothing of
-    /// the embedded one is used
-    #[arg(long, value_name = "DIR", conflicts_with = "cases")]
-    pub(crate) pack: Option<PathBuf>,
-}
-
-impl Source {
-    /// The arguments that say the same again.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
-        let options = [("--cases", &self.cases), ("--pack", &self.pack)];
-        let given = options.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
-        given.flat_map(|(option, path)| [option.to_owned(), path.display().to_string()])
-    }
-
-    /// This one, or another where it says nothing.
-    pub(crate) fn or(&self, other: Self) -> Self {
-        if self.cases.is_none() && self.pack.is_none() { other } else { self.clone() }
-    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! `xs2aspec doctor`: before a run, in seconds, whether a target can be asked at all, and which line of its
 //! profile to change if not.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::{Body, Exchange, Exit, Verdict};
@@ -13,7 +13,7 @@ use xs2aspec_runner::{
 use xs2aspec_signing::Certificate;
 use xs2aspec_suite::{Case, Suite};
 
-use crate::{Failure, args::Doctor, target};
+use crate::{Failure, args::Doctor, fix::Fix, target};
 
 /// Characters of an answer that are shown.
 const SHOWN: usize = 300;
@@ -22,6 +22,12 @@ const SHOWN: usize = 300;
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let profile = target::profile(&args.target, &suite.spec().profile)?;
+    let file = Path::new(&args.target);
+    if args.fix && !file.is_file() {
+        return Err(Failure::input(
+            "--fix: a URL has no lines to mend: write a profile with `xs2aspec init`",
+        ));
+    }
     let at =
         if profile.name == profile.base_url { String::new() } else { format!(" at {}", profile.base_url) };
     say!("target     {}{at}", profile.name);
@@ -40,6 +46,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
 
     let mut skew = None;
     let (mut accepted, mut refused) = (0, 0);
+    let mut fix = Fix::default();
     say!("requests");
     for case in plain(&suite) {
         let Some(done) = session.case(&case.id).await else { continue };
@@ -49,6 +56,12 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
             Verdict::Pass => accepted += 1,
             Verdict::NotApplicable => {}
             _ => refused += 1,
+        }
+        if let Some(exchange) = &judged {
+            fix.answered(&suite, session.profile(), &case.request.operation, exchange);
+        }
+        if let Some(culprit) = &done.verdict.culprit {
+            fix.refused(culprit);
         }
         say_on!("{}", request(&case.request.operation, &done, judged.as_ref(), &suite));
     }
@@ -72,6 +85,15 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     left_out.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
     for (reason, cases) in left_out {
         say!("  {cases:>6}   not: {reason}");
+    }
+    if args.fix {
+        session.found_absent().iter().for_each(|capability| fix.lacks(capability));
+        let text = fs::read_to_string(file)
+            .map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
+        match fix.patch(&args.target, &text) {
+            Some(patch) => say_on!("\n{patch}"),
+            None => say!("fix        the answers show nothing that {} does not say", file.display()),
+        }
     }
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
 }

@@ -14,19 +14,23 @@ macro_rules! say_on {
     };
 }
 
+mod again;
 mod args;
+mod ask;
 mod attribution;
 mod curl;
 mod doctor;
 mod evidence;
 mod explain;
 mod explore;
+mod fix;
 mod heat_map;
 mod hints;
 mod inspect;
 mod ledger;
 mod listen;
 mod live;
+mod manual;
 mod matrix;
 mod message;
 mod prove;
@@ -60,8 +64,8 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match args.command {
-            None => run::run(&args.run).await,
-            Some(Command::Run(run)) => run::run(&run).await,
+            None => again::run(&args.run).await,
+            Some(Command::Run(run)) => again::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
@@ -84,6 +88,8 @@ fn main() -> ExitCode {
             Some(Command::InspectCert(inspect)) => inspect::inspect(&inspect),
             Some(Command::Scaffold(scaffold)) => scaffold::scaffold(&scaffold),
             Some(Command::Keys(keys)) => serve::keys(&keys),
+            Some(Command::Completions(wanted)) => Ok(manual::completions(&wanted)),
+            Some(Command::Man(man)) => manual::pages(&man),
         }
     });
     match outcome {

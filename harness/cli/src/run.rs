@@ -290,30 +290,31 @@ fn options(
     }
 }
 
-/// What tells that somebody wants the run to end: an interrupt from the keyboard, or a request to terminate
-/// from the system.
+/// What tells that somebody wants the run to end.
 fn interrupted() -> Arc<Notify> {
     let interrupt = Arc::new(Notify::new());
     let told = Arc::clone(&interrupt);
     tokio::spawn(async move {
-        let asked = async {
-            #[cfg(unix)]
-            {
-                use tokio::signal::unix::{SignalKind, signal};
-                if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-                    tokio::select! {
-                        _ = tokio::signal::ctrl_c() => {}
-                        _ = terminate.recv() => {}
-                    }
-                    return;
-                }
-            }
-            drop(tokio::signal::ctrl_c().await);
-        };
-        asked.await;
+        asked_to_end().await;
         told.notify_one();
     });
     interrupt
+}
+
+/// Waits for an interrupt from the keyboard, or a request to terminate from the system.
+pub(crate) async fn asked_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    drop(tokio::signal::ctrl_c().await);
 }
 
 /// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes

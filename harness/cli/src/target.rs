@@ -1,6 +1,10 @@
 //! The target of a run: a bank somewhere, or the built-in one.
 
-use std::{path::Path, time::Instant};
+use std::{
+    io::{self, IsTerminal as _},
+    path::Path,
+    time::Instant,
+};
 
 use chrono::{DateTime, Utc};
 use tokio::{net::TcpStream, time::timeout};
@@ -10,13 +14,14 @@ use xs2aspec_reference::{Bank, Clock, Config, Fault, Style, Variation};
 use xs2aspec_runner::{
     Profile,
     profile::{self, AuthorizedProfile},
+    waiver,
 };
-use xs2aspec_suite::{ProfileSpec, Suite, TEMPLATE};
+use xs2aspec_suite::{ProfileSpec, Suite, TEMPLATE, definition::case_file_schema};
 
 use crate::{
     Failure,
-    args::{Init, Levels},
-    report,
+    args::{Init, Kind, Levels},
+    ask, report,
 };
 
 /// The target, and the built-in bank behind it if it is that.
@@ -79,10 +84,15 @@ pub(crate) fn profile(target: &str, spec: &ProfileSpec) -> Result<Profile, Failu
     }
 }
 
-/// Writes the profile to start from.
+/// Writes the profile to start from, with the values that somebody at a terminal gives.
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
-    if args.schema {
-        say!("{:#}", profile::schema(&crate::suite(&args.source)?));
+    if let Some(kind) = args.schema {
+        let schema = match kind {
+            Kind::Profile => profile::schema(&crate::suite(&args.source)?),
+            Kind::Cases => case_file_schema(),
+            Kind::Waivers => waiver::schema(),
+        };
+        say!("{schema:#}");
         return Ok(Exit::Conforms);
     }
     if args.file.exists() {
@@ -94,10 +104,21 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
         let file = tree.shown(TEMPLATE);
         Failure::input(format!("{file}: is not there: the profile to start from, which `init` writes"))
     })?;
-    report::write(&args.file, &[], template.as_bytes())?;
-    let mut ask = vec!["xs2aspec doctor --target".to_owned(), args.file.display().to_string()];
-    ask.extend(args.source.arguments());
-    say!("{}: fill it in, and ask `{}`", args.file.display(), ask.join(" "));
+    let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_asked = args.ask || has_terminal && !args.template;
+    let (spec, _) = crate::signing_of(args.source.pack.as_ref())?;
+    let filled = is_asked.then(|| ask::fill(template, &spec, &mut io::stdin().lock()));
+    report::write(&args.file, &[], filled.as_deref().unwrap_or(template).as_bytes())?;
+    let mut next = vec!["xs2aspec doctor --target".to_owned(), args.file.display().to_string()];
+    next.extend(args.source.arguments());
+    let next = next.join(" ");
+    if filled.is_none() {
+        say!("{}: fill it in, and ask `{next}`", args.file.display());
+        return Ok(Exit::Conforms);
+    }
+    // An answer may be none that a profile can hold.
+    Profile::read(&args.file, &spec).map_err(Failure::input)?;
+    say!("{}: ask `{next}`", args.file.display());
     Ok(Exit::Conforms)
 }
 

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, path::Path};
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use xs2aspec_record::{CaseVerdict, Role, Verdict, WaiverSeen, WaiverState};
 use xs2aspec_suite::{Suite, nearest, plan};
@@ -43,15 +45,34 @@ struct File {
     waiver: Vec<toml::Spanned<Entry>>,
 }
 
-#[derive(Deserialize)]
+/// A violation that is agreed on.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Entry {
+    /// Clause, case or area, as `--only` has it.
     cases: String,
+    /// Who answers for it: a team, no person.
     owner: String,
+    /// Why it is accepted.
     reason: String,
+    /// Where it is worked on.
     ticket: String,
-    /// A day, with or without quotes.
+    /// The last day on which it holds, with or without quotes.
+    #[schemars(with = "String", extend("format" = "date"))]
     expires: toml::Value,
+}
+
+/// The JSON Schema of files of waivers, for an editor.
+pub fn schema() -> Value {
+    let mut entry = schemars::schema_for!(Entry).to_value();
+    let dialect = entry.as_object_mut().and_then(|entry| entry.remove("$schema"));
+    json!({
+        "$schema": dialect,
+        "title": "Waivers",
+        "type": "object",
+        "properties": { "waiver": { "type": "array", "items": entry } },
+        "additionalProperties": false,
+    })
 }
 
 /// Reads a file of waivers.
@@ -204,6 +225,20 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
     }
+
+    #[test]
+    fn the_schema_takes_what_can_be_read_and_nothing_else() {
+        let validator = jsonschema::validator_for(&schema()).unwrap();
+        let is_valid = |text: &str| {
+            let file: toml::Value = toml::from_str(text).unwrap();
+            validator.is_valid(&serde_json::to_value(file).unwrap())
+        };
+        assert!(is_valid(ONE) && is_valid(""));
+        for (from, to) in [("ticket = \"T-1\"\n", ""), ("owner", "ower"), ("[[waiver]]", "[[waivers]]")] {
+            assert!(!is_valid(&ONE.replacen(from, to, 1)), "{to}");
+        }
+    }
+
     #[test]
     fn the_digest_is_that_of_the_bytes() {
         let digest = |name: &str, text: &str| whole(name, text).unwrap().sha256.unwrap();

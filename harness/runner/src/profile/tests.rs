@@ -71,6 +71,56 @@ fn the_schema_of_profiles_is_current() {
     assert!(kept == made, "fixtures/targets/profile.schema.json is not current: bash .ci/bless");
 }
 
+/// The schema that says which keys a value has: itself, one of its alternatives, or one that it refers to.
+fn table_of<'a>(whole: &'a Value, value: &'a Value) -> Option<&'a Value> {
+    if value["properties"].is_object() {
+        return Some(value);
+    }
+    if let Some(name) = value["$ref"].as_str() {
+        return table_of(whole, &whole["$defs"][name.rsplit('/').next()?]);
+    }
+    let alternatives = value["anyOf"].as_array().into_iter().flatten();
+    alternatives.chain(value.get("items")).find_map(|one| table_of(whole, one))
+}
+
+/// Each key of a schema, with its table before it.
+fn keys(whole: &Value, table: &str, schema: &Value, page: &mut String) {
+    let name = |key: &str| if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        let says = property["description"].as_str().or(property["anyOf"][0]["description"].as_str());
+        if let Some(says) = says {
+            let says: Vec<&str> = says.split_whitespace().collect();
+            let says = says.join(" ").replace('|', "\\|");
+            page.extend(["| `", &name(key), "` | ", &says, " |\n"]);
+        }
+        if let Some(entry) = table_of(whole, property) {
+            keys(whole, &name(key), entry, page);
+        }
+    }
+}
+
+#[test]
+fn the_page_of_the_keys_is_current() {
+    let schema = schema(&Suite::load(Tree::embedded()).unwrap());
+    let mut made = String::from(
+        "# Profile\n\nEvery key that the profile of a target may have; `xs2aspec init` writes one to fill in, and \
+         `xs2aspec init --schema profile` prints this as a JSON Schema.\n\n| key | what it says |\n|---|---|\n",
+    );
+    keys(&schema, "", &schema, &mut made);
+    for name in
+        ["base-url", "limits.per-second", "psu.private.id", "transaction.account-id", "choices.key-id.serial"]
+    {
+        assert!(made.contains(&format!("| `{name}` | ")), "{name} is not in {made}");
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/profile.md");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference")).unwrap();
+        std::fs::write(path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(kept == made, "docs/src/reference/profile.md is not current: bash .ci/bless");
+}
+
 #[test]
 fn the_template_names_every_value() {
     let tree = Tree::embedded();

@@ -77,6 +77,14 @@ impl Session {
         None
     }
 
+    /// The capabilities that the target was asked for and answered that it lacks, where its profile says
+    /// nothing of them.
+    pub fn found_absent(&self) -> Vec<String> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let absent = asked.iter().filter(|(_, answer)| matches!(answer.get(), Some(Some(_))));
+        absent.map(|(need, _)| need.clone()).collect()
+    }
+
     /// A value that the profile lacks, with the line to add.
     pub(super) fn not_offered(&self, name: &str) -> Stop {
         let value = self.spec().value(name);

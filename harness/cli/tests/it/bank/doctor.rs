@@ -1,6 +1,10 @@
 //! What the doctor says of a target that can be asked, and of those that cannot.
 
-use std::fs;
+use std::{
+    fs,
+    io::Write as _,
+    process::{Command, Stdio},
+};
 
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Config, start};
@@ -47,6 +51,41 @@ async fn a_target_in_order_is_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn init_takes_the_answers_of_somebody_who_is_asked() {
+    let folder = TempDir::new().unwrap();
+    let init = |file: &str, answers: &str| {
+        let mut child = command()
+            .current_dir(folder.path())
+            .args(["init", file, "--ask"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), printed(&output))
+    };
+    let bank = bank().await;
+    let (exit, said) = init("bank.toml", &format!("a bank\n{}\n", bank.base_url()));
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(
+        said.contains("base-url (with any prefix, without the document's /v1) [http://127.0.0.1:8080]: "),
+        "{said}"
+    );
+    assert!(said.contains("[psu.private] id (PSU-ID)") && said.contains("fill in [psu.second]: "), "{said}");
+    assert!(said.ends_with("bank.toml: ask `xs2aspec doctor --target bank.toml`\n"), "{said}");
+    let (exit, said) = doctor(fs::read_to_string(folder.path().join("bank.toml")).unwrap()).await;
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.starts_with(&format!("target     a bank at {}\n", bank.base_url())), "{said}");
+    bank.shutdown().await.unwrap();
+
+    let (exit, said) = init("wrong.toml", "a bank\nno address\n");
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(said.contains("wrong.toml:") && said.contains("base-url"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
@@ -72,4 +111,37 @@ async fn a_target_that_is_not_there_is_told_in_a_line() {
     let (exit, said) = doctor(at("https://bank.example")).await;
     assert_eq!(exit, Some(2));
     assert!(said.contains("nothing was sent"), "{said}");
+}
+
+/// What the answers show and the profile does not say: the exact status of success, and what is not there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_patch_of_the_profile_says_what_the_answers_show() {
+    let variations = vec!["payment.success-status/ok".parse().unwrap()];
+    let bank = start(Config { variations, ..Config::default() }).await.unwrap();
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("bank.toml");
+    let profile = at(&bank.base_url()).replace("basket = true\n", "");
+    assert!(profile.contains("\"payment.success-status\" = \"201\""));
+    fs::write(&file, format!("{profile}\n[paths]\nbasket = \"/v1/nowhere\"\n")).unwrap();
+    let doctor =
+        || command().current_dir(folder.path()).args(["doctor", "--target", "bank.toml", "--fix"]).output();
+    tokio::task::block_in_place(|| {
+        let said = printed(&doctor().unwrap());
+        assert!(
+            said.contains("-\"payment.success-status\" = \"201\"\n+\"payment.success-status\" = \"200\"\n"),
+            "{said}"
+        );
+        assert!(said.contains(" [capabilities]\n+basket = false\n"), "{said}");
+        // What it prints is a patch as it stands.
+        fs::write(folder.path().join("said"), &said).unwrap();
+        let mut patch = Command::new("patch");
+        let patched =
+            patch.current_dir(folder.path()).args(["-s", "-i", "said", "bank.toml"]).output().unwrap();
+        assert!(patched.status.success(), "{}", printed(&patched));
+        let said = printed(&doctor().unwrap());
+        assert!(said.contains("fix        the answers show nothing that bank.toml does not say"), "{said}");
+        let of_url = command().args(["doctor", "--fix", "--target", &bank.base_url()]).output().unwrap();
+        assert!(printed(&of_url).contains("--fix: a URL has no lines to mend"));
+    });
+    bank.shutdown().await.unwrap();
 }

@@ -6,5 +6,6 @@ mod corpus;
 mod coverage;
 mod examples;
 mod files;
+mod manual;
 mod names;
 mod scaffold;

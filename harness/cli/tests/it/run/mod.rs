@@ -1,5 +1,6 @@
 //! A run from its cases to its reports: verdicts, records, and what is made of them.
 
+mod again;
 mod culprits;
 mod evidence;
 mod judgement;
