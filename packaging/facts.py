@@ -91,5 +91,5 @@ def tar(entries):
 
 
 def compressed(content, level=6):
-    """Compressed by gzip, without a time or a name. The highest level takes thrice as long for a hundredth."""
+    """Compressed by gzip, without a time or a name. The highest level takes thrice as long, and is 1 % better."""
     return gzip.compress(content, compresslevel=level, mtime=0)
