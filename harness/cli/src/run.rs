@@ -324,7 +324,9 @@ fn shard(text: &str) -> Result<Shard, Failure> {
         return text.parse().map_err(|why| Failure::input(format!("--shard: {why}")));
     }
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
-    let gitlab = variable("CI_NODE_INDEX").zip(variable("CI_NODE_TOTAL"));
+    // A job of GitLab that is not split is one of one, and has no index.
+    let index = |total: u32| variable("CI_NODE_INDEX").or((total == 1).then_some(1));
+    let gitlab = variable("CI_NODE_TOTAL").and_then(|total| Some((index(total)?, total)));
     let kubernetes = variable("JOB_COMPLETION_INDEX").map(|index| index + 1).zip(variable("JOB_COMPLETIONS"));
     let (number, of) = gitlab.or(kubernetes).ok_or_else(|| {
         Failure::input("--shard auto: expected CI_NODE_INDEX and CI_NODE_TOTAL, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS")
