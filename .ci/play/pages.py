@@ -6,6 +6,7 @@ of it. Blocks of `sh` are run in their order. The line before a block may say wh
     <!-- file: NAME -->             the block is written into this file
     <!-- file: NAME, SCHEMA -->     and fits this schema of check-jsonschema
     <!-- exit: 1 -->                the last command of the block ends so
+    <!-- elsewhere: SCRIPT -->      SCRIPT runs the block, so it is not run here
 
 A block of another language without `file:` is checked by nobody, which is an error, but for `text`: what a
 command prints.
@@ -47,9 +48,14 @@ def check(page):
                 file.write_text(text)
                 if text.startswith("#!"):
                     file.chmod(0o755)
-                command = [os.environ["CHECK_JSONSCHEMA"], "--regex-variant", "nonunicode", "--builtin-schema", schema, file]
-                if schema and subprocess.run(command).returncode:
-                    fail(page, line, f"not as {schema} wants it")
+                if schema:
+                    check = [os.environ["CHECK_JSONSCHEMA"], "--regex-variant", "nonunicode"]
+                    if subprocess.run([*check, "--builtin-schema", schema, file]).returncode:
+                        fail(page, line, f"not as {schema} wants it")
+            elif kind == "elsewhere":
+                commands = [line.partition("#")[0].strip() for line in block["text"].splitlines()]
+                if missing := [command for command in commands if command not in (root / value).read_text()]:
+                    fail(page, line, f"{value} does not run {', '.join(missing)}")
             elif block["language"] == "sh":
                 command = ["bash", "-euo", "pipefail", "-c", text]
                 wanted = int(value) if kind == "exit" else 0
