@@ -115,7 +115,7 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     }
     let about = suite.baselines().get(&case.baseline).map_or("", |baseline| baseline.about.as_str());
     say!("baseline   {}: {about}", case.baseline);
-    for change in &case.changes {
+    for change in case.changes() {
         say!("change     {change}");
     }
     if !case.needs.is_empty() {

@@ -13,7 +13,7 @@ pub const ALONE: u32 = 4;
 
 /// The text of a case file with this request alone. Its control is the plain request of the suite.
 pub fn alone(suite: &Suite, combination: &Combination, case: &Case, due: &Due, name: &str) -> Option<String> {
-    text(&case.changes, &[written_case(suite, combination, case, due, name)?])
+    text(&case.changes(), &[written_case(suite, combination, case, due, name)?])
 }
 
 /// The text of a case file with this request and its control, the plain request. `name` is the name of the
@@ -24,7 +24,7 @@ pub fn file(suite: &Suite, combination: &Combination, case: &Case, due: &Due, na
     let control_case = json!({"clause": clause, "name": control, "baseline": plain, "expect": "accepted"});
     let mut written = written_case(suite, combination, case, due, name)?;
     written["control"] = json!(format!("{clause}/{control}"));
-    text(&case.changes, &[control_case, written])
+    text(&case.changes(), &[control_case, written])
 }
 
 /// A comment that says what is different from the plain request, the title, and the cases.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use xs2aspec_generate::{AppliedForm, Combination, Due, Edit, export};
 use xs2aspec_record::{Finding, Level};
-use xs2aspec_suite::{Case, Suite, request::describe};
+use xs2aspec_suite::{Case, Suite};
 
 /// The area of drawn cases, below `cases/`.
 pub const AREA: &str = "explored";
@@ -51,9 +51,8 @@ impl DrawnRequest {
             case.clause.clone_from(&plain.clause);
         }
         // What is made before it stands in a case file by itself.
-        let changes = combination.changes(&suite.baselines().get(&combination.operation)?.request)?;
-        let written = changes.iter().map(describe).chain(case.request.signing.describe()).collect();
-        let said = std::mem::replace(&mut case.changes, written);
+        let said = case.changes();
+        case.notes = case.request.signing.describe();
         Some(Self { said, combination, case, due })
     }
 

@@ -179,8 +179,8 @@ fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String> {
     if before.operation != case.request.operation {
         return differs("operation", &before.operation, &case.request.operation);
     }
-    if before.changes != case.changes {
-        return differs("change to the baseline", &before.changes.join("; "), &case.changes.join("; "));
+    if before.changes != case.changes() {
+        return differs("change to the baseline", &before.changes.join("; "), &case.changes().join("; "));
     }
     let control = before.control.as_ref().map(|control| control.case.as_str());
     // A case that stopped before its control has not recorded it.

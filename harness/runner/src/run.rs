@@ -304,7 +304,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         other_cases: session.suite().tree().other_cases().map(str::to_owned),
         other_document: session.suite().tree().other_document().map(str::to_owned),
         document_sha256: session.suite().spec().document.sha256(),
-        suite_sha256: session.suite().tree().sha256(),
+        suite_sha256: session.suite().sha256().to_owned(),
         quality: options.quality.clone(),
         seed: session.seed(),
         now: session.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
@@ -372,10 +372,6 @@ fn document(suite: &Suite) -> DocumentText {
             .into_iter()
             .filter_map(|row| Some(Reading { row, text: document.reading(row)? }))
             .collect(),
-        columns: suite
-            .requests()
-            .columns()
-            .map(|(name, column)| (name.to_owned(), column.to_owned()))
-            .collect(),
+        columns: suite.columns().iter().cloned().collect(),
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut of_clauses: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let mut forms = Vec::new();
     let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
-    for form in parts.requests.forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form)) {
+    for form in parts.requests().forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form)) {
         let Some((case, due)) = alone(operation, form, parts) else {
             // The plain request has this value.
             if matches!(form.edits.as_slice(), [Edit::Set(..)]) {
@@ -103,7 +103,7 @@ fn is_short(form: &Form) -> bool {
 fn fields_of_others(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let Some(own) = parts.baselines.get(operation) else { return vec![] };
     let mut fields: BTreeMap<&str, &Value> = BTreeMap::new();
-    for other in parts.requests.operations().filter_map(|other| parts.baselines.get(other)) {
+    for other in parts.requests().operations().filter_map(|other| parts.baselines.get(other)) {
         for (name, value) in other.request.headers.iter() {
             if own.request.header(name).is_none() {
                 fields.entry(name).or_insert(value);

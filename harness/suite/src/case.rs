@@ -7,6 +7,7 @@ use xs2aspec_spec::Problem;
 use crate::{
     definition::{Depth, IfControlRefused, StepExpect},
     expectation::Expectation,
+    lazy_request::LazyRequest,
     location::Location,
     request::RequestSpec,
 };
@@ -15,7 +16,7 @@ use crate::{
 pub(crate) const NO_CONTROL: &str = "none";
 
 /// One case: what to send, and what must come back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// Id, made of names: the clause, `/`, and the names of the axes' rows.
     pub id: String,
@@ -37,15 +38,15 @@ pub struct Case {
     pub about: Option<String>,
     /// Name of its baseline.
     pub baseline: String,
-    /// What is different from the baseline, one line each.
-    pub changes: Vec<String>,
+    /// What is different from the baseline besides the changes of the request, one line each.
+    pub notes: Vec<String>,
     /// The lawful forms that are together in it, by their numbers among those of the operation, where each
     /// can be left out: which of them a target refuses can then be found.
     pub together: Vec<usize>,
     /// Requests that prepare the judged one.
     pub before: Vec<Preparation>,
-    /// The judged request. Cases that are alike share it.
-    pub request: Arc<RequestSpec>,
+    /// The judged request.
+    pub request: LazyRequest,
     /// What must come back.
     pub expect: Expectation,
     /// Id of the case that is its control; every case has one but the plain one of each operation.
@@ -62,7 +63,7 @@ pub struct Case {
 
 impl Case {
     /// A case of no file: this request, of which nothing is demanded.
-    pub fn unwritten(id: String, clause: String, baseline: &str, request: RequestSpec) -> Self {
+    pub fn unwritten(id: String, clause: String, baseline: &str, request: &Arc<RequestSpec>) -> Self {
         Self {
             id,
             clause,
@@ -74,10 +75,10 @@ impl Case {
             depth: Depth::Standard,
             about: None,
             baseline: baseline.to_owned(),
-            changes: Vec::new(),
+            notes: Vec::new(),
             together: Vec::new(),
             before: Vec::new(),
-            request: Arc::new(request),
+            request: Arc::clone(request).into(),
             expect: Expectation::Observed,
             control: None,
             is_plain: false,
@@ -89,8 +90,23 @@ impl Case {
 
     /// Makes its request the first and only one of a connection.
     pub(crate) fn on_a_connection_of_its_own(&mut self) {
-        Arc::make_mut(&mut self.request).exact = true;
-        self.changes.push("comes over a connection of its own".to_owned());
+        self.request.make_exact();
+        self.notes.push("comes over a connection of its own".to_owned());
+    }
+
+    /// What is different from the baseline, one line each.
+    pub fn changes(&self) -> Vec<String> {
+        self.request.described().chain(self.notes.iter().cloned()).collect()
+    }
+
+    /// Whether anything is different from the baseline.
+    pub fn is_changed(&self) -> bool {
+        !self.request.changes().is_empty() || !self.notes.is_empty()
+    }
+
+    /// Its operation.
+    pub fn operation(&self) -> &str {
+        self.request.operation()
     }
 
     /// A mistake in it, at its place.
@@ -112,7 +128,7 @@ pub struct Preparation {
     /// Name of its baseline.
     pub baseline: String,
     /// The request.
-    pub request: Arc<RequestSpec>,
+    pub request: LazyRequest,
     /// Values kept from the answer: key and place.
     pub keep: Vec<(String, Location)>,
     /// How often it is sent; `None` for once, with kept values that are no lists.

@@ -10,8 +10,9 @@ use crate::{
     case::{Case, Preparation},
     definition::{Change, Signing, StepExpect},
     expectation::Expectation,
+    lazy_request::LazyRequest,
     parts::Parts,
-    request::{RequestSpec, describe},
+    request::RequestSpec,
     template,
 };
 
@@ -167,7 +168,7 @@ impl Combination {
             Due::Choice { clause, .. } => Some(clause.as_str()),
             Due::Open(_) => self.forms.last().map(|one| one.clause.as_str()),
         };
-        let clause = clause.or_else(|| parts.requests.plain_clause(&self.operation))?.to_owned();
+        let clause = clause.or_else(|| parts.requests().plain_clause(&self.operation))?.to_owned();
         let mut needs = baseline.needs.clone();
         for need in self.forms.iter().flat_map(|one| &one.needs) {
             if !needs.contains(need) {
@@ -175,11 +176,12 @@ impl Combination {
             }
         }
         let case = Case {
-            changes: self.says(&changes),
+            notes: self.notes(),
             before,
             expect: Expectation::parse(&expected(&due)).ok()?,
             needs,
-            ..Case::unwritten(self.name(), clause, &self.operation, request)
+            request: LazyRequest::made(&baseline.request, changes, request),
+            ..Case::unwritten(self.name(), clause, &self.operation, &baseline.request)
         };
         Some((case, due))
     }
@@ -191,10 +193,10 @@ impl Combination {
         format!("{}: {forms}", self.operation)
     }
 
-    /// What is different from the plain request, a line for each change.
-    fn says(&self, changes: &[Change]) -> Vec<String> {
-        let mut said: Vec<String> = changes.iter().map(describe).collect();
-        said.extend(self.forms.iter().filter_map(|one| one.signing.as_ref()).flat_map(Signing::describe));
+    /// What is different from the plain request besides its changes, one line each.
+    fn notes(&self) -> Vec<String> {
+        let signings = self.forms.iter().filter_map(|one| one.signing.as_ref());
+        let mut said: Vec<String> = signings.flat_map(Signing::describe).collect();
         said.extend(self.forms.iter().flat_map(|one| &one.before).map(|step| {
             let times = if step.times == 1 { "once".to_owned() } else { format!("{} times", step.times) };
             format!("{} is sent {times} before", step.baseline)
@@ -232,11 +234,12 @@ impl Combination {
         for step in steps {
             let plain = &parts.baselines.get(&step.baseline)?.request;
             let request = if step.edits.is_empty() {
-                Arc::clone(plain)
+                Arc::clone(plain).into()
             } else {
-                Arc::new(edited(&step.edits, plain)?.0)
+                let (request, changes) = edited(&step.edits, plain)?;
+                LazyRequest::made(plain, changes, request)
             };
-            prepared.insert(step.name.clone(), (request.operation.clone(), step.times));
+            prepared.insert(step.name.clone(), (request.operation().to_owned(), step.times));
             let keep = step.keep.iter().map(|(key, at)| Some((key.clone(), at.parse().ok()?)));
             before.push(Preparation {
                 keep: keep.collect::<Option<_>>()?,

@@ -19,7 +19,7 @@ pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
         plain.iter().map(|(operation, index)| (operation.clone(), cases[*index].id.clone())).collect();
     let leans_on = |case: &Case| {
         let steps = case.before.iter().rev().map(|step| &step.request);
-        [&case.request].into_iter().chain(steps).find_map(|request| ids.get(&request.operation)).cloned()
+        [&case.request].into_iter().chain(steps).find_map(|request| ids.get(request.operation())).cloned()
     };
     let again: Vec<(usize, String)> = (0..cases.len())
         .filter_map(|index| {
@@ -40,7 +40,7 @@ pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
 fn plain(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {
     let mut plain = BTreeMap::<String, usize>::new();
     for (index, case) in cases.iter().enumerate().filter(|(_, case)| case.is_plain) {
-        if !case.changes.is_empty() || !case.expect.is_accepted() {
+        if case.is_changed() || !case.expect.is_accepted() {
             let message =
                 format!("case `{}` changes something or need not be accepted: it has a control", case.id);
             problems.push(case.problem(message));
@@ -53,7 +53,7 @@ fn plain(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize>
         }
     }
     for (index, case) in cases.iter().enumerate() {
-        if case.control.is_none() && case.changes.is_empty() && case.expect.is_accepted() {
+        if case.control.is_none() && !case.is_changed() && case.expect.is_accepted() {
             plain.entry(case.request.operation.clone()).or_insert(index);
         }
     }
@@ -79,7 +79,7 @@ pub(crate) fn check(cases: &[Case], by_id: &HashMap<String, usize>, problems: &m
                 let message =
                     format!("case `{}` has no `control`, so that its answer would prove nothing", case.id);
                 problems.push(case.problem(message));
-            } else if !case.changes.is_empty() {
+            } else if case.is_changed() {
                 let message = format!("case `{}` changes its baseline and has no `control`", case.id);
                 problems.push(
                     case.problem(message).help("only the plain baseline's own case stands without one"),

@@ -122,21 +122,26 @@ pub struct Axis {
 }
 
 /// One difference from a baseline. Exactly one of the verbs, with `to` where it needs a value.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Change {
     /// Gives a header, query parameter, body member or the path this value, adding it if it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
     /// Takes a header, query parameter or body member away; it must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remove: Option<String>,
     /// Sends a header or body member a second time, with this value; it must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<String>,
     /// Writes the name of a header in another way; it must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rename: Option<String>,
     /// Sends these characters, or `{$bytes: ..}` or `{$gzip: ..}`, as the body, whatever they are. `${body}` in them is the body so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// The value.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     pub to: Option<Value>,
 }
@@ -301,7 +306,7 @@ pub struct Step {
 }
 
 /// What must come back from a preparing request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepExpect {
     /// Acceptance.
@@ -324,7 +329,7 @@ impl StepExpect {
 }
 
 /// How much of the suite a run has. Each depth holds the one before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Depth {
     /// One representative of each group for each clause that the group shows: for pull requests.
@@ -348,7 +353,7 @@ impl Depth {
 }
 
 /// What a case comes to when its control is refused.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IfControlRefused {
     /// Could not be told.

@@ -1,7 +1,5 @@
 //! From a group of a case file to its cases: one for each combination of its axes.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use xs2aspec_spec::{At, Clause, Problem};
 
@@ -11,14 +9,15 @@ use crate::{
     case::{Case, NO_CONTROL, Preparation, area_of},
     definition::{Change, Group, Signing, Step},
     expectation::Expectation,
+    lazy_request::LazyRequest,
     parts::Parts,
-    request::{self, RequestSpec},
+    request::RequestSpec,
     template,
 };
 
 /// All cases of one group, as far as they can be made.
 pub(crate) fn of_group(path: &str, group: &At<Group>, parts: &Parts) -> Result<Vec<Case>, Problem> {
-    let combinations = axis::combinations(path, group, &parts.tree, &parts.requests)?;
+    let combinations = axis::combinations(path, group, &parts.tree, parts.requests())?;
     combinations.iter().map(|combination| expand(path, group, combination, parts)).collect()
 }
 
@@ -42,10 +41,10 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     let mut changes = Vec::new();
     let mut request = RequestSpec::clone(&baseline.request);
     for change in &definition.change {
-        changes.push(request::describe(&expander.change(change, &mut request)?));
+        changes.push(expander.change(change, &mut request)?);
     }
     request.signing = expander.signing(&definition.signing)?;
-    changes.extend(request.signing.describe());
+    let notes = request.signing.describe();
     let steps = definition.before.as_ref().unwrap_or(&baseline.before);
     let before = expander.preparations(steps)?;
     let expect = expander.value(&definition.expect.value)?;
@@ -68,10 +67,10 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
         depth: definition.depth,
         about: definition.about.clone(),
         baseline: baseline_name,
-        changes,
+        notes,
         together: Vec::new(),
         before,
-        request: Arc::new(request),
+        request: LazyRequest::made(&baseline.request, changes, request),
         expect,
         control,
         is_plain,
@@ -162,10 +161,10 @@ impl<'a> Expander<'a> {
         let mut before = Vec::new();
         for step in steps {
             let name = self.text(&step.baseline)?;
-            let mut request = RequestSpec::clone(&self.baseline(&name)?.request);
-            for change in &step.change {
-                self.change(change, &mut request)?;
-            }
+            let plain = &self.baseline(&name)?.request;
+            let mut request = RequestSpec::clone(plain);
+            let changes = step.change.iter().map(|change| self.change(change, &mut request));
+            let changes = changes.collect::<Result<Vec<_>, _>>()?;
             request.signing = self.signing(&step.signing)?;
             // Over connections of their own: those that a client keeps would otherwise begin anew in the middle of a run.
             request.exact |= step.at_once;
@@ -199,7 +198,7 @@ impl<'a> Expander<'a> {
             before.push(Preparation {
                 name: step.name.clone(),
                 baseline: name,
-                request: Arc::new(request),
+                request: LazyRequest::made(plain, changes, request),
                 keep: keep.collect::<Result<_, _>>()?,
                 times,
                 at_once: step.at_once,

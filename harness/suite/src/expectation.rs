@@ -2,12 +2,13 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::template::{self, ExpandError};
 
 /// What a case demands of the answer to its request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expectation {
     /// A 2xx answer that is not a rejection.
     Accepted,
@@ -26,7 +27,7 @@ pub enum Expectation {
 
 /// How exactly a refusal must look.
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of a case file")]
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The statuses of which it has one, where the document gives them; any where there are none.
     pub statuses: Vec<u16>,

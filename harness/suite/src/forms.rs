@@ -25,7 +25,7 @@ pub(crate) struct FormCases {
 impl FormCases {
     /// Those of each operation, by its name.
     pub(crate) fn of_each_operation(parts: &Parts) -> BTreeMap<&str, Self> {
-        let requests = &parts.requests;
+        let requests = parts.requests();
         let forms =
             requests.operations().flat_map(|name| requests.forms(name).iter().map(move |form| (name, form)));
         let forms: Vec<(&str, &Form)> = forms.collect();

@@ -17,6 +17,7 @@ mod difference;
 mod expand;
 pub mod expectation;
 mod forms;
+pub mod lazy_request;
 pub mod lint;
 pub mod location;
 pub mod matrix;
@@ -25,6 +26,7 @@ mod parts;
 pub mod plan;
 pub mod request;
 pub mod scaffold;
+mod stored;
 pub mod substitute;
 pub mod suite;
 pub mod template;
@@ -37,6 +39,7 @@ pub use definition::{
     Depth, IfControlRefused, Party, SignatureParameter, Signing, SigningHash, StepExpect, Wrap,
 };
 pub use expectation::{Expectation, Refusal};
+pub use lazy_request::LazyRequest;
 pub use location::Location;
 pub use plan::{Plan, PlanError, Shard};
 pub use request::{BodySpec, RequestSpec};

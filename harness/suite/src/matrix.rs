@@ -28,13 +28,13 @@ pub(crate) fn operations<'a>(
 ) -> Result<impl Iterator<Item = &'a str>, Problem> {
     let FormGroup { operations, .. } = &group.value;
     for name in operations {
-        if !parts.requests.operations().any(|known| known == name) {
+        if !parts.requests().operations().any(|known| known == name) {
             let problem = group.problem(path, format!("there is no operation `{name}`"));
-            return Err(problem.nearest(name, parts.requests.operations()));
+            return Err(problem.nearest(name, parts.requests().operations()));
         }
     }
     let is_wanted = |name: &&str| operations.is_empty() || operations.iter().any(|one| one == name);
-    Ok(parts.requests.operations().filter(is_wanted))
+    Ok(parts.requests().operations().filter(is_wanted))
 }
 
 /// The cases of a group for one operation.
@@ -46,7 +46,7 @@ pub(crate) fn cases(
     parts: &Parts,
 ) -> Result<Vec<Case>, Problem> {
     let FormGroup { at, met, nested, .. } = &group.value;
-    let forms = parts.requests.forms(operation).iter().zip(&all.cases);
+    let forms = parts.requests().forms(operation).iter().zip(&all.cases);
     let is_wanted =
         |form: &Form| is_at(form, at.as_deref()) && (*nested || form.place.split('/').count() < 3);
     let forms = forms.filter(|(form, _)| is_wanted(form) && !form.is_written);
@@ -131,9 +131,9 @@ pub enum Decision {
 /// Every field of the matrix, in the order of places and forms.
 pub(crate) fn cells(parts: &Parts) -> Vec<Cell> {
     let of_operation = |(operation, all): (&str, FormCases)| {
-        let forms = parts.requests.forms(operation).iter().zip(&all.cases);
+        let forms = parts.requests().forms(operation).iter().zip(&all.cases);
         let cells = forms.filter_map(|(form, drawn)| cell(operation, form, drawn.as_ref(), parts));
-        let left_out = parts.requests.left_out(operation).iter().map(|left_out| Cell {
+        let left_out = parts.requests().left_out(operation).iter().map(|left_out| Cell {
             operation: operation.to_owned(),
             place: left_out.place.clone(),
             form: left_out.name.clone(),
@@ -204,7 +204,7 @@ fn case(
                 problem(format!("`{}`: `{place}` has no form `{label}` to be its twin", form.name))
             })?;
             // A twin that changes nothing is the plain request.
-            all.cases[number].as_ref().map(|twin| (&parts.requests.forms(operation)[number], twin))
+            all.cases[number].as_ref().map(|twin| (&parts.requests().forms(operation)[number], twin))
         }
     };
     // Where the bank may refuse the twin, the mistake is judged only if it does not.

@@ -36,7 +36,7 @@ impl Substitute {
                 Err(_) => return None,
             }
         }
-        let (plain, other) = (Arc::clone(&plain.request), Arc::clone(&other.request));
+        let (plain, other) = (Arc::clone(plain.request.whole()), Arc::clone(other.request.whole()));
         let differs = !places.is_empty() || plain.signing != other.signing;
         let is_alike = plain.exact == other.exact;
         (differs && is_alike).then_some(Self { plain, other, places })
@@ -117,7 +117,7 @@ mod tests {
             exact: false,
         };
         change(&mut request);
-        Case::unwritten("a/b".to_owned(), "a".to_owned(), "a", request)
+        Case::unwritten("a/b".to_owned(), "a".to_owned(), "a", &Arc::new(request))
     }
 
     fn set(request: &mut RequestSpec, at: &str, to: Value) {

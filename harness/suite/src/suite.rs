@@ -2,13 +2,13 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
 };
 
 use xs2aspec_spec::{
     AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree,
-    request::{Due, View},
+    request::Due,
     yaml,
 };
 
@@ -24,7 +24,8 @@ use crate::{
     forms::FormCases,
     matrix::{self, Cell},
     parallel::in_parallel,
-    parts::Parts,
+    parts::{Parts, rules},
+    stored::{self, Stored, StoredCases},
     together,
 };
 
@@ -35,13 +36,49 @@ pub struct Suite {
     answers: AnswerRules,
     cases: Vec<Case>,
     by_id: HashMap<String, usize>,
+    columns: Vec<(String, String)>,
+    sha256: OnceLock<String>,
     /// By operation, as far as they were asked for.
     alternatives: Mutex<HashMap<String, Arc<[Alternative]>>>,
 }
 
 impl Suite {
-    /// Reads and expands everything in the tree. All mistakes are reported together.
+    /// Reads everything in the tree: the stored cases where they were expanded from the same files, or else
+    /// [`Self::expanded`]. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
+        let sha256 = tree.sha256();
+        let Some(stored) = Stored::of(&sha256) else { return Self::expanded(tree) };
+        let read = thread::scope(|scope| {
+            let spec = scope.spawn(|| {
+                let mut problems = Vec::new();
+                let spec = Spec::load(&tree, &mut problems);
+                problems.is_empty().then_some(spec)
+            });
+            let answers = scope.spawn(|| AnswerRules::load(&tree).ok());
+            let baselines = baseline::load(&tree, &mut Vec::new());
+            let cases = stored.cases(&tree, &baselines);
+            let spec = spec.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let answers = answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Some((spec?, baselines, cases?, answers?))
+        });
+        let Some((spec, baselines, StoredCases { columns, cases }, answers)) = read else {
+            return Self::expanded(tree);
+        };
+        let by_id = index(&cases, &mut Vec::new());
+        let parts = Parts { tree, spec, baselines, rules: OnceLock::new() };
+        Ok(Self {
+            parts,
+            answers,
+            cases,
+            by_id,
+            columns,
+            sha256: OnceLock::from(sha256),
+            alternatives: Mutex::default(),
+        })
+    }
+
+    /// Reads and expands everything in the tree.
+    pub fn expanded(tree: Tree) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let (spec, baselines, requests) = thread::scope(|scope| {
             let spec = scope.spawn(|| {
@@ -49,8 +86,7 @@ impl Suite {
                 (Spec::load(&tree, &mut problems), problems)
             });
             let baselines = baseline::load(&tree, &mut problems);
-            let requests = with_plain(&baselines, |plain| RequestRules::load(&tree, plain));
-            let requests = requests.unwrap_or_else(|problem| {
+            let requests = rules(&tree, &baselines).unwrap_or_else(|problem| {
                 problems.push(problem);
                 RequestRules::default()
             });
@@ -58,7 +94,7 @@ impl Suite {
             problems.extend(others);
             (spec, baselines, requests)
         });
-        let parts = Parts { tree, spec, baselines, requests };
+        let parts = Parts { tree, spec, baselines, rules: OnceLock::from(requests) };
         let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let files: Vec<_> =
             files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
@@ -81,7 +117,17 @@ impl Suite {
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
-            return Ok(Self { parts, answers, cases, by_id, alternatives: Mutex::default() });
+            let columns = parts.requests().columns();
+            let columns = columns.map(|(name, heading)| (name.to_owned(), heading.to_owned())).collect();
+            return Ok(Self {
+                parts,
+                answers,
+                cases,
+                by_id,
+                columns,
+                sha256: OnceLock::new(),
+                alternatives: Mutex::default(),
+            });
         }
         for problem in &mut problems {
             problem.file = parts.tree.shown(&problem.file);
@@ -118,7 +164,17 @@ impl Suite {
 
     /// What the document says of requests.
     pub fn requests(&self) -> &RequestRules {
-        &self.parts.requests
+        self.parts.requests()
+    }
+
+    /// Operations that have a column of their own in a table of the document, each with its heading.
+    pub fn columns(&self) -> &[(String, String)] {
+        &self.columns
+    }
+
+    /// Its cases as [`Self::load`] finds them stored: the bytes of a file.
+    pub fn stored(&self) -> Vec<u8> {
+        stored::written(&self.cases, &|id| self.number(id), &self.columns, self.sha256())
     }
 
     /// The document as a value.
@@ -166,20 +222,15 @@ impl Suite {
         answer_matrix::cells(&self.parts, &self.answers)
     }
 
+    /// SHA-256 over paths and contents of these files, in hex: what a run was planned from.
+    pub fn sha256(&self) -> &str {
+        self.sha256.get_or_init(|| self.parts.tree.sha256())
+    }
+
     /// The files that the suite was read from.
     pub fn tree(&self) -> &Tree {
         &self.parts.tree
     }
-}
-
-/// Hands on the plain requests as the rules look at them: each operation has one of its name.
-fn with_plain<T>(
-    baselines: &BTreeMap<String, Baseline>,
-    take: impl FnOnce(&BTreeMap<String, View<'_>>) -> T,
-) -> T {
-    let signing = serde_json::Map::new();
-    let plain = baselines.iter().map(|(name, plain)| (name.clone(), plain.request.view(&signing)));
-    take(&plain.collect())
 }
 
 /// Cases that are made apart from the others.

@@ -61,7 +61,7 @@ struct Surrounding<'a> {
 impl Surrounding<'_> {
     /// The lawful forms alone, and each mistake beside them. None if nothing can be beside a mistake.
     fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
-        let plain = parts.requests.plain_clause(operation)?;
+        let plain = parts.requests().plain_clause(operation)?;
         let own = format!("{}/{}", of_operation(plain, operation), self.name);
         let mut fitting = Combination::plain(operation);
         add(&mut fitting, &self.lawful, parts);
@@ -109,7 +109,7 @@ fn surroundings<'a, 'b>(
     parts: &Parts,
 ) -> Vec<Surrounding<'b>> {
     let mut made = Vec::new();
-    for one in parts.requests.surroundings() {
+    for one in parts.requests().surroundings() {
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
             let first = first_of_each_sort(all).iter().enumerate();
             let depth = |at| if at < SORTS { Depth::Standard } else { Depth::Exhaustive };
@@ -131,7 +131,7 @@ fn surroundings<'a, 'b>(
         // What the rules of a place depend on is met early.
         let depth = |form: &Form| {
             let is_there = |part: &str| lawful.iter().any(|one| one.touches.contains(part));
-            let is_near = || parts.requests.depends_on(operation, &form.place).any(is_there);
+            let is_near = || parts.requests().depends_on(operation, &form.place).any(is_there);
             if number < ROWS || is_near() { Depth::Standard } else { Depth::Exhaustive }
         };
         // Each clause in each row, with another mistake in each: in the first rows, which have something of every
@@ -194,7 +194,7 @@ impl<'a> Around<'a> {
     }
 
     fn form(&self, number: usize) -> &'a Form {
-        &self.parts.requests.forms(self.operation)[number]
+        &self.parts.requests().forms(self.operation)[number]
     }
 
     /// The request with a form beside them. Of the lawful forms what is at the place of the form gives way; all of
@@ -378,7 +378,7 @@ fn first_of_each_sort<'a, 'b>(all: &'b [&'a Form]) -> &'b [&'a Form] {
 }
 
 fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<AppliedForm> {
-    let forms = parts.requests.forms(operation).iter().filter(|form| around.has(form));
+    let forms = parts.requests().forms(operation).iter().filter(|form| around.has(form));
     forms.map(|form| moved(operation, form)).collect()
 }
 
@@ -392,7 +392,7 @@ pub(crate) fn paired<'a>(
     parts: &Parts,
 ) -> Vec<Case> {
     let factors = factors(operation, forms, LEVELS, parts);
-    let Some(plain) = parts.requests.plain_clause(operation) else { return vec![] };
+    let Some(plain) = parts.requests().plain_clause(operation) else { return vec![] };
     let rows = covering(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
     let combinations = rows.iter().filter_map(|row| combined(operation, &factors, row));
     let case = |(number, combination): (usize, Combination)| {
@@ -417,7 +417,7 @@ fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<C
     let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
     let numbers = numbers(&combination.operation, parts);
     let together = combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
-    let clause = parts.requests.plain_clause(&combination.operation)?.to_owned();
+    let clause = parts.requests().plain_clause(&combination.operation)?.to_owned();
     Some(Case { id, clause, together: together.collect(), ..case })
 }
 
@@ -430,14 +430,14 @@ fn combined(operation: &str, factors: &[Factor], row: &[Cell]) -> Option<Combina
 
 /// The number of each form of an operation, by its name.
 fn numbers<'a>(operation: &str, parts: &'a Parts) -> HashMap<&'a str, usize> {
-    let names = parts.requests.forms(operation).iter().enumerate();
+    let names = parts.requests().forms(operation).iter().enumerate();
     names.map(|(number, form)| (form.name.as_str(), number)).collect()
 }
 
 /// The request in which these lawful forms of an operation, by their numbers, are together, if it must be
 /// accepted.
 pub(crate) fn of_forms(operation: &str, numbers: &[usize], parts: &Parts) -> Option<Case> {
-    let forms = parts.requests.forms(operation);
+    let forms = parts.requests().forms(operation);
     let mut combination = Combination::plain(operation);
     for number in numbers {
         combination.add(moved(operation, forms.get(*number)?));

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_suite::{Case, Expectation, Strength, Suite, nearest};
+use xs2aspec_suite::{Expectation, Strength, Suite, nearest};
 
 use crate::profile::Profile;
 
@@ -101,17 +101,17 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
 }
 
 fn operations(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
-    let requests = |case: &'_ Case| -> Vec<String> {
-        let steps = case.before.iter().map(|step| &step.request);
-        steps.chain([&case.request]).map(|request| request.operation.clone()).collect()
-    };
-    let known: BTreeSet<String> = suite.cases().iter().flat_map(requests).collect();
+    let mut known = BTreeSet::new();
+    for case in suite.cases() {
+        known.extend(case.before.iter().map(|step| step.request.operation()));
+        known.insert(case.operation());
+    }
     let paths = profile.paths.keys().map(|name| ("paths", name));
     let limits = profile.limits.intervals.keys().map(|name| ("limits.operations", name));
     match paths.chain(limits).find(|(_, name)| !known.contains(name.as_str())) {
         None => Ok(()),
         Some((table, name)) => {
-            let near = near(name, known.iter().map(String::as_str));
+            let near = near(name, known.iter().copied());
             Err(ProfileMismatch::Operation { table, name: name.clone(), near })
         }
     }

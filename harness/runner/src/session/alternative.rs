@@ -44,7 +44,7 @@ impl Session {
             if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
                 let Alternative { place, clause, case } = other.clone();
                 return Some(Culprit::Accepted {
-                    form: RefusedForm { place, changes: case.changes, clause },
+                    form: RefusedForm { place, changes: case.changes(), clause },
                 });
             }
         }

@@ -28,7 +28,7 @@ impl Session {
             _ => return,
         };
         let others = self.suite.alternatives(operation);
-        let is_accepted = |other: &Case| other.changes == form.changes && other.before == plain.before;
+        let is_accepted = |other: &Case| other.changes() == form.changes && other.before == plain.before;
         let accepted = others.iter().map(|other| &other.case).find(|other| is_accepted(other));
         let Some(substitute) = accepted.and_then(|other| Substitute::new(plain, other)) else { return };
         let in_place = InPlace { changes: form.changes.clone(), substitute: Some(substitute), signer: None };

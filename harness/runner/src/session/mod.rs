@@ -333,7 +333,7 @@ impl Session {
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         // Only what leaves something out uses up the quota.
-        let uses_quota = !case.changes.is_empty() && case.needs.iter().any(|need| need == QUOTA);
+        let uses_quota = case.is_changed() && case.needs.iter().any(|need| need == QUOTA);
         if uses_quota
             && case.expect.is_accepted()
             && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))
@@ -445,7 +445,7 @@ fn blank(case: &Case) -> CaseVerdict {
         case: case.id.clone(),
         clause: case.clause.clone(),
         area: case.area.clone(),
-        operation: case.request.operation.clone(),
+        operation: case.operation().to_owned(),
         role: Role::Selected,
         place: Place { file: case.file.clone(), line: case.line, column: case.column },
         verdict: Verdict::Error,
@@ -456,7 +456,7 @@ fn blank(case: &Case) -> CaseVerdict {
         reason: None,
         absence: None,
         control: None,
-        changes: case.changes.clone(),
+        changes: case.changes(),
         places: Vec::new(),
         culprit: None,
         same_as: case.same_as.clone(),

@@ -45,7 +45,7 @@ impl Session {
                 Ok(found) => {
                     let forms = found.iter().filter_map(|at| {
                         let place = all.get(row.together[*at])?.place.clone();
-                        Some(RefusedForm { place, changes: of(&[*at])?.changes, clause: None })
+                        Some(RefusedForm { place, changes: of(&[*at])?.changes(), clause: None })
                     });
                     return Some(Culprit::Found { forms: forms.collect(), shown_by: None });
                 }

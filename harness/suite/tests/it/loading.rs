@@ -225,11 +225,11 @@ cases:
     let suite = load(text).unwrap();
     let case = suite.case("a.other/two").unwrap();
     assert_eq!((case.line, case.column, case.area.as_str()), (8, 16, "x"));
-    assert_eq!(case.changes, ["body/m = \"2\""]);
+    assert_eq!(case.changes(), ["body/m = \"2\""]);
     // A row in front of the others changes no other id.
     let more = load(&text.replace("          one:", "          zero: { v: \"0\" }\n          one:")).unwrap();
     assert!(
-        suite.cases().iter().all(|case| more.case(&case.id).is_some_and(|same| same.changes == case.changes))
+        suite.cases().iter().all(|case| more.case(&case.id).is_some_and(|same| same.changes() == case.changes()))
     );
 }
 

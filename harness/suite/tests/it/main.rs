@@ -5,4 +5,5 @@ mod ledger;
 mod loading;
 mod matrix;
 mod scaffold;
+mod stored;
 mod tables;
