@@ -18,6 +18,7 @@ mod again;
 mod args;
 mod ask;
 mod attribution;
+mod client;
 mod curl;
 mod doctor;
 mod evidence;
@@ -34,6 +35,7 @@ mod manual;
 mod matrix;
 mod message;
 mod prove;
+mod proxy;
 mod recording;
 mod rejudge;
 mod report;
@@ -43,6 +45,7 @@ mod scaffold;
 mod serve;
 mod sign;
 mod target;
+mod traffic_log;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -67,6 +70,9 @@ fn main() -> ExitCode {
             None => again::run(&args.run).await,
             Some(Command::Run(run)) => again::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
+            Some(Command::Proxy(proxy)) => proxy::proxy(&proxy).await,
+            Some(Command::ClientPlan(plan)) => client::plan(&plan),
+            Some(Command::ClientReport(report)) => client::report(&report),
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
             Some(Command::Explore(explore)) => Box::pin(explore::explore(&explore)).await,

@@ -5,7 +5,10 @@ use std::{net::SocketAddr, path::PathBuf};
 use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
-use super::parsed::{depth, method, time};
+use super::{
+    parsed::{depth, method, time},
+    traffic::ClientTls,
+};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Prove {
@@ -104,7 +107,7 @@ pub(crate) struct Serve {
     pub(crate) address: SocketAddr,
     /// In place of the bank, the page of the run in this folder, while the run goes on
     #[arg(long, value_name = "DIR",
-          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate"])]
+          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate", "busy"])]
     pub(crate) report: Option<PathBuf>,
     /// Let the bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -128,18 +131,14 @@ pub(crate) struct Serve {
     /// PSUs, customers, accounts, transactions and payments, JSON, in place of the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
-    /// Speak TLS with this certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_certificate: Option<PathBuf>,
-    /// The private key of that certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Ask clients for a certificate of these authorities, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub(crate) client_authorities: Option<PathBuf>,
-    /// Talk to no client without one
-    #[arg(long, requires = "client_authorities")]
-    pub(crate) client_certificate_required: bool,
+    #[command(flatten)]
+    pub(crate) tls: ClientTls,
+    /// Answer one request in N with 429 and Retry-After, as a bank may that has too much to do
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) busy: Option<u32>,
+    /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
+    #[arg(long, value_name = "DIR", conflicts_with = "report")]
+    pub(crate) record: Option<PathBuf>,
     /// Do not log requests
     #[arg(long, short)]
     pub(crate) quiet: bool,
