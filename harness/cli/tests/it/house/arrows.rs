@@ -17,6 +17,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         "evidence",
         "reference",
         "prove",
+        "traffic",
     ];
     BTreeMap::from([
         ("xs2aspec-spec", BTreeSet::new()),
@@ -26,6 +27,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-record", BTreeSet::new()),
         ("xs2aspec-reference", BTreeSet::new()),
         ("xs2aspec-runner", BTreeSet::from(["spec", "suite", "signing", "record"])),
+        ("xs2aspec-traffic", BTreeSet::from(["spec", "suite", "signing", "record", "runner"])),
         ("xs2aspec-report", BTreeSet::from(["record"])),
         ("xs2aspec-evidence", BTreeSet::from(["record", "report"])),
         ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "runner", "record", "reference"])),
