@@ -2,10 +2,7 @@
 
 use std::{fmt, io::Read};
 
-use serde::{
-    Deserializer as _,
-    de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Deserializer as Json, Value};
 
 use super::{InputError, Masked, Piece, entry};
