@@ -19,6 +19,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         "prove",
         "proxy",
         "client",
+        "traffic",
     ];
     BTreeMap::from([
         ("xs2aspec-spec", BTreeSet::new()),
@@ -28,6 +29,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-record", BTreeSet::new()),
         ("xs2aspec-reference", BTreeSet::new()),
         ("xs2aspec-runner", BTreeSet::from(["spec", "suite", "signing", "record"])),
+        ("xs2aspec-traffic", BTreeSet::from(["spec", "suite", "signing", "record", "runner"])),
         ("xs2aspec-report", BTreeSet::from(["record"])),
         ("xs2aspec-evidence", BTreeSet::from(["record", "report"])),
         ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "runner", "record", "reference"])),
