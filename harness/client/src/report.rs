@@ -75,6 +75,7 @@ pub fn events(
         skip: vec![],
         shard: None,
         planned: None,
+        drawn: false,
         quality: Some(format!("{}.", Statement::of(ticked))),
         waivers_sha256: None,
         ..recorded.start.clone()

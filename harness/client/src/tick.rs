@@ -130,3 +130,6 @@ fn no_breach(operation: &str, recorded: &Recorded, findings: &mut Vec<Finding>) 
     }
     state
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use crate::{
 const MOST_WAITING: usize = 256;
 
 /// How much of one body is kept, in bytes.
-pub(crate) const MOST_BODY: usize = 8 * 1024 * 1024;
+pub(crate) const MOST_BODY: usize = 2 * 1024 * 1024;
 
 /// What is read of one connection. Nothing more is read once it says something that is no HTTP.
 #[derive(Debug)]
