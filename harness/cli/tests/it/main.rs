@@ -10,3 +10,4 @@ mod prove;
 mod run;
 mod signing;
 mod support;
+mod traffic;
