@@ -14,7 +14,9 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
-pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations};
+pub(crate) use self::own::{
+    InspectCert, Judge, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations,
+};
 use self::parsed::{depth, time};
 pub(crate) use self::run::{InDoubt, Run, Server};
 pub(crate) use self::source::Source;
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
     /// makes it small and keeps it
     Explore(Explore),
+    /// Judges traffic of others from a file: what the client broke in each request, and what the bank broke in each
+    /// answer; nothing is sent
+    Judge(Judge),
     /// Draws a report from the record of a run alone
     Report(Report),
     /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and

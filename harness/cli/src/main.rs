@@ -28,6 +28,7 @@ mod fix;
 mod heat_map;
 mod hints;
 mod inspect;
+mod judge;
 mod ledger;
 mod listen;
 mod live;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
             Some(Command::Explore(explore)) => Box::pin(explore::explore(&explore)).await,
+            Some(Command::Judge(args)) => judge::judge(&args),
             Some(Command::Report(report)) => report::report(&report),
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),

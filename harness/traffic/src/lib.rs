@@ -5,6 +5,7 @@
 //! - [`judge`]: what either end broke, and what could not be told.
 //! - `routes`: the operation of a request; `reading`: a request as the rules look at one; `signature`: what its
 //!   signature is; `memory`: what earlier exchanges made.
+//! - `restore`: what a record of ours masked, put back by whoever knows it.
 //! - [`run`](mod@run): the record of it; `mask`: without what belongs to persons and keys.
 //!
 //! Nothing here sends anything.
@@ -15,11 +16,13 @@ pub mod judge;
 mod mask;
 mod memory;
 mod reading;
+mod restore;
 mod routes;
 pub mod run;
 mod signature;
 pub mod traffic;
 
 pub use judge::{Judge, Judged, NotTold};
-pub use run::{Totals, TrafficRun};
+pub use restore::Restorer;
+pub use run::{Broken, Totals, TrafficRun};
 pub use traffic::{Payload, Received, Sent, Traffic};

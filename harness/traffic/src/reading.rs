@@ -122,6 +122,8 @@ pub(crate) struct Reading {
     body: Option<Value>,
     has_member_twice: bool,
     is_raw: bool,
+    /// Whether something of it was masked, and put back.
+    is_restored: bool,
     pub(crate) signing: Map<String, Value>,
     pub(crate) prepared: Prepared,
     /// What could not be looked at, each place with the reason.
@@ -148,7 +150,8 @@ impl Reading {
         signature: signature::Found,
         reader: &Reader<'_>,
     ) -> Self {
-        let mut reading = Self { operation: found.operation.to_owned(), ..Self::default() };
+        let mut reading =
+            Self { operation: found.operation.to_owned(), is_restored: sent.is_restored, ..Self::default() };
         reading.signing = signature.signing;
         reading.hidden = signature.hidden;
         reading.path(found, reader);
@@ -289,8 +292,13 @@ impl Reading {
         }
         let Some(text) = value.as_str() else { return value.clone() };
         if let Some(templates) = words.of_body.get(at) {
-            return match body {
-                Some(body) => digested(text, templates, body),
+            let stands_for = body.map(|body| digested(text, templates, body));
+            return match stands_for.filter(|value| !self.is_restored || template::names(value).len() == 1) {
+                Some(value) => value,
+                None if self.is_restored => {
+                    self.hide(at, "cannot be compared with a body of which something was masked");
+                    templates.first().cloned().unwrap_or_else(|| value.clone())
+                }
                 None => {
                     self.hide(at, "cannot be compared with a body that is not known");
                     templates.first().cloned().unwrap_or_else(|| value.clone())

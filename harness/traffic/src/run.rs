@@ -1,9 +1,9 @@
 //! The record of traffic that was judged: the same events as those of any other run. Each exchange is a case of
 //! its own, whose findings say which end broke what.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Place, Role, RunFinished, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Role, RunFinished, Verdict};
 use xs2aspec_runner::{DrawnRun, Session, run::Options};
 use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
@@ -19,9 +19,8 @@ const DIGITS: usize = 9;
 #[derive(Debug)]
 pub struct TrafficRun<'a> {
     record: DrawnRun<'a>,
+    session: &'a Session,
     masker: TrafficMasker,
-    /// What the traffic was read from.
-    source: String,
     /// Which end counts; both where there is none.
     only: Option<End>,
     number: u64,
@@ -39,33 +38,46 @@ pub struct Totals {
     pub of_no_operation: u64,
     /// Those in which something could not be told.
     pub not_told: u64,
-    /// How many exchanges broke each clause, by end.
-    pub broken: BTreeMap<(End, String), u64>,
+    /// What is broken, by end and clause.
+    pub broken: BTreeMap<(End, String), Broken>,
+}
+
+/// A clause that an end broke.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// In how many exchanges.
+    pub exchanges: u64,
+    /// The number of the first of them where it was read.
+    pub first: u64,
+    /// Where that was.
+    pub source: String,
+    /// What was wrong in it, in words.
+    pub mismatch: String,
+    /// What it does.
+    pub level: Level,
 }
 
 impl<'a> TrafficRun<'a> {
-    /// Begins the record of traffic that is read from `source`. `only` leaves the findings of the other end out.
+    /// Begins the record of traffic. `only` leaves the findings of the other end out.
     pub fn begin(
         session: &'a Session,
-        source: &str,
         only: Option<End>,
         options: &Options,
         sink: impl FnMut(&Event),
     ) -> Self {
         let record = DrawnRun::begin(session, options, &[], sink);
         let masker = TrafficMasker::new(session);
-        let source = source.to_owned();
-        Self { record, masker, source, only, number: 0, began: None, totals: Totals::default() }
+        Self { record, masker, session, only, number: 0, began: None, totals: Totals::default() }
     }
 
-    /// Records an exchange and what it came to.
-    pub fn add(&mut self, traffic: &Traffic, judged: &Judged, session: &Session, sink: impl FnMut(&Event)) {
+    /// Records an exchange and what it came to. `source` is the file from which it was read, or its like.
+    pub fn add(&mut self, source: &str, traffic: &Traffic, judged: &Judged, sink: impl FnMut(&Event)) {
         self.number += 1;
         let began = *self.began.get_or_insert(traffic.began);
         let operation = judged.operation.clone().unwrap_or_default();
         let id = format!("{AREA}/{:0DIGITS$}", self.number);
-        let plain = session.suite().requests().plain_clause(&operation);
-        let any = session.suite().answers().server_error();
+        let plain = self.session.suite().requests().plain_clause(&operation);
+        let any = self.session.suite().answers().server_error();
         let clause = plain.unwrap_or(any).to_owned();
         let case = case(&id, &clause, &operation, &traffic.request.method);
         let masked = self.masker.masked(traffic, judged);
@@ -90,7 +102,7 @@ impl<'a> TrafficRun<'a> {
             area: AREA.to_owned(),
             operation,
             role: Role::Selected,
-            place: Place { file: self.source.clone(), line: line(traffic.number), column: 1 },
+            place: Place { file: source.to_owned(), line: line(traffic.number), column: 1 },
             verdict: Verdict::Pass,
             expected: judged.due.clone(),
             checks: judged.checks,
@@ -109,7 +121,7 @@ impl<'a> TrafficRun<'a> {
             micros: traffic.micros,
         };
         self.decide(&mut verdict, judged);
-        self.count(&verdict, judged);
+        self.count(source, traffic, &verdict, judged);
         self.record.record(&case, verdict, vec![exchange], sink);
     }
 
@@ -126,16 +138,23 @@ impl<'a> TrafficRun<'a> {
         }
     }
 
-    fn count(&mut self, verdict: &CaseVerdict, judged: &Judged) {
+    fn count(&mut self, source: &str, traffic: &Traffic, verdict: &CaseVerdict, judged: &Judged) {
         self.totals.exchanges += 1;
         self.totals.of_no_operation += u64::from(judged.operation.is_none());
         self.totals.not_told += u64::from(!judged.not_told.is_empty());
-        let mut clauses: Vec<(End, &str)> =
-            verdict.findings.iter().map(|finding| (finding.end, finding.clause.as_str())).collect();
-        clauses.sort_unstable();
-        clauses.dedup();
-        for (end, clause) in clauses {
-            *self.totals.broken.entry((end, clause.to_owned())).or_default() += 1;
+        let mut known = BTreeSet::new();
+        for finding in &verdict.findings {
+            let key = (finding.end, finding.clause.clone());
+            if known.insert(key.clone()) {
+                let broken = self.totals.broken.entry(key).or_insert_with(|| Broken {
+                    exchanges: 0,
+                    first: traffic.number,
+                    source: source.to_owned(),
+                    mismatch: finding.mismatch(),
+                    level: finding.level,
+                });
+                broken.exchanges += 1;
+            }
         }
     }
 

@@ -32,6 +32,9 @@ pub struct Sent {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Payload,
+    /// Whether something in the body was masked and has been put back, so that its bytes may be others than were
+    /// sent.
+    pub is_restored: bool,
 }
 
 /// An answer.

@@ -264,3 +264,49 @@ pub(crate) enum Variations {
     /// The same, and the cases are shared out: each of these banks is asked a sixth of them.
     Shared,
 }
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Judge {
+    /// An HTTP archive (HAR 1.2) of a browser, proxy or tool; the folder of a run, or its record.jsonl; or requests and
+    /// answers as they went over the wire, one after another; several are read in this order
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken for true there; without it no
+    /// refusal of a lawful request is held against the bank
+    #[arg(long, value_name = "URL|FILE.toml")]
+    pub(crate) target: Option<String>,
+    /// Only what this end broke; by default both
+    #[arg(long, value_enum, value_name = "END")]
+    pub(crate) end: Option<Ends>,
+    #[command(flatten)]
+    pub(crate) levels: super::Levels,
+    /// Folder for the record and the reports
+    #[arg(long, value_name = "DIR", default_value = "reports/judge")]
+    pub(crate) out: PathBuf,
+    /// Seed of the pseudonyms that stand in the record for persons and accounts; by default another one each time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The time of exchanges that do not say when they were, RFC 3339; by default the machine's clock
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) now: Option<DateTime<Utc>>,
+    #[command(flatten)]
+    pub(crate) source: super::Source,
+}
+
+/// An end of an exchange.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Ends {
+    /// Who asked
+    Client,
+    /// Who answered
+    Bank,
+}
+
+impl From<Ends> for xs2aspec_record::End {
+    fn from(end: Ends) -> Self {
+        match end {
+            Ends::Client => Self::Client,
+            Ends::Bank => Self::Bank,
+        }
+    }
+}

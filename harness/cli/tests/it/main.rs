@@ -11,3 +11,4 @@ mod proxy;
 mod run;
 mod signing;
 mod support;
+mod traffic;

@@ -18,6 +18,7 @@ pub fn traffic(number: u64, entry: &Value) -> Result<Traffic, String> {
         url: url(&request.member("url"))?,
         headers: headers(&request.member("headers"))?,
         body: Payload::NONE,
+        is_restored: false,
     };
     let sent = Sent { body: posted(&request, &sent)?, ..sent };
     let (answer, failure) = answer(&entry, &response)?;
@@ -152,6 +153,10 @@ fn posted(request: &Member<'_>, sent: &Sent) -> Result<Payload, String> {
     let encoding = [posted.member("_encoding"), posted.member("encoding")];
     let encoding = encoding.iter().map(Member::optional_text).collect::<Result<Vec<_>, _>>()?;
     let bytes = decoded(&member, text, encoding.into_iter().flatten().next())?;
+    // What stands for bytes that a tool could not read as text.
+    if bytes.len() == text.len() && text.contains('\u{fffd}') {
+        return Ok(Payload::Unknown("has bytes that the archive does not show".to_owned()));
+    }
     let utf_16 = text.encode_utf16().count() as u64;
     let length = bytes.len() as u64;
     // Browsers count the letters of a text as they keep it, in UTF-16.

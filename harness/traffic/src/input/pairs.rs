@@ -56,7 +56,7 @@ pub fn read(
             next = lines.start().map_err(fail)?;
         }
         let url = url(&target, &headers);
-        let request = Sent { method, url, headers, body };
+        let request = Sent { method, url, headers, body, is_restored: false };
         let began = dated(request.header("date")).or_else(|| dated(answer.as_ref()?.header("date")));
         let failure = answer.is_none().then(|| "the file has no answer".to_owned());
         let began = began.unwrap_or(now);

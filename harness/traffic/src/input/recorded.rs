@@ -60,6 +60,7 @@ fn traffic(number: u64, now: DateTime<Utc>, exchange: Exchange) -> Option<Traffi
             url: exchange.request.url,
             headers: fields(exchange.request.headers),
             body: payload(exchange.request.body)?,
+            is_restored: false,
         },
         answer,
         failure: exchange.failure,
