@@ -1,6 +1,7 @@
 //! Measures the suite as a whole: `cargo run --release -p xs2aspec-bench -- table`.
 
 mod memory;
+mod proxy;
 mod servers;
 mod table;
 
@@ -10,6 +11,7 @@ const USAGE: &str = "xs2aspec-bench, one of:
   table               the whole table, in Markdown: with `xs2aspec` beside this binary, on an idle machine
   memory N [PER]      puts N generated exchanges, PER in each case (100), through the record and all reports
   count STEP ROUNDS   carries a step out so often, for a tool that counts its instructions; without STEP lists the steps
+  proxy N             N payments to the reference bank with and without the proxy between, in turn: p50 and p99
   serve               a server that checks nothing; prints its address
   raw URL JOBS SECS   what the client of the suite can do at most: requests per second";
 
@@ -46,6 +48,7 @@ fn done(words: &[&str]) -> Result<String, String> {
             (0..number(rounds)?).for_each(|_| step());
             Ok(String::new())
         }
+        ["proxy", count] => proxy::proxy(number(count)?.max(1)),
         ["serve"] => servers::serve(),
         ["raw", url, jobs, seconds] => {
             let seconds = Duration::from_secs(number(seconds)? as u64);

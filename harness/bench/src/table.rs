@@ -25,13 +25,13 @@ fn wrong(error: impl std::fmt::Display) -> String {
 }
 
 /// A server that ends when this is dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
-    fn start(program: &Path, arguments: &[&str]) -> Result<Self, String> {
+    pub(crate) fn start(program: &Path, arguments: &[&str]) -> Result<Self, String> {
         let mut child = Command::new(program)
             .args(arguments)
             .stdout(Stdio::piped())

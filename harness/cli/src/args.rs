@@ -5,6 +5,7 @@ mod own;
 mod parsed;
 mod run;
 mod source;
+mod traffic;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -13,10 +14,13 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
-pub(crate) use self::own::{InspectCert, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations};
+pub(crate) use self::own::{
+    InspectCert, Judge, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations,
+};
 use self::parsed::{depth, time};
 pub(crate) use self::run::{InDoubt, Run, Server};
 pub(crate) use self::source::Source;
+pub(crate) use self::traffic::{ClientPlan, ClientReport, ClientTls, Proxy};
 
 /// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
 /// `--pack` that of another document.
@@ -39,12 +43,23 @@ pub(crate) enum Command {
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
+    /// Passes on, unaltered, what a client and a test system say to each other; judges and records both, and shows
+    /// what either breaks
+    Proxy(Proxy),
+    /// Lists what a client should show, and how `serve` lets it
+    ClientPlan(ClientPlan),
+    /// Says what a client has shown of that by a record of its traffic: a conformance report. Exit codes: 0 it
+    /// conforms and showed everything, 1 it broke something, 3 it did not show everything
+    ClientReport(ClientReport),
     /// Runs every case against the built-in bank with each of its faults and variations, and in its styles: what is
     /// caught, and what is accused wrongly
     Prove(Prove),
     /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
     /// makes it small and keeps it
     Explore(Explore),
+    /// Judges traffic of others from a file: what the client broke in each request, and what the bank broke in each
+    /// answer; nothing is sent
+    Judge(Judge),
     /// Draws a report from the record of a run alone
     Report(Report),
     /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and

@@ -18,6 +18,7 @@ mod again;
 mod args;
 mod ask;
 mod attribution;
+mod client;
 mod curl;
 mod doctor;
 mod evidence;
@@ -27,6 +28,7 @@ mod fix;
 mod heat_map;
 mod hints;
 mod inspect;
+mod judge;
 mod ledger;
 mod listen;
 mod live;
@@ -34,6 +36,7 @@ mod manual;
 mod matrix;
 mod message;
 mod prove;
+mod proxy;
 mod recording;
 mod rejudge;
 mod report;
@@ -43,6 +46,7 @@ mod scaffold;
 mod serve;
 mod sign;
 mod target;
+mod traffic_log;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -67,9 +71,13 @@ fn main() -> ExitCode {
             None => again::run(&args.run).await,
             Some(Command::Run(run)) => again::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
+            Some(Command::Proxy(proxy)) => proxy::proxy(&proxy).await,
+            Some(Command::ClientPlan(plan)) => client::plan(&plan),
+            Some(Command::ClientReport(report)) => client::report(&report),
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
             Some(Command::Explore(explore)) => Box::pin(explore::explore(&explore)).await,
+            Some(Command::Judge(args)) => judge::judge(&args),
             Some(Command::Report(report)) => report::report(&report),
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),

@@ -96,12 +96,42 @@ impl<'a> Recording<'a> {
             self.after.into_iter().try_for_each(|event| record.add(event))
         };
         write().map_err(wrong)?;
-        let Writing { writer, live } = record;
-        writer.finish().map_err(wrong)?;
-        let summary = live.finish().map_err(Failure::input)?;
-        let errors: Vec<String> =
-            stream::write(self.folder, &summary).iter().map(ToString::to_string).collect();
-        if errors.is_empty() { Ok(()) } else { Err(Failure::input(errors.join("\n"))) }
+        record.finish(self.folder)
+    }
+}
+
+/// A record whose cases come in the order of their ids: nothing of it waits.
+pub(crate) struct InOrder<'a> {
+    folder: &'a Path,
+    writing: Writing,
+    broken: Option<io::Error>,
+}
+
+impl<'a> InOrder<'a> {
+    /// Begins the record of a folder, if the command may write there.
+    pub(crate) fn create(folder: &'a Path, reads: &[&Path]) -> Result<Self, Failure> {
+        outputs::may_write_run(folder, &names(), reads).map_err(Failure::input)?;
+        let wrong = |error: io::Error| cannot_write(folder, &error);
+        fs::create_dir_all(folder).map_err(wrong)?;
+        journal::forget(folder).map_err(wrong)?;
+        let writing = Writing::create(&folder.join(outputs::RECORD)).map_err(wrong)?;
+        Ok(Self { folder, writing, broken: None })
+    }
+
+    /// Writes the next event. What cannot be written is told at the end.
+    pub(crate) fn write(&mut self, event: &Event) {
+        if self.broken.is_none()
+            && let Err(error) = self.writing.add(event.clone())
+        {
+            self.broken = Some(error);
+        }
+    }
+
+    /// Ends the record, and writes the reports beside it.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let wrong = |error: io::Error| cannot_write(self.folder, &error);
+        self.broken.map_or(Ok(()), Err).map_err(wrong)?;
+        self.writing.finish(self.folder)
     }
 }
 
@@ -121,6 +151,14 @@ impl Writing {
         self.writer.write(&event)?;
         self.live.add(event);
         Ok(())
+    }
+
+    /// Ends the record, and writes the reports into the same folder.
+    fn finish(self, folder: &Path) -> Result<(), Failure> {
+        self.writer.finish().map_err(|error| cannot_write(folder, &error))?;
+        let summary = self.live.finish().map_err(Failure::input)?;
+        let errors: Vec<String> = stream::write(folder, &summary).iter().map(ToString::to_string).collect();
+        if errors.is_empty() { Ok(()) } else { Err(Failure::input(errors.join("\n"))) }
     }
 }
 

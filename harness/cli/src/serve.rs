@@ -1,17 +1,26 @@
 //! The built-in bank alone, and test keys.
 
-use std::{fs, io, path::Path, sync::Arc};
+use std::{
+    fs, io,
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    sync::Arc,
+};
 
-use xs2aspec_record::{Exit, outputs};
-use xs2aspec_reference::{Clock, Config, Seed, Tls};
+use xs2aspec_prove::declare;
+use xs2aspec_record::{End, Exit, outputs};
+use xs2aspec_reference::{Bank, Clock, Config, Seed, Tls};
+use xs2aspec_runner::{Options, Profile};
 use xs2aspec_signing::keys;
 
 use crate::{
     Failure,
-    args::{Keys, Serve},
-    live,
+    args::{ClientTls, Keys, Serve, Source},
+    live, proxy,
     report::cannot_write,
+    run::asked_to_end,
     target,
+    traffic_log::{Setup, TrafficLog},
 };
 
 /// Serves until it is interrupted.
@@ -28,15 +37,66 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
         seed: args.seed,
         log: !args.quiet,
         data: data(args)?,
-        tls: tls(args)?,
+        tls: tls(&args.tls)?,
+        busy: args.busy,
         ..Config::default()
     };
-    let bank = xs2aspec_reference::start(config).await;
-    let bank = bank.map_err(|error| Failure::input(format!("cannot serve on {}: {error}", args.address)))?;
+    if let Some(folder) = &args.record {
+        return Box::pin(record(args, folder, config)).await;
+    }
+    let bank = start(config, args.address).await?;
     say!("{}", bank.base_url());
     tokio::signal::ctrl_c().await.map_err(Failure::input)?;
     bank.shutdown().await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
+}
+
+async fn start(config: Config, address: SocketAddr) -> Result<Bank, Failure> {
+    let bank = xs2aspec_reference::start(config).await;
+    bank.map_err(|error| Failure::input(format!("cannot serve on {address}: {error}")))
+}
+
+/// Serves behind a proxy that judges and records what clients send. The bank knows nothing of it.
+async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Failure> {
+    if args.clock_control && !args.address.ip().is_loopback() {
+        return Err(Failure::input(
+            "--clock-control: a clock that anybody may move is for a loopback address",
+        ));
+    }
+    let suite = Arc::new(crate::suite(&Source::default())?);
+    let variations = config.variations.clone();
+    let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let bank = start(Config { address: own, tls: None, ..config }, own).await?;
+    let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
+    let (proxy, sightings) = proxy::open(args.address, &args.tls, &profile).await?;
+    let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
+    let address = format!("{scheme}://{}", proxy.address());
+    profile.base_url.clone_from(&address);
+    declare(&mut profile, &variations);
+    let setup = Setup {
+        suite,
+        profile,
+        is_of_the_bank: args.data.is_none(),
+        only: Some(End::Client),
+        source: "serve",
+        now: args.now.unwrap_or_else(chrono::Utc::now),
+        seed: uuid::Uuid::new_v4().as_u64_pair().0,
+        options: Options {
+            arguments: vec!["serve".to_owned()],
+            fault: target::named(&args.fault),
+            variations: variations.iter().map(|variation| variation.name().to_owned()).collect(),
+            ..Options::default()
+        },
+        is_shown: !args.quiet,
+    };
+    let log = TrafficLog::start(folder, &[], setup, sightings)?;
+    say!("{address}");
+    asked_to_end().await;
+    proxy.shutdown().await;
+    let exit = log.finish().await?;
+    bank.shutdown().await.map_err(Failure::input)?;
+    say!("next: xs2aspec client-report {}", folder.display());
+    Ok(exit)
 }
 
 fn data(args: &Serve) -> Result<Arc<Seed>, Failure> {
@@ -50,7 +110,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))
 }
 
-fn tls(args: &Serve) -> Result<Option<Tls>, Failure> {
+fn tls(args: &ClientTls) -> Result<Option<Tls>, Failure> {
     let (Some(certificates), Some(key)) = (&args.tls_certificate, &args.tls_key) else { return Ok(None) };
     Ok(Some(Tls {
         certificates: read(certificates)?,

@@ -307,7 +307,7 @@ mod tests {
     use super::*;
     use crate::{
         level::Level,
-        verdict::{Finding, sample},
+        verdict::{End, Finding, sample},
     };
 
     fn verdict(clause: &str, word: Verdict) -> CaseVerdict {
@@ -317,6 +317,7 @@ mod tests {
             actual: "two".to_owned(),
             at: "body".to_owned(),
             level: Level::Deny,
+            end: End::Bank,
         };
         let findings = if word == Verdict::Fail { vec![finding(clause)] } else { vec![] };
         CaseVerdict { findings, ..sample(clause, word) }

@@ -57,6 +57,6 @@ pub use reader::{ReadError, RecordReader, read};
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, SlowFor, Times};
 pub use totals::Totals;
-pub use verdict::{Absence, CaseVerdict, ControlSeen, Finding, Place, Role, Strength, Verdict};
+pub use verdict::{Absence, CaseVerdict, ControlSeen, End, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};
 pub use writer::RecordWriter;

@@ -126,6 +126,32 @@ impl std::fmt::Display for Place {
     }
 }
 
+/// An end of an exchange: who did what a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// Who asked.
+    Client,
+    /// Who answered. In a run of cases it is always this one: what their requests break is broken on purpose.
+    #[default]
+    Bank,
+}
+
+impl End {
+    /// The word used in every report and in the record.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Bank => "bank",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_bank(&self) -> bool {
+        *self == Self::Bank
+    }
+}
+
 /// One mismatch between what a clause demands and what the target did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -137,11 +163,14 @@ pub struct Finding {
     /// What came back, in words.
     pub actual: String,
     /// Where in the answer: `status`, a header name, or a JSON pointer into the body
-    /// (`body/transactionFees/amount`).
+    /// (`body/transactionFees/amount`). What the client broke stands in the request: `request/header/NAME`.
     pub at: String,
     /// What it does: `deny` or `warn`. What is only noted is an observation.
     #[serde(default = "Level::before_levels")]
     pub level: Level,
+    /// Who broke the clause.
+    #[serde(default, skip_serializing_if = "End::is_bank")]
+    pub end: End,
 }
 
 impl Finding {

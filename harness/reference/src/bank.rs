@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
+use crate::busy::Busy;
 use crate::certificate::Certificates;
 use crate::clock::Clock;
 use crate::connection::{Acceptor, Tls, Turns};
@@ -53,6 +54,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// How long the head of a request may take, and its body after it, before the bank answers 408.
     pub patience: Duration,
+    /// It answers each request whose number is a multiple of this with 429, and asks to come back a second later.
+    pub busy: Option<u32>,
 }
 
 impl Default for Config {
@@ -68,6 +71,7 @@ impl Default for Config {
             data: Seed::built_in(),
             tls: None,
             patience: PATIENCE,
+            busy: None,
         }
     }
 }
@@ -116,7 +120,8 @@ fn open(config: &Config, rules: Rules) -> Router {
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
-    router(Arc::new(Service { context, log: config.log, patience: config.patience }))
+    let busy = Busy::each(config.busy);
+    router(Arc::new(Service { context, log: config.log, patience: config.patience, busy }))
 }
 
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and

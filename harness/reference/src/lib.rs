@@ -23,6 +23,7 @@
 mod account_number;
 mod authentication;
 mod bank;
+mod busy;
 mod certificate;
 mod clock;
 mod connection;

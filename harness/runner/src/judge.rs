@@ -7,7 +7,7 @@ mod shows;
 use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
-use xs2aspec_record::{Finding, Level, Verdict};
+use xs2aspec_record::{End, Finding, Level, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Expectation, Refusal};
 
@@ -112,6 +112,7 @@ pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, levels: &L
             actual: found.actual,
             at: found.at,
             level: Level::Deny,
+            end: End::Bank,
         })
         .collect();
     findings.extend(broken.into_iter().map(|observation| Finding {
@@ -120,6 +121,7 @@ pub fn examine(operation: &str, answer: &Answer, rules: &AnswerRules, levels: &L
         actual: observation.text,
         at: observation.at,
         level: Level::Deny,
+        end: End::Bank,
     }));
     Examined {
         outcome,
@@ -165,6 +167,7 @@ pub fn judge(
         actual: words.clone(),
         at: "status".to_owned(),
         level: Level::Deny,
+        end: End::Bank,
     };
     checks += 1;
     if outcome == Outcome::ServerError {
@@ -266,6 +269,7 @@ fn shows(
         actual,
         at,
         level: Level::Deny,
+        end: End::Bank,
     };
     if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
         findings.push(finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into())));
@@ -306,6 +310,7 @@ fn refused(
             actual,
             at: at.to_owned(),
             level: Level::Deny,
+            end: End::Bank,
         });
     };
     let form = refusal.or_rejected
@@ -358,6 +363,7 @@ fn success_status(
             actual: answer.status.to_string(),
             at: "status".to_owned(),
             level: Level::Deny,
+            end: End::Bank,
         });
     }
     1

@@ -75,6 +75,11 @@ impl Masker {
         replaced(&self.text(text), learned)
     }
 
+    /// What stands in the place of a text of this kind.
+    pub fn pseudonym(&self, kind: &str, text: &str) -> String {
+        pseudonym(self.seed, kind, text)
+    }
+
     /// What an answer tells of persons and accounts that its request did not: members that say so by their
     /// names, and whatever has the form of an account or person number.
     pub fn learn(&self, request: &WireRequest, answer: &Answer, learned: &mut Pairs) {

@@ -12,6 +12,7 @@
 //! - [`signature_header`]: the value of `Signature`, legal by default and wrong wherever the caller says so.
 //! - [`encoded_word`]: the RFC 2047 form of that value.
 //! - [`diagnosis`]: why a signature that somebody made does not hold.
+//! - [`verification`]: what a signature that was received is over, and by whose key.
 //! - [`qualified`]: what makes a certificate one for payment services.
 //! - [`keys`]: made-up keys and certificates to try all this with.
 //!
@@ -50,6 +51,7 @@ pub mod qualified;
 pub mod signature_header;
 pub mod signer;
 pub mod signing_string;
+pub mod verification;
 
 pub use certificate::{Certificate, KeyIdForm};
 pub use other_hash::OtherHash;

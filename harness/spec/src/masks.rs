@@ -16,10 +16,13 @@ pub fn is_pseudonym(text: &str) -> bool {
 
 /// Headers and members that are masked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MaskSpec {
     /// Headers that are masked whole.
     headers: Vec<String>,
+    /// Headers of a request that say who somebody is: what a suite sends is made up, what others send is not.
+    #[serde(default)]
+    personal_headers: Vec<String>,
     /// Members that are masked with everything inside them; in small letters, without `-` and `_`.
     personal: Vec<String>,
     /// Members that are not, even inside one that is; written so too.
@@ -54,6 +57,11 @@ impl MaskSpec {
     /// Whether a header is masked whole.
     pub fn hides_header(&self, name: &str) -> bool {
         self.headers.iter().any(|hidden| hidden.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a header of a request says who somebody is.
+    pub fn is_personal_header(&self, name: &str) -> bool {
+        self.personal_headers.iter().any(|personal| personal.eq_ignore_ascii_case(name))
     }
 
     /// What the name of a member says.

@@ -5,7 +5,10 @@ use std::{net::SocketAddr, path::PathBuf};
 use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
-use super::parsed::{depth, method, time};
+use super::{
+    parsed::{depth, method, time},
+    traffic::ClientTls,
+};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Prove {
@@ -104,7 +107,7 @@ pub(crate) struct Serve {
     pub(crate) address: SocketAddr,
     /// In place of the bank, the page of the run in this folder, while the run goes on
     #[arg(long, value_name = "DIR",
-          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate"])]
+          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate", "busy"])]
     pub(crate) report: Option<PathBuf>,
     /// Let the bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -128,18 +131,14 @@ pub(crate) struct Serve {
     /// PSUs, customers, accounts, transactions and payments, JSON, in place of the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
-    /// Speak TLS with this certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_certificate: Option<PathBuf>,
-    /// The private key of that certificate, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Ask clients for a certificate of these authorities, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
-    pub(crate) client_authorities: Option<PathBuf>,
-    /// Talk to no client without one
-    #[arg(long, requires = "client_authorities")]
-    pub(crate) client_certificate_required: bool,
+    #[command(flatten)]
+    pub(crate) tls: ClientTls,
+    /// Answer one request in N with 429 and Retry-After, as a bank may that has too much to do
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) busy: Option<u32>,
+    /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
+    #[arg(long, value_name = "DIR", conflicts_with = "report")]
+    pub(crate) record: Option<PathBuf>,
     /// Do not log requests
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -264,4 +263,50 @@ pub(crate) enum Variations {
     Together,
     /// The same, and the cases are shared out: each of these banks is asked a sixth of them.
     Shared,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Judge {
+    /// An HTTP archive (HAR 1.2) of a browser, proxy or tool; the folder of a run, or its record.jsonl; or requests and
+    /// answers as they went over the wire, one after another; several are read in this order
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken for true there; without it no
+    /// refusal of a lawful request is held against the bank
+    #[arg(long, value_name = "URL|FILE.toml")]
+    pub(crate) target: Option<String>,
+    /// Only what this end broke; by default both
+    #[arg(long, value_enum, value_name = "END")]
+    pub(crate) end: Option<Ends>,
+    #[command(flatten)]
+    pub(crate) levels: super::Levels,
+    /// Folder for the record and the reports
+    #[arg(long, value_name = "DIR", default_value = "reports/judge")]
+    pub(crate) out: PathBuf,
+    /// Seed of the pseudonyms that stand in the record for persons and accounts; by default another one each time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The time of exchanges that do not say when they were, RFC 3339; by default the machine's clock
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) now: Option<DateTime<Utc>>,
+    #[command(flatten)]
+    pub(crate) source: super::Source,
+}
+
+/// An end of an exchange.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Ends {
+    /// Who asked
+    Client,
+    /// Who answered
+    Bank,
+}
+
+impl From<Ends> for xs2aspec_record::End {
+    fn from(end: Ends) -> Self {
+        match end {
+            Ends::Client => Self::Client,
+            Ends::Bank => Self::Bank,
+        }
+    }
 }

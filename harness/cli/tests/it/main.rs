@@ -7,6 +7,8 @@ mod house;
 mod input;
 mod pack;
 mod prove;
+mod proxy;
 mod run;
 mod signing;
 mod support;
+mod traffic;

@@ -1,5 +1,5 @@
 use super::*;
-use xs2aspec_record::{Finding, Level, Place, Role};
+use xs2aspec_record::{End, Finding, Level, Place, Role};
 
 fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdict {
     let finding = |clause: &&str| Finding {
@@ -8,6 +8,7 @@ fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdi
         actual: "201".into(),
         at: "status".into(),
         level: if word == Verdict::Warn { Level::Warn } else { Level::Deny },
+        end: End::Bank,
     };
     CaseVerdict {
         case: case.to_owned(),

@@ -1,6 +1,6 @@
 //! Which symptoms of records made by hand become one finding.
 
-use xs2aspec_record::{ControlSeen, Culprit, Finding, Level, RefusedForm, Verdict};
+use xs2aspec_record::{ControlSeen, Culprit, End, Finding, Level, RefusedForm, Verdict};
 
 use super::*;
 use crate::{Run, sample::Sample};
@@ -114,6 +114,7 @@ fn a_wrong_part_of_answers_is_one_finding_in_all_operations_and_comes_before_sin
             actual: "3".into(),
             at: at.into(),
             level: Level::Deny,
+            end: End::Bank,
         }];
     }
     assert_eq!(shown(&sample), [pair("amount.digits", &[]), pair("periodic.months", &[])]);

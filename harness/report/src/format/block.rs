@@ -206,7 +206,7 @@ fn clause(id: &str, known: Option<&ClauseText>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_record::{Finding, Level, Verdict};
+    use xs2aspec_record::{End, Finding, Level, Verdict};
 
     use crate::{
         Run,
@@ -267,6 +267,7 @@ mod tests {
             actual: "\"1.234\"".into(),
             at: at.into(),
             level: Level::Deny,
+            end: End::Bank,
         };
         verdict.findings = vec![
             finding("amount.digits", "body/transactionFees/amount"),

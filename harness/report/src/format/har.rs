@@ -33,7 +33,10 @@ impl Reporter for Archive {
         let tool = &summary.start().tool;
         let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
         let creator = json!({"name": name, "version": version});
-        write!(out, r#"{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":["#)
+        // Who knows the values of the target can put them back in place of their pseudonyms: it is in the record
+        // as well. Names of our own begin with `_`.
+        let seed = summary.start().seed;
+        write!(out, r#"{{"log":{{"version":"1.2","creator":{creator},"_seed":{seed},"pages":[],"entries":["#)
     }
 
     fn exchanges(
@@ -102,7 +105,7 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
         }
         None => {}
     }
-    json!({
+    let mut entry = json!({
         "startedDateTime": began(start, exchange),
         "time": took,
         "request": asked,
@@ -118,7 +121,11 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
             "{} / {}{}", exchange.case, exchange.step,
             exchange.failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default()
         ),
-    })
+    });
+    if let Some(failure) = &exchange.failure {
+        entry["_failure"] = failure.as_str().into();
+    }
+    entry
 }
 
 /// HAR 1.2 has a member for the encoding of what came and none for that of what was sent; names of its own

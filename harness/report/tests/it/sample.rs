@@ -1,7 +1,7 @@
 //! Records made by hand for the tests of every format.
 
 use xs2aspec_record::{
-    Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, Event, Exchange, Exit,
+    Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, End, Event, Exchange, Exit,
     Finding, Level, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Stopwatch, Strength,
     Times, Totals, Verdict,
 };
@@ -70,6 +70,7 @@ impl Sample {
             actual: "201 with transactionStatus RCVD".into(),
             at: "status".into(),
             level: Level::Deny,
+            end: End::Bank,
         };
         if sent {
             self.exchanges.push(exchange(number, case, verdict == Verdict::Error));
@@ -235,6 +236,7 @@ pub(crate) fn hostile() -> Vec<Event> {
         actual: text.into(),
         at: text.into(),
         level: Level::Deny,
+        end: End::Bank,
     };
     let own = Finding {
         clause: "periodic.months".into(),
@@ -242,6 +244,7 @@ pub(crate) fn hostile() -> Vec<Event> {
         actual: long.clone(),
         at: "status".into(),
         level: Level::Deny,
+        end: End::Bank,
     };
     fail.findings = vec![own, all(HOSTILE), all(HOSTILE_MARKDOWN)];
     for verdict in [Verdict::Inconclusive, Verdict::NotApplicable, Verdict::Error, Verdict::Observed] {

@@ -9,7 +9,7 @@ use super::{Answer, ExchangeError, MOST_BODY};
 
 /// The answer with its body as it was before it was compressed. A coding that is not known here leaves the
 /// body as it is. An error comes with the answer as it was sent.
-pub(super) fn decoded(mut answer: Answer) -> Result<Answer, (ExchangeError, Answer)> {
+pub fn decoded(mut answer: Answer) -> Result<Answer, (ExchangeError, Answer)> {
     let codings = answer.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
     let mut body = Cow::Borrowed(answer.body.as_slice());
     // The last one was applied last.

@@ -4,6 +4,7 @@
 
 mod client;
 mod coding;
+mod connector;
 mod raw;
 mod reading;
 mod tls;
@@ -15,6 +16,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use coding::decoded;
+pub use connector::Connector;
+pub use raw::Duplex;
 pub use reading::read as read_answer;
 pub use trouble::{Cause, Trouble};
 

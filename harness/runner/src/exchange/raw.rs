@@ -17,6 +17,10 @@ use super::{
 };
 use crate::{fill::WireRequest, profile::Profile};
 
+/// Both directions of a connection.
+pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
+
 pub(super) struct Raw {
     tls: TlsConnector,
     /// Which requests go through a proxy, and which; none goes through one where it is absent.
@@ -46,38 +50,56 @@ impl Raw {
         request: &WireRequest,
         seen: &mut Option<Answer>,
     ) -> Result<(), ExchangeError> {
-        let wrong = |what: &str| ExchangeError::Request(what.to_owned());
         let url =
             reqwest::Url::parse(&request.url).map_err(|error| ExchangeError::Request(error.to_string()))?;
+        let is_tls = url.scheme() == "https";
+        let proxy = self.proxy(&url)?;
+        let stream = self.open(&url, proxy.as_ref(), is_tls).await?;
+        converse(stream, &bytes(request, &url, proxy.as_ref().filter(|_| !is_tls)), seen).await
+    }
+
+    /// A connection to the target at this URL, after TLS if it speaks that, on which anything can be said: where a
+    /// proxy leads there, through it.
+    pub(super) async fn tunnel(&self, url: &reqwest::Url) -> Result<Box<dyn Duplex>, ExchangeError> {
+        let proxy = self.proxy(url)?;
+        self.open(url, proxy.as_ref(), true).await
+    }
+
+    fn proxy(&self, url: &reqwest::Url) -> Result<Option<Intercept>, ExchangeError> {
+        let uri = url.as_str().parse().map_err(|_| wrong("the URL is none"))?;
+        Ok(self.proxies.as_ref().and_then(|proxies| proxies.intercept(&uri)))
+    }
+
+    async fn open(
+        &self,
+        url: &reqwest::Url,
+        proxy: Option<&Intercept>,
+        is_tunnel: bool,
+    ) -> Result<Box<dyn Duplex>, ExchangeError> {
         let host = url.host_str().ok_or_else(|| wrong("the URL has no host"))?;
         let port = url.port_or_known_default().ok_or_else(|| wrong("the URL has no port"))?;
-        let uri = request.url.parse().map_err(|_| wrong("the URL is none"))?;
-        let proxy = self.proxies.as_ref().and_then(|proxies| proxies.intercept(&uri));
-        let is_tls = url.scheme() == "https";
-        let connected = self.connected((host, port), proxy.as_ref(), is_tls);
+        let connected = self.connected((host, port), proxy, is_tunnel);
         let stream = tokio::time::timeout(self.patience, connected).await.map_err(|_| {
             ExchangeError::Unreachable(
                 format!("no connection within {} ms", self.patience.as_millis()).into(),
             )
         })??;
-        if is_tls {
-            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
-                .map_err(|error| ExchangeError::Tls(error.to_string()))?;
-            let stream = self.tls.connect(name, stream).await;
-            let stream = stream.map_err(|error| ExchangeError::Unreachable(trouble(&error)))?;
-            converse(stream, &bytes(request, &url, None), seen).await
-        } else {
-            converse(stream, &bytes(request, &url, proxy.as_ref()), seen).await
+        if url.scheme() != "https" {
+            return Ok(Box::new(stream));
         }
+        let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+            .map_err(|error| ExchangeError::Tls(error.to_string()))?;
+        let stream = self.tls.connect(name, stream).await;
+        Ok(Box::new(stream.map_err(|error| ExchangeError::Unreachable(trouble(&error)))?))
     }
 
-    /// A connection to the target, or to the proxy that leads there; through it where TLS comes next (RFC
-    /// 9110 section 9.3.6).
+    /// A connection to the target, or to the proxy that leads there; through it where what comes next is not for
+    /// the proxy (RFC 9110 section 9.3.6).
     async fn connected(
         &self,
         (host, port): (&str, u16),
         proxy: Option<&Intercept>,
-        is_tls: bool,
+        is_tunnel: bool,
     ) -> Result<TcpStream, ExchangeError> {
         let unreachable = |error: std::io::Error| ExchangeError::Unreachable(error.to_string().into());
         let address = match proxy {
@@ -90,7 +112,7 @@ impl Raw {
         };
         let mut stream = TcpStream::connect(address).await.map_err(unreachable)?;
         stream.set_nodelay(true).map_err(unreachable)?;
-        let Some(proxy) = proxy.filter(|_| is_tls) else { return Ok(stream) };
+        let Some(proxy) = proxy.filter(|_| is_tunnel) else { return Ok(stream) };
         let mut head = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n");
         head.push_str(&authorization(proxy));
         head.push_str("\r\n");
@@ -110,6 +132,10 @@ impl Raw {
         }
         Err(of_proxy(format!("the proxy answered `{line}`")))
     }
+}
+
+fn wrong(what: &str) -> ExchangeError {
+    ExchangeError::Request(what.to_owned())
 }
 
 /// What a proxy wants to know of its user (RFC 9110 section 11.7.2), as a header line; nothing where its URL

@@ -1,6 +1,6 @@
 //! Each clause has its level, and each breach what that level says.
 
-use xs2aspec_record::{Finding, Place, Role};
+use xs2aspec_record::{End, Finding, Place, Role};
 use xs2aspec_suite::{Spec, Tree};
 
 use super::*;
@@ -90,6 +90,7 @@ fn a_case_is_as_bad_as_the_worst_thing_it_shows_and_a_note_breaks_nothing() {
             actual: "two".to_owned(),
             at: "body/a".to_owned(),
             level: Level::Deny,
+            end: End::Bank,
         };
         let mut verdict = CaseVerdict {
             case: format!("{clause}/x"),

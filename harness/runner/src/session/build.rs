@@ -185,6 +185,17 @@ impl Session {
         Ok(Self { transport: Transport::Replay(Box::new(Replay::new(rested_on))), ..session })
     }
 
+    /// A session that asks nobody: what it records was sent by others.
+    pub fn of_traffic(
+        suite: Arc<Suite>,
+        profile: Profile,
+        seed: u64,
+        now: DateTime<Utc>,
+    ) -> Result<Self, SessionError> {
+        let session = Self::new(suite, profile.for_show(), seed, now)?;
+        Ok(Self { transport: Transport::Replay(Box::new(Replay::new(HashMap::new()))), ..session })
+    }
+
     /// Judges the recorded answers of a case.
     pub(crate) async fn judge_recorded(&self, case: &Case, events: CaseEvents) -> Option<Arc<Done>> {
         let replay = self.transport.replay()?;

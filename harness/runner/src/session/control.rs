@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use xs2aspec_record::{CaseVerdict, ControlSeen, Finding, Level, Verdict};
+use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use super::{Done, Session, Stop};
@@ -99,6 +99,7 @@ impl Session {
             actual: status.to_string(),
             at: "status".to_owned(),
             level: Level::Deny,
+            end: End::Bank,
         })
     }
 
@@ -133,6 +134,7 @@ impl Session {
                 actual: words.clone(),
                 at: "status".to_owned(),
                 level: Level::Deny,
+                end: End::Bank,
             }];
         } else {
             return Err(Stop::inconclusive(self.reason(plain, &done)));

@@ -27,7 +27,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    CaseVerdict, Culprit, Exchange, Finding, Level, Place, Request, Role, TargetProfile, Verdict,
+    CaseVerdict, Culprit, End, Exchange, Finding, Level, Place, Request, Role, TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
@@ -409,6 +409,7 @@ impl Session {
             actual: words.clone(),
             at: "status".to_owned(),
             level: Level::Deny,
+            end: End::Bank,
         }];
         Ok((Outcome::ServerError, words))
     }

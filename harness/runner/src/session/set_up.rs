@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future;
 use serde_json::Value;
-use xs2aspec_record::{Finding, Level, Verdict};
+use xs2aspec_record::{End, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
 use super::{Session, Stop, Trail, outcome::Prepared};
@@ -120,6 +120,7 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
         actual: format!("{} twice", twice.1),
         at: place.to_string(),
         level: Level::Deny,
+        end: End::Bank,
     })
 }
 

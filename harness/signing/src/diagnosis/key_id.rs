@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What is to be said of a keyId: that it names the certificate, or each part that does not.
-pub(super) fn compare(found: &str, certificate: &Certificate) -> Result<String, Vec<String>> {
+pub(crate) fn compare(found: &str, certificate: &Certificate) -> Result<String, Vec<String>> {
     let usual = certificate.key_id(&KeyIdForm::default());
     let forms = SerialForm::ALL
         .into_iter()

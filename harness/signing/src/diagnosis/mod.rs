@@ -4,7 +4,7 @@
 //! An RSA signature gives back the hash that was signed (RFC 8017, section 8.2.2). So the text that somebody
 //! signed need not be known: whoever guesses it right sees the same hash.
 
-mod key_id;
+pub(crate) mod key_id;
 mod public_key;
 mod texts;
 
@@ -18,7 +18,7 @@ use crate::{
     signature_header::ALGORITHM,
     signing_string::{RequestTarget, listed_headers, signing_string},
 };
-use public_key::PublicKey;
+pub(crate) use public_key::PublicKey;
 use texts::{difference, habits, other_body};
 
 /// A request as it was received.

@@ -6,15 +6,15 @@ use x509_cert::der::{Decode, asn1::Any};
 use crate::certificate::Certificate;
 
 /// An RSA public key (RFC 8017, section 3.1).
-pub(super) struct PublicKey {
+pub(crate) struct PublicKey {
     modulus: BigUint,
     exponent: BigUint,
     /// Bytes of the modulus.
-    pub(super) length: usize,
+    pub(crate) length: usize,
 }
 
 impl PublicKey {
-    pub(super) fn of(certificate: &Certificate) -> Option<Self> {
+    pub(crate) fn of(certificate: &Certificate) -> Option<Self> {
         let parts = Vec::<Any>::from_der(certificate.rsa_public_key()?).ok()?;
         let [modulus, exponent] = parts.as_slice() else { return None };
         let (modulus, exponent) =
@@ -24,7 +24,7 @@ impl PublicKey {
     }
 
     /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
-    pub(super) fn recovered(&self, signature: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn recovered(&self, signature: &[u8]) -> Option<Vec<u8>> {
         /// `DigestInfo` of SHA-256 (section 9.2, note 1).
         const PREFIX: [u8; 19] = [
             0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,

@@ -25,6 +25,7 @@ mod pointer;
 mod rules;
 mod schema;
 pub mod show;
+mod unlisted;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -189,6 +190,12 @@ impl AnswerRules {
     pub fn is_of(&self, operation: &str, document: Option<&Value>) -> bool {
         let shape = self.shape(operation);
         document.zip(shape).is_some_and(|(document, shape)| shape.schema.has_members(document))
+    }
+
+    /// The first member of a body that the document does not list, as a JSON pointer; nothing where it does not say
+    /// what an answer of this operation has.
+    pub fn unlisted(&self, operation: &str, document: &Value) -> Option<String> {
+        unlisted::first(&self.shape(operation)?.schema.node(), document)
     }
 
     /// The clause of the exact status of acceptance, which is also the key of the choice.

@@ -6,7 +6,7 @@ use serde_json::Value;
 pub(super) const LONGEST: usize = 120;
 
 /// A value, named by its kind where the text alone would not tell it.
-pub(super) fn value(value: &Value) -> String {
+pub fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => format!("the boolean {flag}"),

@@ -71,6 +71,8 @@ pub(super) struct ConditionFile {
     workdays_over: Option<u32>,
     workdays_under: Option<u32>,
     date: Option<DateForm>,
+    /// A date that is before that of another place.
+    before: Option<String>,
     /// A value that only the profile or the signing knows: in the text, or the whole of it.
     placeholder: Option<Placeholder>,
     /// An IBAN with right check digits, or a text that is none.
@@ -175,6 +177,7 @@ enum Asked {
     WorkdaysOver(u32),
     WorkdaysUnder(u32),
     Date(DateForm),
+    Before(String),
     Placeholder(Placeholder),
     IsIban(bool),
     Fraction,
@@ -256,6 +259,7 @@ impl Condition {
         asked.extend(file.workdays_over.map(Asked::WorkdaysOver));
         asked.extend(file.workdays_under.map(Asked::WorkdaysUnder));
         asked.extend(file.date.map(Asked::Date));
+        asked.extend(file.before.map(Asked::Before));
         asked.extend(file.placeholder.map(Asked::Placeholder));
         asked.extend(file.is_iban.map(Asked::IsIban));
         asked.extend(file.fraction.then_some(Asked::Fraction));
@@ -296,6 +300,7 @@ impl Condition {
                 Asked::FractionOver(cell) | Asked::FractionUnder(cell) | Asked::WholeOver(cell) => {
                     parts.insert(part(&cell.key));
                 }
+                Asked::Before(other) => _ = parts.insert(part(other)),
                 Asked::MadeBy(_) | Asked::SentBefore(_) => _ = parts.insert(BEFORE.to_owned()),
                 Asked::SomeItem(inner) | Asked::Not(inner) => inner.watches(parts),
                 _ => {}
@@ -305,6 +310,36 @@ impl Condition {
             parts.insert(part(at));
             condition.watches(parts);
         }
+    }
+
+    /// The values with placeholders that it names, each with its place.
+    pub(super) fn written(&self, at: &str, found: &mut Vec<(String, Value)>) {
+        for asked in &self.asked {
+            match asked {
+                Asked::Is(values) => {
+                    let written = values.iter().filter(|value| value.to_string().contains("${"));
+                    found.extend(written.map(|value| (at.to_owned(), value.clone())));
+                }
+                Asked::SomeItem(inner) => inner.written(&format!("{at}/0"), found),
+                Asked::Not(inner) => inner.written(at, found),
+                _ => {}
+            }
+        }
+        for (other, condition) in &self.elsewhere {
+            condition.written(&Scope::beside(at, other), found);
+        }
+    }
+
+    /// Names of requests of which it asks how often they were sent before.
+    pub(super) fn repeats(&self, found: &mut Vec<String>) {
+        for asked in &self.asked {
+            match asked {
+                Asked::SentBefore(SentBefore { name, .. }) => found.push(name.clone()),
+                Asked::SomeItem(inner) | Asked::Not(inner) => inner.repeats(found),
+                _ => {}
+            }
+        }
+        self.elsewhere.iter().for_each(|(_, condition)| condition.repeats(found));
     }
 
     fn holds_of(&self, scope: &Scope<'_>, at: &str, value: &Value) -> bool {
@@ -357,6 +392,10 @@ impl Asked {
                 let whole = text.split('.').next().unwrap_or(text);
                 Some(whole.len() > with_digits(known).len())
             }),
+            (Self::Before(other), Some(value)) => {
+                let other = scope.value(&Scope::beside(at, other));
+                other.and_then(|other| Some(days(value)? < days(&other)?)).unwrap_or(false)
+            }
             (Self::SomeItem(test), Some(value)) => {
                 value.as_array().is_some_and(|items| items.iter().any(|item| test.holds_of(scope, at, item)))
             }
@@ -433,6 +472,12 @@ fn number(value: &Value) -> Option<f64> {
 
 fn workdays(value: &Value) -> Option<u32> {
     value.as_str()?.strip_prefix("${workday+")?.strip_suffix('}')?.parse().ok()
+}
+
+/// How many days a date is ahead of the clock, where it is written so.
+fn days(value: &Value) -> Option<i64> {
+    let name = value.as_str()?.strip_prefix("${")?.strip_suffix('}')?;
+    name.strip_prefix("day+").or_else(|| name.strip_prefix("workday+"))?.parse().ok()
 }
 
 fn fraction(text: &str) -> usize {

@@ -16,6 +16,9 @@ pub const FILE: &str = "fixtures/spec/requests.yaml";
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct File {
     pub(super) nothing_created: Vec<String>,
+    /// Clauses of which only the bank knows whether a request breaks them.
+    #[serde(default)]
+    pub(super) known_to_the_bank: Vec<String>,
     pub(super) lists: IndexMap<String, At<List>>,
     #[serde(default)]
     pub(super) surroundings: Vec<Surrounding>,

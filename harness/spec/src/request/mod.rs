@@ -31,7 +31,13 @@ pub use self::{
     parameters::computed,
     view::{Payload, View},
 };
-use self::{operation::Operation, outcome::Findings, rule::Rule, scope::Scope, signing::Signing};
+use self::{
+    operation::Operation,
+    outcome::{Findings, Outcome},
+    rule::Rule,
+    scope::Scope,
+    signing::Signing,
+};
 use crate::{problem::Problem, tree::Tree};
 
 /// What is known of the requests of every operation.
@@ -41,7 +47,18 @@ pub struct RequestRules {
     /// Parts of a request in which a broken rule means that nothing is made: `header`, `signing`.
     nothing_created: Vec<String>,
     surroundings: Vec<Surrounding>,
+    /// Clauses of which only the bank knows whether a request breaks them.
+    known_to_the_bank: Vec<String>,
     signing: Signing,
+}
+
+/// A clause that a request breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    /// Its place in the request (`body/a/b`, `header/NAME`, `query/NAME`, `signing`); nothing for the whole of it.
+    pub at: String,
+    /// The clause.
+    pub clause: String,
 }
 
 impl RequestRules {
@@ -55,7 +72,13 @@ impl RequestRules {
         let (file, signing) = compile::read(tree, text)?;
         let operations = compile::operations(tree, &file, &signing, plain)?;
         let (nothing_created, surroundings) = (file.nothing_created, file.surroundings);
-        Ok(Self { operations, nothing_created, surroundings, signing })
+        Ok(Self {
+            operations,
+            nothing_created,
+            surroundings,
+            known_to_the_bank: file.known_to_the_bank,
+            signing,
+        })
     }
 
     /// Names of the operations.
@@ -142,6 +165,63 @@ impl RequestRules {
         findings.add(self.signing.judge(request, operation.is_signed), self.makes_nothing("signing"));
         findings.add(operation.rules.iter().find_map(|rule| rule.applied(&scope, "")), false);
         findings.due(is_expected)
+    }
+
+    /// What a request breaks, each with its place, in the order of [`Due::Refused`].
+    pub fn breaches(&self, request: &View<'_>, plain: &View<'_>, prepared: &Prepared) -> Vec<Breach> {
+        let Some(operation) = self.operations.get(request.operation) else { return Vec::new() };
+        let scope = Scope::new(operation.listed(), request, plain, prepared);
+        let mut found = Vec::new();
+        let mut add = |at: &str, outcome: Option<Outcome>| {
+            if let Some(Outcome::Breaks { clause, .. }) = outcome {
+                found.push(Breach { at: at.to_owned(), clause });
+            }
+        };
+        for place in &operation.places {
+            for at in scope.every(&place.at) {
+                add(&at, place.outcome(&scope, &at));
+            }
+        }
+        add("signing", self.signing.judge(request, operation.is_signed));
+        add("", operation.rules.iter().find_map(|rule| rule.applied(&scope, "")));
+        found
+    }
+
+    /// The values with placeholders that rules name, each with its place; a number is any item of a list.
+    pub fn written(&self, operation: &str) -> Vec<(String, Value)> {
+        let mut found = Vec::new();
+        if let Some(operation) = self.operations.get(operation) {
+            for place in &operation.places {
+                place.rules.iter().for_each(|rule| rule.written(&place.at, &mut found));
+            }
+            operation.rules.iter().for_each(|rule| rule.written("", &mut found));
+        }
+        found
+    }
+
+    /// Names under which rules of an operation ask how often its request was sent before.
+    pub fn repeats(&self, operation: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Some(operation) = self.operations.get(operation) {
+            let rules = operation.places.iter().flat_map(|place| &place.rules).chain(&operation.rules);
+            rules.for_each(|rule| rule.repeats(&mut found));
+        }
+        found
+    }
+
+    /// A way of signing that has a name, as a case file writes it.
+    pub fn way(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.signing.way(name)
+    }
+
+    /// What is signed instead of the value of a header field where another one is to be signed.
+    pub fn signed_instead(&self, header: &str) -> Option<&str> {
+        self.signing.instead(header)
+    }
+
+    /// Whether only the bank knows if a clause is broken: whoever reads a request does not.
+    pub fn is_known_to_the_bank_alone(&self, clause: &str) -> bool {
+        self.known_to_the_bank.iter().any(|known| known == clause)
     }
 
     fn makes_nothing(&self, at: &str) -> bool {

@@ -85,6 +85,16 @@ impl Rule {
         self.condition.watches(parts);
     }
 
+    /// The values with placeholders that it names, each with its place.
+    pub(super) fn written(&self, at: &str, found: &mut Vec<(String, Value)>) {
+        self.condition.written(at, found);
+    }
+
+    /// Names of requests of which it asks how often they were sent before.
+    pub(super) fn repeats(&self, found: &mut Vec<String>) {
+        self.condition.repeats(found);
+    }
+
     /// What it decides of a place, if its tests hold.
     pub(super) fn applied(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
         self.condition.holds(scope, at).then(|| self.outcome.clone())

@@ -25,6 +25,17 @@ impl Signing {
         self.signed.iter().filter(|name| request.header(name).is_some()).cloned().collect()
     }
 
+    /// A way of signing that has a name, as a case file writes it.
+    pub(super) fn way(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.file.ways.iter().find(|way| way.name == name).map(|way| &way.signing)
+    }
+
+    /// What is signed instead of the value of a header field.
+    pub(super) fn instead(&self, header: &str) -> Option<&str> {
+        let named = self.file.instead.get(header);
+        named.or_else(|| self.file.instead.get("other")).map(String::as_str)
+    }
+
     /// What the way in which a request is signed breaks, or leaves open.
     pub(super) fn judge(&self, request: &View<'_>, is_signed: bool) -> Option<Outcome> {
         let signing = request.signing;

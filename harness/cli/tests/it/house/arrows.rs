@@ -17,6 +17,9 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         "evidence",
         "reference",
         "prove",
+        "proxy",
+        "client",
+        "traffic",
     ];
     BTreeMap::from([
         ("xs2aspec-spec", BTreeSet::new()),
@@ -26,9 +29,12 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-record", BTreeSet::new()),
         ("xs2aspec-reference", BTreeSet::new()),
         ("xs2aspec-runner", BTreeSet::from(["spec", "suite", "signing", "record"])),
+        ("xs2aspec-traffic", BTreeSet::from(["spec", "suite", "signing", "record", "runner"])),
         ("xs2aspec-report", BTreeSet::from(["record"])),
         ("xs2aspec-evidence", BTreeSet::from(["record", "report"])),
         ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "runner", "record", "reference"])),
+        ("xs2aspec-proxy", BTreeSet::new()),
+        ("xs2aspec-client", BTreeSet::from(["spec", "record"])),
         ("xs2aspec", BTreeSet::from(all)),
         // It measures all of them, and nobody imports it.
         ("xs2aspec-bench", BTreeSet::from(all)),

@@ -1,0 +1,216 @@
+"""Two clients on a signing library of others, judged: one that keeps the document, and one as the library comes.
+
+Called with the path of the xs2aspec binary. The library is httpsig, on pycryptodome. The first client calls every operation of
+`xs2aspec serve --record`, and nothing is to be found; the second one calls them through `xs2aspec proxy`, and what is found is
+what the library does by itself: its keyId, and the header fields that it signs.
+"""
+
+import base64
+import datetime
+import hashlib
+import http.client
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+import uuid
+from urllib.parse import urlsplit
+
+from httpsig.sign import HeaderSigner
+
+BINARY = pathlib.Path(sys.argv[1]).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BANK = tomllib.loads((ROOT / "fixtures/targets/reference.toml").read_text())
+KEY = (ROOT / "fixtures/keys/tpp.key.pem").read_text()
+CERTIFICATE = (ROOT / "fixtures/keys/tpp.cert.pem").read_text()
+# The header fields that the document wants signed, each when available.
+SIGNED = ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"]
+NCBCT = "/v1/payments/norwegian-cross-border-credit-transfers"
+PERIODIC = "/v1/periodic-payments/norwegian-domestic-credit-transfers"
+
+
+class Client:
+    """A client of the interface."""
+
+    def __init__(self, url, key_id, signed):
+        self.address = urlsplit(url)
+        self.key_id = key_id
+        # What is signed: a list of names, or what the library signs by itself.
+        self.signed = signed
+
+    def call(self, method, path, body=None, wrapped=False, sha="sha256", **more):
+        """Sends a request, and gives status and body of its answer."""
+        content = json.dumps(body).encode() if body is not None else b""
+        headers = self.fields(content, sha, path)
+        headers.update({name.replace("_", "-"): value for name, value in more.items()})
+        names = self.signed and [name for name in self.signed if name in {known.lower() for known in headers}]
+        signer = HeaderSigner(self.key_id, KEY, algorithm="rsa-sha256", headers=names, sign_header="signature")
+        signed = signer.sign(headers, method=method, path=path)
+        signature = next(value for name, value in signed.items() if name.lower() == "signature")
+        # A scheme in front of the parameters belongs to Authorization (section 3.1 of the draft), not to Signature.
+        signature = signature.removeprefix("Signature ")
+        if wrapped:
+            signature = f"=?utf-8?B?{base64.b64encode(signature.encode()).decode()}?="
+        headers["Signature"] = signature
+        connection = http.client.HTTPConnection(self.address.hostname, self.address.port)
+        connection.request(method, path, body=content or None, headers=headers)
+        answer = connection.getresponse()
+        said = answer.read()
+        connection.close()
+        return answer.status, json.loads(said) if said else None
+
+    def fields(self, content, sha, path):
+        """Header fields of a request."""
+        fields = {
+            "Accept": "application/json",
+            "X-Request-ID": str(uuid.uuid4()),
+            "Date": datetime.datetime.now(datetime.timezone.utc).strftime("%a, %d %b %Y %H:%M:%S GMT"),
+            "TPP-Signature-Certificate": "".join(CERTIFICATE.split("-----")[2].split()),
+        }
+        if "/sandbox/" not in path:
+            fields |= {
+                "x-accept-fix": "amount-as-string",
+                "TPP-Session-ID": BANK["session-id"],
+                "TPP-Redirect-URI": BANK["redirect-uri"],
+                "PSU-IP-Address": "192.0.2.10",
+            }
+        if "/payments/" in path or "-payments/" in path or "baskets" in path:
+            fields["PSU-ID"] = BANK["psu"]["private"]["id"]
+        if content:
+            fields["Content-Type"] = "application/json"
+            if "baskets" not in path:
+                name = {"sha256": "SHA-256", "sha512": "SHA-512"}[sha]
+                fields["Digest"] = f"{name}={base64.b64encode(hashlib.new(sha, content).digest()).decode()}"
+        return fields
+
+    def payment(self, number, **more):
+        """Makes a cross-border payment."""
+        accounts = BANK["accounts"]
+        creditor = accounts["foreign-creditor"]
+        debtor = accounts["corporate-debtor" if more.get("PSU_Context") == "CORPORATE" else "debtor"]
+        body = {
+            "instructedAmount": {"amount": f"1{number:05}.10", "currency": "NOK"},
+            "creditorName": "Synthetic Creditor Ltd",
+            "creditorAccount": {"iban": creditor["iban"], "currency": creditor["currency"]},
+            "debtorAccount": {"iban": debtor["iban"], "currency": debtor["currency"]},
+            "regulatoryReportingCode": "14",
+            "regulatoryReportingInformation": "Purchase of synthetic goods",
+        }
+        return self.call("POST", NCBCT, body, **more)
+
+    def everything(self):
+        """Calls every operation; gives the statuses."""
+        accounts = BANK["accounts"]
+        start = datetime.date.today() + datetime.timedelta(days=30)
+        while start.weekday() > 4:
+            start += datetime.timedelta(days=1)
+        series = {
+            "instructedAmount": {"amount": "1234.50", "currency": "NOK"},
+            "creditorName": "Synthetic Creditor AS",
+            "creditorAccount": {"iban": accounts["domestic-creditor"]["iban"], "currency": "NOK"},
+            "debtorAccount": {"iban": accounts["debtor"]["iban"], "currency": "NOK"},
+            "startDate": start.isoformat(),
+            "frequency": "Monthly",
+        }
+        corporate = BANK["psu"]["corporate"]
+        read = BANK["transaction"][1]
+        answers = [
+            self.call("GET", "/v1/sandbox/customers?withAccounts=true&withAgreements=false"),
+            self.payment(1, PSU_Context="PRIVATE"),
+            self.payment(2, wrapped=True, sha="sha512"),
+            self.payment(3, PSU_Context="CORPORATE", **{"PSU-ID": corporate["id"], "PSU-Corporate-ID": corporate["corporate-id"]}),
+            self.call("POST", PERIODIC, series),
+            self.call("GET", f"/v1/accounts/{read['account-id']}/transactions/{read['transaction-id']}"),
+        ]
+        ids = [body["paymentId"] for status, body in answers[1:3] if status == 201]
+        answers.append(self.call("POST", "/v1/signing-baskets", {"paymentIds": ids}))
+        for payment in ids[:1]:
+            answers.append(self.call("GET", f"{NCBCT}/{payment}/status"))
+            answers.append(self.call("DELETE", f"{NCBCT}/{payment}"))
+        return [status for status, _ in answers]
+
+
+class Command:
+    """A command that runs until it is interrupted, and whose first line is its address."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([BINARY, *arguments], stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def end(self):
+        """Interrupts it; gives its exit code and what it said."""
+        self.process.send_signal(signal.SIGINT)
+        said, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+def found(folder):
+    """The clauses that the client broke by the record in a folder, and the number of exchanges."""
+    clauses, exchanges = set(), 0
+    for line in (folder / "record.jsonl").read_text().splitlines():
+        event = json.loads(line)
+        exchanges += event["event"] == "exchange"
+        if event["event"] == "verdict":
+            ends = [(finding.get("end", "bank"), finding["clause"]) for finding in event.get("findings", [])]
+            clauses |= {clause for end, clause in ends if end == "client"}
+    return clauses, exchanges
+
+
+def key_id():
+    """The keyId of the test certificate."""
+    command = [BINARY, "inspect-cert", ROOT / "fixtures/keys/tpp.cert.pem"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    key_ids = [line.split(None, 1)[1] for line in said.splitlines() if line.startswith("keyId")]
+    return next(line.removesuffix("   <- usual") for line in key_ids if line.endswith("<- usual"))
+
+
+def one_that_keeps_the_document(out):
+    """Against the reference bank, which records it."""
+    bank = Command("serve", "--quiet", "--record", out)
+    statuses = Client(bank.url, key_id(), SIGNED).everything()
+    code, said = bank.end()
+    assert all(200 <= status < 300 for status in statuses[:-1]), statuses
+    clauses, exchanges = found(out)
+    assert (clauses, exchanges, code) == (set(), len(statuses), 0), (clauses, exchanges, code, said)
+    report = subprocess.run(
+        [BINARY, "client-report", out, "--out", out / "client"], capture_output=True, text=True, check=False
+    )
+    statement = re.search(r"the client conforms in what it showed: (\d+) of (\d+) items shown", report.stdout)
+    # It met neither a refusal nor a bank that uses its freedoms.
+    assert report.returncode == 3 and statement, report.stdout + report.stderr
+    assert "broken" not in report.stdout, report.stdout
+    return len(statuses), statement
+
+
+def one_as_the_library_comes(out):
+    """Through the proxy."""
+    bank = Command("serve", "--quiet")
+    proxy = Command("proxy", "--quiet", "--target", bank.url, "--out", out)
+    statuses = Client(proxy.url, "a key of a synthetic TPP", None).everything()
+    code, said = proxy.end()
+    bank.end()
+    assert all(400 <= status < 500 for status in statuses), statuses
+    clauses, exchanges = found(out)
+    assert exchanges == len(statuses) and code == 1, (exchanges, code, said)
+    return clauses
+
+
+def main():
+    """Both, and what the second one was found to do."""
+    with tempfile.TemporaryDirectory() as out:
+        sent, statement = one_that_keeps_the_document(pathlib.Path(out) / "keeps")
+        print(f"a client on httpsig that keeps the document: {sent} requests, nothing broken, {statement[0]}")
+        clauses = one_as_the_library_comes(pathlib.Path(out) / "comes")
+        # Its keyId is any text, and without a list it signs Date alone.
+        assert clauses == HABITS, clauses
+        print(f"a client on httpsig as it comes: {', '.join(sorted(clauses))}, and nothing else")
+
+
+HABITS = {"signature.key-id", "signature.headers.missing"}
+
+if __name__ == "__main__":
+    main()

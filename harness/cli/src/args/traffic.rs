@@ -1,0 +1,68 @@
+//! What the commands about the traffic of others are asked.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use super::{levels::Levels, source::Source};
+
+/// TLS towards clients.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ClientTls {
+    /// Speak TLS with this certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The private key of that certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Ask clients for a certificate of these authorities, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) client_authorities: Option<PathBuf>,
+    /// Talk to no client without one
+    #[arg(long, requires = "client_authorities")]
+    pub(crate) client_certificate_required: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Proxy {
+    /// Base URL of the bank, or the TOML file of its profile: a test system
+    #[arg(long, value_name = "URL|FILE.toml")]
+    pub(crate) target: String,
+    /// Address and port for clients; port 0 lets the system choose one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Listen on an address that other machines reach: whoever does can use what the profile gives to reach the bank
+    #[arg(long)]
+    pub(crate) listen_to_all: bool,
+    #[command(flatten)]
+    pub(crate) tls: ClientTls,
+    /// Folder for the record and the reports
+    #[arg(long, value_name = "DIR", default_value = "reports/proxy")]
+    pub(crate) out: PathBuf,
+    /// Seed of the pseudonyms in the record; by default another one each time
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Do not show findings as they come
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClientPlan {
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClientReport {
+    /// Record of what a client sent, or its folder: of `serve --record`, `proxy` or `judge`
+    #[arg(value_name = "DIR")]
+    pub(crate) record: PathBuf,
+    /// Folder for the reports
+    #[arg(long, value_name = "DIR", default_value = "reports/client")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}

@@ -1,0 +1,117 @@
+//! `xs2aspec judge`: traffic of others, read from files. Nothing is sent, and nothing leaves this machine.
+
+use std::{path::Path, sync::Arc};
+
+use xs2aspec_record::{End, Exit, Level};
+use xs2aspec_report::text;
+use xs2aspec_runner::{Options, Profile, Session};
+use xs2aspec_traffic::{
+    Broken, Judge, Restorer, Totals, TrafficRun,
+    input::{self, Piece},
+};
+
+use crate::{Failure, args::Judge as Args, recording::InOrder, target};
+
+/// The target of traffic of which nothing is known but what it says of itself.
+const ANYBODY: &str = "http://127.0.0.1";
+
+/// Judges the exchanges of files.
+pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
+    let suite = Arc::new(crate::suite(&args.source)?);
+    let spec = &suite.spec().profile;
+    let mut profile = match args.target.as_deref() {
+        Some(target) => target::profile(target, spec)?,
+        None => {
+            Profile { name: "traffic".to_owned(), ..Profile::of_url(ANYBODY, spec).map_err(Failure::input)? }
+        }
+    };
+    profile.levels.extend(args.levels.0.iter().cloned());
+    let now = args.now.unwrap_or_else(chrono::Utc::now);
+    // Of what is not masked for a run the seed only tells pseudonyms of other records apart.
+    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+    let session = Session::of_traffic(Arc::clone(&suite), profile, seed, now).map_err(Failure::input)?;
+    let reads: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
+    let mut recording = InOrder::create(&args.out, &reads)?;
+    let mut judge = Judge::new(Arc::clone(&suite), &session, args.target.is_some());
+    let only = args.end.map(End::from);
+    let mut run = TrafficRun::begin(&session, only, &options(args, seed), |event| recording.write(event));
+    for path in &args.files {
+        let name = path.display().to_string();
+        let mut restorer = None;
+        let mut take = |piece: Piece| {
+            match piece {
+                // Only who knows the values can put them back.
+                Piece::Masked(masked) if args.target.is_some() => {
+                    restorer = Some(Restorer::new(&session, masked));
+                }
+                Piece::Masked(_) => {}
+                Piece::Traffic(mut traffic) => {
+                    if let Some(restorer) = &restorer {
+                        restorer.restore(&mut traffic);
+                    }
+                    let judged = judge.exchange(&traffic);
+                    run.add(&name, &traffic, &judged, |event| recording.write(event));
+                }
+            }
+            true
+        };
+        input::read(path, now, &mut take).map_err(Failure::input)?;
+    }
+    let (finished, totals) = run.finish(|event| recording.write(event));
+    recording.finish()?;
+    say_totals(&totals, &suite);
+    say!("reports in {}", args.out.display());
+    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
+    Ok(exit.unwrap_or(Exit::NothingRan))
+}
+
+fn options(args: &Args, seed: u64) -> Options {
+    let mut arguments: Vec<String> = Vec::new();
+    arguments.extend(args.target.iter().flat_map(|target| ["--target".to_owned(), target.clone()]));
+    arguments.extend(args.source.arguments());
+    arguments.extend(args.levels.arguments());
+    arguments.extend(["--seed".to_owned(), seed.to_string()]);
+    Options { arguments, ..Options::default() }
+}
+
+fn say_totals(totals: &Totals, suite: &xs2aspec_suite::Suite) {
+    for end in [End::Client, End::Bank] {
+        let mut broken: Vec<_> = totals.broken.iter().filter(|((one, _), _)| *one == end).collect();
+        broken.sort_by_key(|(_, broken)| (std::cmp::Reverse(broken.level), broken.first));
+        for ((_, clause), broken) in broken {
+            say_broken(end, clause, broken, suite);
+        }
+    }
+    let count = |end: End| {
+        let levels = totals.broken.iter().filter(|((one, _), _)| *one == end).map(|(_, one)| one.level);
+        let denied = levels.clone().filter(|level| *level == Level::Deny).count();
+        let warned = levels.count() - denied;
+        let warned =
+            if warned == 0 { String::new() } else { format!(" and {}", text::count(warned, "warning")) };
+        format!("the {} has {}{warned}", end.word(), text::count(denied, "violation"))
+    };
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    say!(
+        "{}: {}, {}; {} for no operation of the document, {} of which not all could be told",
+        text::count(number(totals.exchanges), "exchange"),
+        count(End::Client),
+        count(End::Bank),
+        totals.of_no_operation,
+        totals.not_told
+    );
+}
+
+fn say_broken(end: End, clause: &str, broken: &Broken, suite: &xs2aspec_suite::Suite) {
+    let verb = if broken.level == Level::Deny { "broke" } else { "may have broken" };
+    say!(
+        "the {} {verb} {clause}  ({})",
+        end.word(),
+        text::count(usize::try_from(broken.exchanges).unwrap_or(usize::MAX), "exchange")
+    );
+    say!("  --> {}, exchange {}", broken.source, broken.first);
+    if let Some(clause) = suite.clauses().get(clause) {
+        say!("   | {}", text::short(&clause.says));
+    }
+    say!("   | {}", text::short(&broken.mismatch));
+    say!("   = next  xs2aspec explain {clause}\n");
+}

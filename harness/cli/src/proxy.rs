@@ -1,0 +1,95 @@
+//! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what either
+//! breaks is shown.
+
+use std::{fs, net::SocketAddr, path::Path, sync::Arc};
+
+use tokio::sync::mpsc::Receiver;
+use xs2aspec_proxy::{BoxStream, Config, Connect, Proxy, Sighting, acceptor};
+use xs2aspec_record::Exit;
+use xs2aspec_runner::{Options, Profile, exchange::Connector};
+
+use crate::{
+    Failure,
+    args::{ClientTls, Proxy as Asked},
+    run::asked_to_end,
+    target,
+    traffic_log::{Setup, TrafficLog},
+};
+
+/// Passes on until it is interrupted.
+pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
+    if !args.listen.ip().is_loopback() && !args.listen_to_all {
+        return Err(Failure::input(format!(
+            "--listen {}: expected an address of this machine, 127.0.0.1 or [::1]; --listen-to-all lets other machines in",
+            args.listen
+        )));
+    }
+    let suite = Arc::new(crate::suite(&args.source)?);
+    let mut profile = target::profile(&args.target, &suite.spec().profile)?;
+    profile.levels.extend(args.levels.0.iter().cloned());
+    is_a_test_system(&profile)?;
+    let is_file = !args.target.contains("://");
+    let (proxy, sightings) = open(args.listen, &args.tls, &profile).await?;
+    let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
+    let mut arguments = vec!["--target".to_owned(), args.target.clone()];
+    arguments.extend(args.source.arguments());
+    arguments.extend(args.levels.arguments());
+    let setup = Setup {
+        suite,
+        profile,
+        is_of_the_bank: is_file,
+        only: None,
+        source: "proxy",
+        now: chrono::Utc::now(),
+        seed: args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0),
+        options: Options { arguments, ..Options::default() },
+        is_shown: !args.quiet,
+    };
+    let reads: Vec<&Path> = is_file.then(|| Path::new(&args.target)).into_iter().collect();
+    let log = TrafficLog::start(&args.out, &reads, setup, sightings)?;
+    say!("{scheme}://{}", proxy.address());
+    asked_to_end().await;
+    proxy.shutdown().await;
+    log.finish().await
+}
+
+/// Passing on is not sending, and what is passed on makes payments all the same.
+fn is_a_test_system(profile: &Profile) -> Result<(), Failure> {
+    let (host, _) = profile.host();
+    profile.clone().authorize(false).map(drop).map_err(|_| {
+        Failure::input(format!(
+            "{host}: nothing says that it is a test system, and what clients send through here makes payments: nothing was passed on. Say \
+             `environment = \"sandbox\"` in its profile; `xs2aspec judge` reads the traffic of other systems from a file"
+        ))
+    })
+}
+
+/// A proxy before the target of a profile.
+pub(crate) async fn open(
+    listen: SocketAddr,
+    tls: &ClientTls,
+    profile: &Profile,
+) -> Result<(Proxy, Receiver<Sighting>), Failure> {
+    let connector = Connector::new(profile).map_err(Failure::input)?;
+    let connect: Connect = Arc::new(move || {
+        let connector = connector.clone();
+        Box::pin(async move {
+            let stream = connector.connect().await.map_err(|error| error.to_string())?;
+            Ok(Box::new(stream) as BoxStream)
+        })
+    });
+    let read = |path: &Path| {
+        let text = fs::read_to_string(path);
+        text.map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))
+    };
+    let tls = match (&tls.tls_certificate, &tls.tls_key) {
+        (Some(certificates), Some(key)) => {
+            let clients = tls.client_authorities.as_deref().map(read).transpose()?;
+            let clients = clients.as_deref().map(|text| (text, tls.client_certificate_required));
+            Some(acceptor(&read(certificates)?, &read(key)?, clients).map_err(Failure::input)?)
+        }
+        _ => None,
+    };
+    let started = Proxy::start(Config { listen, tls, connect }).await;
+    started.map_err(|error| Failure::input(format!("cannot listen on {listen}: {error}")))
+}

@@ -1,0 +1,331 @@
+//! Judges and records what passes between clients and a bank, on a thread of its own, as it passes: the record is
+//! readable whenever the command is killed.
+
+use std::{
+    collections::HashSet,
+    fs,
+    io::{self, BufWriter, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::mpsc::Receiver;
+use xs2aspec_client::{Plan, recorded, tick};
+use xs2aspec_proxy::{Exchange, Kept, Sighting};
+use xs2aspec_record::{
+    Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, RecordWriter, Request,
+    Response, journal, outputs,
+};
+use xs2aspec_report::{stream, text};
+use xs2aspec_runner::{
+    Options, Profile, Session,
+    exchange::{Answer, decoded},
+};
+use xs2aspec_suite::Suite;
+use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Totals, Traffic, TrafficRun};
+
+use crate::{
+    Failure,
+    report::{cannot_write, names},
+};
+
+/// What is judged, by what, and where it is recorded.
+pub(crate) struct Setup {
+    pub(crate) suite: Arc<Suite>,
+    /// The profile of the bank.
+    pub(crate) profile: Profile,
+    /// Whether it was written for this bank.
+    pub(crate) is_of_the_bank: bool,
+    /// Which end counts; both where there is none.
+    pub(crate) only: Option<End>,
+    /// What the traffic comes from, in a word.
+    pub(crate) source: &'static str,
+    /// The clock where the first exchange may begin.
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) seed: u64,
+    pub(crate) options: Options,
+    /// Whether findings are shown as they come.
+    pub(crate) is_shown: bool,
+}
+
+/// A record that goes on.
+pub(crate) struct TrafficLog {
+    folder: PathBuf,
+    thread: thread::JoinHandle<Result<Ended, Failure>>,
+}
+
+/// How a record ended.
+struct Ended {
+    exit: Exit,
+    totals: Totals,
+    /// Connections of which a part was passed on unread.
+    unread: u64,
+    /// Connections that had none to the bank.
+    unreachable: u64,
+}
+
+impl TrafficLog {
+    /// Begins the record of a folder, if the command may write there.
+    pub(crate) fn start(
+        folder: &Path,
+        reads: &[&Path],
+        setup: Setup,
+        sightings: Receiver<Sighting>,
+    ) -> Result<Self, Failure> {
+        outputs::may_write_run(folder, &names(), reads).map_err(Failure::input)?;
+        let wrong = |error: io::Error| cannot_write(folder, &error);
+        fs::create_dir_all(folder).map_err(wrong)?;
+        journal::forget(folder).map_err(wrong)?;
+        let writer = Writer::create(&folder.join(outputs::RECORD), setup.is_shown).map_err(wrong)?;
+        let path = folder.to_owned();
+        let thread = thread::Builder::new()
+            .name("judge".to_owned())
+            .spawn(move || log(&path, &setup, writer, sightings));
+        Ok(Self { folder: folder.to_owned(), thread: thread.map_err(Failure::input)? })
+    }
+
+    /// Waits until everything is judged that has passed, and draws the reports.
+    pub(crate) async fn finish(self) -> Result<Exit, Failure> {
+        let Self { folder, thread } = self;
+        let joined = tokio::task::spawn_blocking(move || thread.join()).await.map_err(Failure::input)?;
+        let ended = joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let path = folder.join(outputs::RECORD);
+        let summary = crate::report::summary(&path)?;
+        let errors: Vec<String> = stream::write(&folder, &summary).iter().map(ToString::to_string).collect();
+        if !errors.is_empty() {
+            return Err(Failure::input(errors.join("\n")));
+        }
+        ended.say();
+        say!("reports in {}", folder.display());
+        Ok(ended.exit)
+    }
+}
+
+/// Judges and records until nothing more comes.
+fn log(
+    folder: &Path,
+    setup: &Setup,
+    mut writer: Writer,
+    mut sightings: Receiver<Sighting>,
+) -> Result<Ended, Failure> {
+    let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
+    let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.seed, setup.now);
+    let session = session.map_err(Failure::input)?;
+    let mut judge = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
+    let mut run =
+        TrafficRun::begin(&session, setup.source, setup.only, &setup.options, |event| writer.write(event));
+    let (mut number, mut unread, mut unreachable) = (0, 0, 0);
+    while let Some(sighting) = sightings.blocking_recv() {
+        match sighting {
+            Sighting::Exchange(exchange) => {
+                number += 1;
+                let traffic = traffic(number, exchange, setup);
+                let mut judged = judge.exchange(&traffic);
+                judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
+                run.add(&traffic, &judged, &session, |event| writer.write(event));
+            }
+            Sighting::Unread { connection, why } => {
+                unread += 1;
+                eprintln!(
+                    "connection {connection}: {}: the rest of it passes without being judged",
+                    text::short(&why)
+                );
+            }
+            Sighting::Unreachable { connection, why } => {
+                unreachable += 1;
+                eprintln!("connection {connection}: the bank cannot be reached: {}", text::short(&why));
+            }
+        }
+    }
+    let (finished, totals) = run.finish(|event| writer.write(event));
+    writer.finish().map_err(|error| cannot_write(folder, &error))?;
+    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::CouldNotTell);
+    Ok(Ended { exit, totals, unread, unreachable })
+}
+
+impl Ended {
+    fn say(&self) {
+        let Self { exit, totals, unread, unreachable } = self;
+        for (end, name) in [(End::Client, "the client"), (End::Bank, "the bank")] {
+            let broken = totals.broken.iter().filter(|((broke, _), _)| *broke == end);
+            let clauses: Vec<String> =
+                broken.map(|((_, clause), times)| format!("{clause} ({times})")).collect();
+            if !clauses.is_empty() {
+                say!("{name} broke {}", clauses.join(", "));
+            }
+        }
+        let connections = |count: u64, what: &str| match count {
+            0 => String::new(),
+            count => format!(
+                "; {} {what}",
+                text::count(usize::try_from(count).unwrap_or(usize::MAX), "connection")
+            ),
+        };
+        say!(
+            "{}, {} for no operation of the document, {} in which something could not be told{}{}",
+            text::count(usize::try_from(totals.exchanges).unwrap_or(usize::MAX), "exchange"),
+            totals.of_no_operation,
+            totals.not_told,
+            connections(*unread, "passed unjudged in part"),
+            connections(*unreachable, "without a bank"),
+        );
+        say!("{}", exit.sentence());
+    }
+}
+
+/// An exchange as the judge takes it.
+fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
+    let Exchange { at, took, request, answer, failure, .. } = exchange;
+    let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let body = payload(&request.body, request.is_whole);
+    let url = url(&setup.profile.base_url, &request.target);
+    let request = Sent { method: request.method, url, headers: request.headers, body };
+    let answer = answer.map(|answer| {
+        let body = payload(&answer.body, answer.is_whole);
+        plain(Received { status: answer.status, headers: answer.headers, body })
+    });
+    let began = setup.now + TimeDelta::from_std(at).unwrap_or_default();
+    Traffic { number, label: None, began, micros: micros(took), request, answer, failure }
+}
+
+fn payload(body: &Kept, is_whole: bool) -> Payload {
+    match (body.is_cut(), is_whole) {
+        (true, _) => Payload::Unknown("is longer than what is kept of it".to_owned()),
+        (false, false) => Payload::Unknown("did not come to its end".to_owned()),
+        (false, true) => Payload::Bytes(body.bytes().to_vec()),
+    }
+}
+
+/// An answer as it was before a content coding.
+fn plain(received: Received) -> Received {
+    let Received { status, headers, body } = received;
+    let Payload::Bytes(body) = body else { return Received { status, headers, body } };
+    match decoded(Answer { status, headers, body }) {
+        Ok(Answer { status, headers, body }) => Received { status, headers, body: Payload::Bytes(body) },
+        Err((error, Answer { status, headers, .. })) => {
+            Received { status, headers, body: Payload::Unknown(format!("cannot be read: {error}")) }
+        }
+    }
+}
+
+/// The whole URL of a request: its target below the bank's address, unless it names a host itself (RFC 9112 section
+/// 3.2).
+fn url(base_url: &str, target: &str) -> String {
+    if !target.starts_with('/') {
+        return target.to_owned();
+    }
+    let scheme = base_url.find("://").map_or(0, |at| at + 3);
+    let end = base_url[scheme..].find('/').map_or(base_url.len(), |at| scheme + at);
+    format!("{}{target}", &base_url[..end])
+}
+
+/// What an exchange shows of the plan for clients that the record will not show.
+fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<String> {
+    let headers = |fields: &[(String, String)]| {
+        fields.iter().map(|(name, value)| Header(name.clone(), value.clone())).collect()
+    };
+    let body = |payload: &Payload| payload.bytes().and_then(Body::of);
+    let exchange = Recorded {
+        number: traffic.number,
+        case: String::new(),
+        step: String::new(),
+        operation: judged.operation.clone(),
+        attempt: 1,
+        request: Request {
+            method: traffic.request.method.clone(),
+            url: traffic.request.url.clone(),
+            headers: headers(&traffic.request.headers),
+            body: body(&traffic.request.body),
+        },
+        response: traffic.answer.as_ref().map(|answer| Response {
+            status: answer.status,
+            headers: headers(&answer.headers),
+            body: body(&answer.body),
+        }),
+        failure: traffic.failure.clone(),
+        at: 0,
+        micros: traffic.micros,
+    };
+    let masks = &suite.spec().masks;
+    let is_masked = |name: &str| masks.hides_header(name) || masks.is_personal_header(name);
+    recorded::observation(&tick::shown_by_what_is_masked(plan, &exchange, suite.answers(), &is_masked))
+}
+
+/// The record as it is written, and what is shown of it.
+struct Writer {
+    record: RecordWriter<BufWriter<fs::File>>,
+    broken: Option<io::Error>,
+    is_shown: bool,
+    /// The exchange whose verdict comes next.
+    last: Option<Recorded>,
+    /// What was shown already.
+    known: HashSet<(End, String, String)>,
+}
+
+impl Writer {
+    fn create(path: &Path, is_shown: bool) -> io::Result<Self> {
+        let record = RecordWriter::new(BufWriter::with_capacity(1 << 16, fs::File::create(path)?));
+        Ok(Self { record, broken: None, is_shown, last: None, known: HashSet::new() })
+    }
+
+    /// Writes an event. What cannot be written is told at the end.
+    fn write(&mut self, event: &Event) {
+        if let Err(error) = self.record.write(event) {
+            self.broken.get_or_insert(error);
+        }
+        match event {
+            Event::Exchange(exchange) if self.is_shown => self.last = Some(exchange.clone()),
+            Event::Verdict(verdict) if self.is_shown => self.show(verdict),
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.broken.map_or(Ok(()), Err)?;
+        self.record.finish()?.flush()
+    }
+
+    /// Shows the findings that are new: once for each clause and place.
+    fn show(&mut self, verdict: &CaseVerdict) {
+        let is_new =
+            |finding: &&Finding| self.known.insert((finding.end, finding.clause.clone(), finding.at.clone()));
+        let new: Vec<&Finding> = verdict.findings.iter().filter(is_new).collect();
+        let Some(exchange) = self.last.take().filter(|_| !new.is_empty()) else { return };
+        let status = exchange.response.map_or("no answer".to_owned(), |answer| answer.status.to_string());
+        say!(
+            "{}: {} {}     {status} in {}",
+            exchange.number,
+            text::short(&exchange.request.method),
+            text::short(&exchange.request.url),
+            text::duration(exchange.micros),
+        );
+        for finding in new {
+            let Finding { end, level, clause, .. } = finding;
+            say!(
+                "  {}  the {} breaks {clause}: {}",
+                level.word(),
+                end.word(),
+                text::short(&finding.mismatch())
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_stands_below_the_address_of_the_bank() {
+        for (base_url, target, expected) in [
+            ("http://127.0.0.1:1", "/v1/a?b", "http://127.0.0.1:1/v1/a?b"),
+            ("https://bank.example/xs2a", "/xs2a/v1", "https://bank.example/xs2a/v1"),
+            ("https://bank.example", "http://other.example/v1", "http://other.example/v1"),
+            ("https://bank.example", "*", "*"),
+        ] {
+            assert_eq!(url(base_url, target), expected);
+        }
+    }
+}

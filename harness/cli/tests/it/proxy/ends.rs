@@ -1,0 +1,256 @@
+//! Ends that misbehave: the proxy passes on what they do, stays small, judges everybody else, and ends in order.
+
+use std::{
+    io::{ErrorKind, Read, Result, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+use xs2aspec_record::Verdict;
+
+use super::{Record, Running};
+use crate::hostile::{
+    PLAIN, run,
+    server::{Server, Stream, created, split},
+};
+
+/// Most memory that a proxy may take, in KiB.
+const MOST: u64 = 250 * 1024;
+
+fn close() -> Result<()> {
+    Err(ErrorKind::ConnectionAborted.into())
+}
+
+/// A run through a proxy against a server that does this in place of an answer: the verdict of the plain request,
+/// which is what it is without the proxy.
+fn through(
+    expected: Verdict,
+    failure: &str,
+    script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
+) {
+    let server = Server::start(script);
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let proxy = Running::proxy(&server.url(), &out, &["--quiet"]);
+    let ran = run(&proxy.url, "deadline-ms = 4000");
+    assert!(server.asked() > 0);
+    assert_eq!(ran.verdict(PLAIN), expected, "{}", ran.said);
+    assert_eq!(ran.verdict("ncbct.path/plain"), Verdict::Pass, "{}", ran.said);
+    let peak = proxy.peak();
+    assert!(peak > 0 && peak < MOST, "{peak} KiB");
+    let (code, said) = proxy.end();
+    assert!(matches!(code, Some(0 | 1 | 3)), "{code:?}: {said}");
+    let record = Record::read(&out);
+    assert!(record.finished.is_some(), "{said}");
+    let failures: Vec<&str> = record.exchanges.iter().filter_map(|one| one.failure.as_deref()).collect();
+    let is_told =
+        failures.iter().any(|one| one.contains(failure)) || failure.is_empty() && failures.is_empty();
+    assert!(is_told, "{failure:?} among {failures:?}");
+}
+
+#[test]
+fn an_honest_server_byte_by_byte() {
+    through(Verdict::Pass, "", |answer, stream| {
+        answer.chunks(1).try_for_each(|byte| {
+            stream.write_all(byte)?;
+            stream.flush()
+        })
+    });
+}
+
+#[test]
+fn what_is_no_http() {
+    through(Verdict::Error, "the answer is no HTTP", |_, stream| {
+        stream.write_all(b"SSH-2.0-synthetic\r\n\r\n")?;
+        close()
+    });
+    through(Verdict::Error, "within its answer", |_, stream| {
+        stream.write_all(b"\x16\x03\x01\x00\x02\x01\x00")?;
+        close()
+    });
+}
+
+#[test]
+fn a_connection_that_is_closed_early() {
+    through(Verdict::Error, "without an answer", |_, _| close());
+    through(Verdict::Error, "within its answer", |answer, stream| {
+        stream.write_all(&answer[..30])?;
+        close()
+    });
+    through(Verdict::Error, "within its answer", |answer, stream| {
+        stream.write_all(&answer[..answer.len() - split(answer).1.len() + 5])?;
+        close()
+    });
+}
+
+#[test]
+fn a_head_without_end() {
+    through(Verdict::Error, "has a head that is longer", |_, stream| {
+        stream.write_all(b"HTTP/1.1 201 Created\r\n")?;
+        let lines = "X-Synthetic: some value that goes on\r\n".repeat(1000);
+        loop {
+            stream.write_all(lines.as_bytes())?;
+        }
+    });
+}
+
+#[test]
+fn a_body_without_end() {
+    // The client has enough of it and goes away.
+    through(Verdict::Error, "is gone", |_, stream| {
+        write!(stream, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+        let piece = [b"8000\r\n", &[b' '; 0x8000][..], b"\r\n"].concat();
+        loop {
+            stream.write_all(&piece)?;
+        }
+    });
+}
+
+#[test]
+fn chunks_and_lengths_that_are_none() {
+    through(Verdict::Error, "has a chunk whose size is none", |_, stream| {
+        write!(
+            stream,
+            "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{{}}"
+        )?;
+        close()
+    });
+    through(Verdict::Error, "within its answer", |_, stream| {
+        write!(stream, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{{}}")?;
+        close()
+    });
+    through(Verdict::Error, "has a Content-Length that is none", |_, stream| {
+        write!(stream, "HTTP/1.1 201 Created\r\nContent-Length: 5, 7\r\n\r\n{{}}")?;
+        close()
+    });
+}
+
+#[test]
+fn interim_answers_without_end_and_silence() {
+    through(Verdict::Error, "is gone", |_, stream| {
+        let flood = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(500);
+        loop {
+            stream.write_all(flood.as_bytes())?;
+        }
+    });
+    through(Verdict::Error, "without an answer", |_, _| {
+        thread::sleep(Duration::from_secs(6));
+        close()
+    });
+}
+
+#[test]
+fn a_body_that_is_no_json_is_the_banks() {
+    through(Verdict::Fail, "", |_, stream| stream.write_all(&created("", b"\xff\xfe")));
+}
+
+/// What a client sends that does not behave, and whether it ends what it sends.
+const CLIENTS: [(&str, bool); 8] = [
+    ("\0\x01\x02\x03\r\n\r\n", true),
+    ("GET / HTTP/1.1\r\nX: ", false),
+    ("GET / HTTP/1.1\r\nA B: c\r\n\r\n", true),
+    ("POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999\r\n\r\n{", true),
+    ("POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", false),
+    ("POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n{", true),
+    ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", false),
+    ("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: synthetic\r\n\r\n", false),
+];
+
+#[test]
+fn clients_that_misbehave_disturb_no_other() {
+    let bank = Running::bank(&[]);
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let proxy = Running::proxy(&bank.url, &out, &[]);
+    let address = proxy.url.trim_start_matches("http://");
+    let mut open = Vec::new();
+    for (bytes, ends) in CLIENTS {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        if ends {
+            stream.shutdown(Shutdown::Write).unwrap();
+        }
+        open.push(stream);
+    }
+    // One that sends a head without end, and goes.
+    let mut endless = TcpStream::connect(address).unwrap();
+    let lines = "X-Synthetic: some value that goes on\r\n".repeat(1000);
+    drop(endless.write_all(b"GET / HTTP/1.1\r\n"));
+    for _ in 0..100 {
+        drop(endless.write_all(lines.as_bytes()));
+    }
+    drop(endless);
+    let ran = run(&proxy.url, "");
+    assert_eq!(ran.code, Some(0), "{}", ran.said);
+    let peak = proxy.peak();
+    assert!(peak < MOST, "{peak} KiB");
+    let begun = Instant::now();
+    let (code, said) = proxy.end();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(matches!(code, Some(1 | 3)), "{code:?}: {said}");
+    assert!(said.contains("passed unjudged in part"), "{said}");
+    drop(open);
+}
+
+/// Whatever passes, memory stays flat: 300 MB in one body, and many connections with large ones at once.
+#[test]
+fn large_bodies_pass_in_flat_memory() {
+    const PIECE: usize = 1 << 20;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || swallow(stream));
+        }
+    });
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let proxy = Running::proxy(&url, &out, &["--quiet"]);
+    let address = proxy.url.trim_start_matches("http://").to_owned();
+    let post = move |pieces: usize| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let length = pieces * PIECE;
+        write!(stream, "POST /v1/signing-baskets HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n")
+            .unwrap();
+        let piece = vec![b'x'; PIECE];
+        (0..pieces).for_each(|_| stream.write_all(&piece).unwrap());
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    };
+    post(300);
+    let posts: Vec<_> = (0..40)
+        .map(|_| {
+            let post = post.clone();
+            thread::spawn(move || post(3))
+        })
+        .collect();
+    posts.into_iter().for_each(|post| post.join().unwrap());
+    let peak = proxy.peak();
+    assert!(peak > 0 && peak < MOST, "{peak} KiB");
+    proxy.end();
+    let record = Record::read(&out);
+    assert_eq!(record.exchanges.len(), 41);
+    assert!(record.text.contains("is longer than what is kept of it"));
+}
+
+/// Reads one request with its body, and answers it.
+fn swallow(mut stream: TcpStream) -> Result<()> {
+    let mut head = Vec::new();
+    let mut piece = vec![0; 1 << 16];
+    let (mut body, length) = loop {
+        let count = stream.read(&mut piece)?;
+        head.extend_from_slice(&piece[..count]);
+        if let Some(end) = head.windows(4).position(|end| end == b"\r\n\r\n") {
+            let text = String::from_utf8_lossy(&head[..end]).into_owned();
+            let length: usize = text.rsplit(": ").next().unwrap().parse().unwrap();
+            break (head.len() - end - 4, length);
+        }
+    };
+    while body < length {
+        body += stream.read(&mut piece)?;
+    }
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+}

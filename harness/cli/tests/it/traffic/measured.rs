@@ -1,0 +1,198 @@
+//! Judges what the suite itself sends, before anything of it is masked: of each deliberate mistake the clause is
+//! found that its case is about, and of lawful requests and banks nothing.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use chrono::{DateTime, Utc};
+use xs2aspec_prove::BankVariant;
+use xs2aspec_record::End;
+use xs2aspec_runner::{
+    Session,
+    exchange::{Answer, InProcess},
+    fill::WireRequest,
+};
+use xs2aspec_suite::{Depth, Expectation, Suite, Tree};
+use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic};
+
+const NOWHERE: &str = "http://localhost";
+
+/// Every exchange of a bank in this process with the cases of the standard depth, judged.
+struct Measured {
+    /// Of each case: whether it must be refused, whether it must be accepted, and what was found of its request.
+    cases: Vec<Case>,
+    /// What the bank broke, each with the first case that shows it.
+    bank: BTreeMap<String, String>,
+}
+
+struct Case {
+    id: String,
+    clause: String,
+    expect: Expectation,
+    /// Clauses that its client broke.
+    found: Vec<String>,
+    /// Clauses whose breach is only noted.
+    noted: Vec<String>,
+    due: String,
+    is_accepted: bool,
+}
+
+fn traffic(number: u64, now: DateTime<Utc>, (request, answer): (WireRequest, Answer)) -> Traffic {
+    Traffic {
+        number,
+        label: None,
+        began: now,
+        micros: 0,
+        request: Sent {
+            method: request.method,
+            url: request.url,
+            headers: request.headers,
+            body: Payload::Bytes(request.body),
+            is_restored: false,
+        },
+        answer: Some(Received {
+            status: answer.status,
+            headers: answer.headers,
+            body: Payload::Bytes(answer.body),
+        }),
+        failure: None,
+    }
+}
+
+async fn measure(bank: BankVariant) -> Measured {
+    let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
+    let now: DateTime<Utc> = "2030-01-31T12:00:00Z".parse().unwrap();
+    let sent: Arc<Mutex<Vec<(WireRequest, Answer)>>> = Arc::default();
+    let (kept, inner) = (Arc::clone(&sent), bank.in_process(now));
+    let inside: InProcess = Arc::new(move |request| {
+        let (request, kept, answer) = (request.clone(), Arc::clone(&kept), inner(request));
+        Box::pin(async move {
+            let answer = answer.await;
+            kept.lock().unwrap().push((request, answer.clone()));
+            answer
+        })
+    });
+    let profile = || bank.profile(NOWHERE).unwrap();
+    let base = Session::new(Arc::clone(&suite), profile(), 7, now).unwrap();
+    let session = base.for_target(profile(), &Arc::default(), Some(inside)).unwrap();
+    let judging = Session::of_traffic(Arc::clone(&suite), session.profile().clone(), 7, now).unwrap();
+    let mut judge = Judge::new(Arc::clone(&suite), &judging, true);
+    let mut number = 0;
+    let mut judged = || -> Vec<(u16, Judged)> {
+        let all = std::mem::take(&mut *sent.lock().unwrap());
+        let judge = all.into_iter().map(|exchange| {
+            number += 1;
+            let status = exchange.1.status;
+            (status, judge.exchange(&traffic(number, now, exchange)))
+        });
+        judge.collect()
+    };
+    let mut measured = Measured { cases: Vec::new(), bank: BTreeMap::new() };
+    for case in suite.cases().iter().filter(|case| case.depth <= Depth::Standard) {
+        if let Some(control) = &case.control {
+            session.case(control).await;
+        }
+        let mut all = judged();
+        let before = all.len();
+        session.case(&case.id).await;
+        all.extend(judged());
+        for (_, judged) in &all {
+            for found in judged.of(End::Bank) {
+                measured
+                    .bank
+                    .entry(format!("{}: {}", found.clause, found.mismatch()))
+                    .or_insert(case.id.clone());
+            }
+        }
+        let Some((status, own)) = all.split_off(before).pop() else { continue };
+        let mark = format!(": {}: ", End::Client.word());
+        let noted = own.observations.iter().filter_map(|seen| seen.split_once(&mark));
+        measured.cases.push(Case {
+            id: case.id.clone(),
+            clause: case.clause.clone(),
+            expect: case.expect.clone(),
+            found: own.of(End::Client).map(|found| found.clause.clone()).collect(),
+            noted: noted.map(|(clause, _)| clause.to_owned()).collect(),
+            due: own.due,
+            is_accepted: (200..300).contains(&status),
+        });
+    }
+    measured
+}
+
+impl Case {
+    fn is_negative(&self) -> bool {
+        matches!(self.expect, Expectation::Refused(_))
+    }
+
+    /// Whether its own clause is the first that its client broke.
+    fn is_found(&self) -> bool {
+        self.found.first() == Some(&self.clause) || self.noted.contains(&self.clause)
+    }
+
+    /// Whether what is wrong with it does not stand in its request.
+    fn cannot_be_told(&self) -> bool {
+        self.found.is_empty() && self.due.starts_with("either: ")
+    }
+
+    fn line(&self) -> String {
+        format!("{}: found {:?}, {}", self.id, self.found, self.due)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_deliberate_mistakes_the_clause_is_found_and_of_lawful_requests_nothing() {
+    let measured = measure(BankVariant::Clean).await;
+    let lawful = measured.cases.iter().filter(|case| !case.is_negative() && case.is_accepted);
+    let accused: Vec<String> = lawful
+        .clone()
+        .filter(|case| !case.found.is_empty() && case.expect.is_accepted())
+        .map(Case::line)
+        .collect();
+    assert!(lawful.count() > 1000, "lawful requests");
+    assert_eq!(accused, Vec::<String>::new(), "lawful clients are accused");
+    assert_eq!(measured.bank, BTreeMap::new(), "a lawful bank is accused");
+
+    let negative: Vec<&Case> = measured.cases.iter().filter(|case| case.is_negative()).collect();
+    let (hidden, told): (Vec<&Case>, Vec<&Case>) =
+        negative.iter().copied().partition(|case| case.cannot_be_told());
+    let found = told.iter().filter(|case| case.is_found()).count();
+    let others: Vec<String> = told.iter().filter(|case| !case.is_found()).map(|case| case.line()).collect();
+    let not_told: Vec<String> = hidden.iter().map(|case| case.line()).collect();
+    println!("{found} of {} found, {} cannot be told:\n{}", told.len(), hidden.len(), not_told.join("\n"));
+    println!("others:\n{}", others.join("\n"));
+    assert!(told.len() > 1000, "{}", told.len());
+    assert!(found * 100 >= told.len() * 99, "{found} of {}:\n{}", told.len(), others.join("\n"));
+    // Only the bank knows its customers and payments; no more than that is hidden.
+    assert!(hidden.len() * 20 <= negative.len(), "{}", not_told.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lawful_banks_of_every_style_are_not_accused() {
+    for style in ["strict", "lenient", "other"] {
+        let measured = measure(BankVariant::Style(style.parse().unwrap())).await;
+        assert_eq!(measured.bank, BTreeMap::new(), "{style}");
+        let accused: Vec<String> = measured
+            .cases
+            .iter()
+            .filter(|case| case.is_accepted && case.expect.is_accepted() && !case.found.is_empty())
+            .map(Case::line)
+            .collect();
+        assert_eq!(accused, Vec::<String>::new(), "{style}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bank_with_a_fault_is_accused_under_its_clause() {
+    for (fault, clause) in [
+        ("periodic.months.duplicate/only-adjacent", "periodic.months.duplicate"),
+        ("basket.mix/first-payment-only", "basket.mix"),
+    ] {
+        let measured = measure(BankVariant::Fault(fault.parse().unwrap())).await;
+        let clauses: Vec<&str> =
+            measured.bank.keys().map(|found| found.split(':').next().unwrap_or_default()).collect();
+        assert!(!clauses.is_empty() && clauses.iter().all(|found| *found == clause), "{fault}: {clauses:?}");
+    }
+}

@@ -1,0 +1,6 @@
+//! `judge`: traffic of others, from files.
+
+mod archives;
+mod malformed;
+mod measured;
+mod own_archive;

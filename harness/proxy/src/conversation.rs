@@ -1,0 +1,378 @@
+//! Both directions of one connection, read side by side: which answer belongs to which request.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    budget::{Budget, Kept},
+    exchange::{Answer, Exchange, Request, Sighting},
+    http::{AnswerHead, Broken, Framing, Part, Reader, RequestHead},
+};
+
+/// Requests that may wait for their answers on one connection.
+const MOST_WAITING: usize = 256;
+
+/// How much of one body is kept, in bytes.
+pub(crate) const MOST_BODY: usize = 2 * 1024 * 1024;
+
+/// What is read of one connection. Nothing more is read once it says something that is no HTTP.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    connection: u64,
+    /// When the proxy began.
+    start: Instant,
+    budget: Budget,
+    requests: Reader,
+    answers: Reader,
+    waiting: VecDeque<Waiting>,
+    is_read: bool,
+    /// Whether the client will send nothing more.
+    client_ended: bool,
+}
+
+/// A request and what there is of its answer.
+#[derive(Debug)]
+struct Waiting {
+    begun: Instant,
+    request: Request,
+    /// What a head of that length takes, besides the body.
+    _head: Kept,
+    answer: Option<(Answer, Kept)>,
+    last: Instant,
+}
+
+impl Conversation {
+    pub(crate) fn new(connection: u64, start: Instant, budget: &Budget) -> Self {
+        Self {
+            connection,
+            start,
+            budget: budget.clone(),
+            requests: Reader::new(budget),
+            answers: Reader::new(budget),
+            waiting: VecDeque::new(),
+            is_read: true,
+            client_ended: false,
+        }
+    }
+
+    /// Reads what comes from the client.
+    pub(crate) fn read_client(&mut self, mut bytes: &[u8]) -> Vec<Sighting> {
+        let mut seen = Vec::new();
+        while self.is_read {
+            match self.requests.next(&mut bytes) {
+                Ok(None) => break,
+                Ok(Some(part)) => {
+                    if let Err(Broken(why)) = self.request_part(part, &mut seen) {
+                        self.stop_reading(&format!("a request {why}"), &mut seen);
+                    }
+                }
+                Err(Broken(why)) => self.stop_reading(&format!("a request {why}"), &mut seen),
+            }
+        }
+        seen
+    }
+
+    fn request_part(&mut self, part: Part<'_>, seen: &mut Vec<Sighting>) -> Result<(), Broken> {
+        match part {
+            Part::Head(kept) => {
+                let head = RequestHead::read(kept.bytes())?;
+                if self.waiting.len() == MOST_WAITING {
+                    return Err(Broken::new("comes before hundreds of others are answered"));
+                }
+                self.requests.body(head.framing);
+                let body = Kept::new(MOST_BODY, &self.budget);
+                let RequestHead { method, target, headers, .. } = head;
+                let request = Request { method, target, headers, body, is_whole: false };
+                let now = Instant::now();
+                self.waiting.push_back(Waiting { begun: now, request, _head: kept, answer: None, last: now });
+            }
+            Part::Data(data) => {
+                if let Some(last) = self.waiting.back_mut() {
+                    last.request.body.add(data);
+                }
+            }
+            Part::End => {
+                if let Some(last) = self.waiting.back_mut() {
+                    last.request.is_whole = true;
+                }
+                self.emit(seen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what comes from the bank.
+    pub(crate) fn read_bank(&mut self, mut bytes: &[u8]) -> Vec<Sighting> {
+        let mut seen = Vec::new();
+        while self.is_read {
+            match self.answers.next(&mut bytes) {
+                Ok(None) => break,
+                Ok(Some(part)) => {
+                    if let Err(Broken(why)) = self.answer_part(part, &mut seen) {
+                        self.stop_reading(&format!("the answer {why}"), &mut seen);
+                    }
+                }
+                Err(Broken(why)) => self.stop_reading(&format!("the answer {why}"), &mut seen),
+            }
+        }
+        seen
+    }
+
+    fn answer_part(&mut self, part: Part<'_>, seen: &mut Vec<Sighting>) -> Result<(), Broken> {
+        match part {
+            Part::Head(kept) => {
+                let head = AnswerHead::read(kept.bytes())?;
+                let unasked = || Broken::new("is one that nobody asked for");
+                let first = self.waiting.front_mut().filter(|first| first.answer.is_none());
+                let first = first.ok_or_else(unasked)?;
+                first.last = Instant::now();
+                let method = &first.request.method;
+                let (is_interim, is_switch) = (head.is_interim(), head.is_switch(method));
+                let framing = if is_switch { Framing::Length(0) } else { head.framing(method)? };
+                self.answers.body(framing);
+                if is_interim {
+                    return Ok(());
+                }
+                let body = Kept::new(MOST_BODY, &self.budget);
+                let AnswerHead { status, headers } = head;
+                first.answer = Some((Answer { status, headers, body, is_whole: is_switch }, kept));
+                if is_switch {
+                    self.client_ended = true;
+                    self.emit(seen);
+                    self.stop_reading("what follows is another protocol", seen);
+                }
+            }
+            Part::Data(data) => {
+                if let Some(first) = self.waiting.front_mut() {
+                    first.last = Instant::now();
+                    first.answer.iter_mut().for_each(|(answer, _)| answer.body.add(data));
+                }
+            }
+            Part::End => {
+                // An interim answer has an end as well, and leaves none.
+                if let Some((answer, _)) = self.waiting.front_mut().and_then(|first| first.answer.as_mut()) {
+                    answer.is_whole = true;
+                }
+                self.emit(seen);
+            }
+        }
+        Ok(())
+    }
+
+    /// The client sends nothing more.
+    pub(crate) fn client_ended(&mut self) -> Vec<Sighting> {
+        let mut seen = Vec::new();
+        self.client_ended = true;
+        self.emit(&mut seen);
+        seen
+    }
+
+    /// The bank sends nothing more.
+    pub(crate) fn bank_ended(&mut self) -> Vec<Sighting> {
+        let mut seen = Vec::new();
+        if self.answers.ends_with_the_connection() {
+            if let Some((answer, _)) = self.waiting.front_mut().and_then(|first| first.answer.as_mut()) {
+                answer.is_whole = true;
+            }
+            self.emit(&mut seen);
+        }
+        let within = if self.answers.is_within() { "within its answer" } else { "without an answer" };
+        self.give_up(&format!("the bank closed the connection {within}"), &mut seen);
+        seen
+    }
+
+    /// Nothing more passes, for this reason.
+    pub(crate) fn end(&mut self, why: &str) -> Vec<Sighting> {
+        let mut seen = Vec::new();
+        self.give_up(why, &mut seen);
+        seen
+    }
+
+    /// Reads nothing more, since this cannot be read.
+    fn stop_reading(&mut self, why: &str, seen: &mut Vec<Sighting>) {
+        self.give_up(why, seen);
+        seen.push(Sighting::Unread { connection: self.connection, why: why.to_owned() });
+    }
+
+    /// Hands out what waits, without an end.
+    fn give_up(&mut self, why: &str, seen: &mut Vec<Sighting>) {
+        self.is_read = false;
+        while let Some(first) = self.waiting.pop_front() {
+            let failure = Some(why.to_owned());
+            seen.push(Sighting::Exchange(self.exchange(first, failure)));
+        }
+        self.requests = Reader::new(&self.budget);
+        self.answers = Reader::new(&self.budget);
+    }
+
+    /// Hands out the first request, if both it and its answer are there.
+    fn emit(&mut self, seen: &mut Vec<Sighting>) {
+        let is_done = |first: &Waiting| {
+            (first.request.is_whole || self.client_ended)
+                && first.answer.as_ref().is_some_and(|(answer, _)| answer.is_whole)
+        };
+        if self.waiting.front().is_some_and(is_done)
+            && let Some(first) = self.waiting.pop_front()
+        {
+            seen.push(Sighting::Exchange(self.exchange(first, None)));
+        }
+    }
+
+    fn exchange(&self, waiting: Waiting, failure: Option<String>) -> Exchange {
+        let Waiting { begun, request, answer, last, .. } = waiting;
+        let since = |from: Instant, to: Instant| to.checked_duration_since(from).unwrap_or(Duration::ZERO);
+        Exchange {
+            connection: self.connection,
+            at: since(self.start, begun),
+            took: since(begun, last),
+            request,
+            answer: answer.map(|(answer, _)| answer),
+            failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was seen, a line for each: of exchanges method, target, body, status, body of the answer, failure.
+    fn shown(seen: Vec<Sighting>) -> Vec<String> {
+        let text = |kept: &Kept| String::from_utf8_lossy(kept.bytes()).into_owned();
+        let one = |sighting| match sighting {
+            Sighting::Exchange(Exchange { request, answer, failure, .. }) => {
+                let cut = if request.is_whole { "" } else { " cut" };
+                let answer = answer.map_or("nothing".to_owned(), |answer| {
+                    format!(
+                        "{} {}{}",
+                        answer.status,
+                        text(&answer.body),
+                        if answer.is_whole { "" } else { " cut" }
+                    )
+                });
+                let failure = failure.map(|why| format!(" | {why}")).unwrap_or_default();
+                format!(
+                    "{} {} {}{cut} -> {answer}{failure}",
+                    request.method,
+                    request.target,
+                    text(&request.body)
+                )
+            }
+            Sighting::Unread { why, .. } => format!("unread: {why}"),
+            Sighting::Unreachable { why, .. } => format!("unreachable: {why}"),
+        };
+        seen.into_iter().map(one).collect()
+    }
+
+    fn conversation(budget: usize) -> Conversation {
+        Conversation::new(1, Instant::now(), &Budget::new(budget))
+    }
+
+    /// All that the client says, then all that the bank says, in pieces of every size.
+    fn read(client: &str, bank: &str) -> Vec<String> {
+        let whole = |size: usize| {
+            let mut conversation = conversation(1 << 20);
+            let mut seen: Vec<Sighting> =
+                client.as_bytes().chunks(size).flat_map(|piece| conversation.read_client(piece)).collect();
+            seen.extend(bank.as_bytes().chunks(size).flat_map(|piece| conversation.read_bank(piece)));
+            seen.extend(conversation.bank_ended());
+            shown(seen)
+        };
+        let expected = whole(1 << 20);
+        for size in [1, 2, 3, 7, 50] {
+            assert_eq!(whole(size), expected, "in pieces of {size}");
+        }
+        expected
+    }
+
+    #[test]
+    fn pipelined_requests_have_their_own_answers() {
+        let client = "POST /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcHEAD /b HTTP/1.1\r\n\r\n\
+            PUT /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=\"y\"\r\nde\r\n1\r\nf\r\n0\r\nT: u\r\n\r\nGET /d HTTP/1.1\r\n\r\n";
+        let bank = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n\
+            HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n\
+            HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n1\r\n0\r\n\r\nHTTP/1.0 200 OK\r\n\r\nto the end";
+        let expected =
+            ["POST /a abc -> 201 {}", "HEAD /b  -> 200 ", "PUT /c def -> 200 1", "GET /d  -> 200 to the end"];
+        assert_eq!(read(client, bank), expected);
+    }
+
+    #[test]
+    fn what_ends_too_early_is_told() {
+        let get = "GET /a HTTP/1.1\r\n\r\n";
+        for (bank, expected) in [
+            ("", "GET /a  -> nothing | the bank closed the connection without an answer"),
+            ("HTTP/1.1 200", "GET /a  -> nothing | the bank closed the connection within its answer"),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab",
+                "GET /a  -> 200 ab cut | the bank closed the connection within its answer",
+            ),
+        ] {
+            assert_eq!(read(get, bank), [expected]);
+        }
+        // A client that sends nothing more still gets its answer.
+        let mut half = conversation(1 << 20);
+        let mut seen = half.read_client(b"POST /a HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
+        seen.extend(half.client_ended());
+        seen.extend(half.read_bank(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"));
+        assert_eq!(shown(seen), ["POST /a abc cut -> 400 "]);
+    }
+
+    #[test]
+    fn what_is_no_http_is_not_read_and_neither_is_what_follows() {
+        let get = "GET /a HTTP/1.1\r\n\r\n";
+        for (bank, why) in [
+            ("SSH-2.0-synthetic\r\n\r\n", "the answer is no HTTP/1.1"),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "the answer has a chunk whose size is none",
+            ),
+            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "the answer has a Content-Length that is none"),
+        ] {
+            let seen = read(get, bank);
+            assert!(seen.len() == 2 && seen[0].ends_with(&format!("| {why}")), "{seen:?}");
+            assert_eq!(seen[1], format!("unread: {why}"));
+        }
+        assert_eq!(read("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\0\0\0"), ["unread: a request is no HTTP/1.1"]);
+        let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".repeat(2);
+        assert_eq!(
+            read(get, &unasked),
+            ["GET /a  -> 200 ", "unread: the answer is one that nobody asked for"]
+        );
+    }
+
+    #[test]
+    fn another_protocol_is_passed_on_unread() {
+        let asked = "GET /a HTTP/1.1\r\nUpgrade: synthetic\r\n\r\n";
+        let seen = read(asked, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: synthetic\r\n\r\n\0\x01\x02");
+        assert_eq!(seen, ["GET /a  -> 101 ", "unread: what follows is another protocol"]);
+        let seen = read("CONNECT a:1 HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n\x16\x03\x01");
+        assert_eq!(seen, ["CONNECT a:1  -> 200 ", "unread: what follows is another protocol"]);
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_cut_and_given_back() {
+        let mut small = conversation(40_000);
+        let body = "x".repeat(50_000);
+        let mut seen =
+            small.read_client(format!("POST /a HTTP/1.1\r\nContent-Length: 50000\r\n\r\n{body}").as_bytes());
+        seen.extend(small.read_bank(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
+        let [Sighting::Exchange(exchange)] = seen.as_slice() else { panic!("{seen:?}") };
+        assert!(exchange.request.body.is_cut() && exchange.request.is_whole);
+        drop(seen);
+        assert_eq!(small.budget.left(), 40_000);
+    }
+
+    #[test]
+    fn requests_that_nobody_answers_do_not_pile_up() {
+        let mut conversation = conversation(1 << 20);
+        let flood = "GET /a HTTP/1.1\r\n\r\n".repeat(MOST_WAITING + 1);
+        let seen = conversation.read_client(flood.as_bytes());
+        assert_eq!(seen.len(), MOST_WAITING + 1, "all of them, and that nothing more is read");
+        assert!(conversation.read_client(flood.as_bytes()).is_empty());
+        drop(seen);
+        assert_eq!(conversation.budget.left(), 1 << 20);
+    }
+}

@@ -1,0 +1,150 @@
+//! The messages of one direction, as they pass.
+
+use crate::budget::{Budget, Kept};
+
+use super::{
+    body::{Body, Framing, Piece},
+    head::Broken,
+};
+
+/// Longest head that is read, in bytes.
+pub(crate) const MOST_HEAD: usize = 256 * 1024;
+
+/// What comes next of a message.
+#[derive(Debug)]
+pub(crate) enum Part<'a> {
+    /// Its whole head; where its body ends has to be said by [`Reader::body`].
+    Head(Kept),
+    /// Bytes of its body.
+    Data(&'a [u8]),
+    /// Its end.
+    End,
+}
+
+#[derive(Debug)]
+enum At {
+    Head(Kept),
+    Body(Body),
+}
+
+/// Reads the messages of one direction.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    at: At,
+    budget: Budget,
+}
+
+impl Reader {
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Self { at: At::Head(Kept::new(MOST_HEAD, budget)), budget: budget.clone() }
+    }
+
+    /// Says where the body of the message ends whose head came last.
+    pub(crate) fn body(&mut self, framing: Framing) {
+        self.at = At::Body(Body::new(framing));
+    }
+
+    /// Whether the message ends with the connection.
+    pub(crate) fn ends_with_the_connection(&self) -> bool {
+        matches!(self.at, At::Body(Body::Close))
+    }
+
+    /// Whether a message has begun and not ended.
+    pub(crate) fn is_within(&self) -> bool {
+        match &self.at {
+            At::Head(head) => !head.bytes().is_empty(),
+            At::Body(_) => true,
+        }
+    }
+
+    /// Takes what it can of these bytes; nothing where more have to come first.
+    pub(crate) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Option<Part<'a>>, Broken> {
+        match &mut self.at {
+            At::Head(head) => {
+                if head.bytes().is_empty() {
+                    // Empty lines before a message (RFC 9112 section 2.2).
+                    let start = bytes.iter().position(|byte| !b"\r\n".contains(byte)).unwrap_or(bytes.len());
+                    *bytes = &bytes[start..];
+                }
+                if bytes.is_empty() {
+                    return Ok(None);
+                }
+                let end = head_end(head.bytes(), bytes);
+                let (own, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+                head.add(own);
+                *bytes = rest;
+                if head.is_cut() {
+                    return Err(Broken::new("has a head that is longer than what is kept"));
+                }
+                if end.is_none() {
+                    return Ok(None);
+                }
+                let next = Kept::new(MOST_HEAD, &self.budget);
+                let whole = std::mem::replace(&mut self.at, At::Head(next));
+                let At::Head(whole) = whole else { return Ok(None) };
+                Ok(Some(Part::Head(whole)))
+            }
+            At::Body(body) => Ok(match body.next(bytes)? {
+                None => None,
+                Some(Piece::Data(data)) => Some(Part::Data(data)),
+                Some(Piece::End) => {
+                    self.at = At::Head(Kept::new(MOST_HEAD, &self.budget));
+                    Some(Part::End)
+                }
+            }),
+        }
+    }
+}
+
+/// How many of the new bytes belong to a head that ends in them: it ends with an empty line.
+fn head_end(known: &[u8], new: &[u8]) -> Option<usize> {
+    // The line end before may be among the known bytes.
+    let before = &known[known.len().saturating_sub(2)..];
+    let at = |position: usize| {
+        let own = position.checked_sub(before.len());
+        own.map_or_else(|| before.get(position), |own| new.get(own)).copied()
+    };
+    for (index, _) in new.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        let position = before.len() + index;
+        let last = position.checked_sub(1).and_then(at);
+        let line_before = if last == Some(b'\r') { position.checked_sub(2).and_then(at) } else { last };
+        if line_before == Some(b'\n') {
+            return Some(index + 1);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_ends_with_an_empty_line_wherever_it_is_cut() {
+        for head in
+            ["GET / HTTP/1.1\r\nA: b\r\n\r\n", "GET / HTTP/1.1\nA: b\n\n", "GET / HTTP/1.1\r\nA: b\n\r\n"]
+        {
+            let text = format!("\r\n{head}GET");
+            for cut in 0..text.len() {
+                let mut reader = Reader::new(&Budget::new(1 << 20));
+                let mut heads = Vec::new();
+                for mut piece in [&text.as_bytes()[..cut], &text.as_bytes()[cut..]] {
+                    while let Some(Part::Head(head)) = reader.next(&mut piece).unwrap() {
+                        heads.push(String::from_utf8(head.bytes().to_vec()).unwrap());
+                    }
+                }
+                assert_eq!(heads, [head], "{cut}");
+                assert!(reader.is_within());
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_without_end_is_given_up() {
+        let budget = Budget::new(1 << 20);
+        let mut reader = Reader::new(&budget);
+        let line = b"X-Synthetic: some value that goes on\r\n".repeat(100);
+        let given_up = (0..1_000).any(|_| reader.next(&mut line.as_slice()).is_err());
+        assert!(given_up && budget.left() > (1 << 20) - MOST_HEAD);
+    }
+}

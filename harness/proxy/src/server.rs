@@ -1,0 +1,171 @@
+//! All connections: accepts those of clients and gives each one of its own to the bank.
+
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, mpsc, watch},
+    task::{JoinHandle, JoinSet},
+    time::timeout,
+};
+use tokio_rustls::TlsAcceptor;
+
+use crate::{budget::Budget, conversation::Conversation, exchange::Sighting, forward::forward};
+
+/// Connections of clients at once; further ones wait.
+const MOST_CONNECTIONS: usize = 1_024;
+/// Exchanges that wait for whoever looks at them; more hold up what comes next on their connections.
+const MOST_SIGHTINGS: usize = 1_024;
+/// Bytes that are kept of all connections together.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
+/// How long connections may take to end when everything is to end.
+const END_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Something that bytes come from and go to.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Any of them.
+pub type BoxStream = Box<dyn Stream>;
+
+/// Makes a connection to the bank; an error says in words why there is none.
+pub type Connect =
+    Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<BoxStream, String>> + Send>> + Send + Sync>;
+
+/// What a proxy needs.
+pub struct Config {
+    /// Where clients connect to.
+    pub listen: SocketAddr,
+    /// How they agree on TLS, if they are to.
+    pub tls: Option<TlsAcceptor>,
+    /// How the bank is reached.
+    pub connect: Connect,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
+/// A proxy that runs.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    running: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Starts one. What it sees has to be received: it waits for whoever does not.
+    pub async fn start(config: Config) -> io::Result<(Self, mpsc::Receiver<Sighting>)> {
+        let listener = TcpListener::bind(config.listen).await?;
+        let address = listener.local_addr()?;
+        let (sender, sightings) = mpsc::channel(MOST_SIGHTINGS);
+        let (stop, stopped) = watch::channel(false);
+        let running = tokio::spawn(accept(listener, config, sender, stopped));
+        Ok((Self { address, stop, running }, sightings))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends all connections. Nothing is seen any more when this returns.
+    pub async fn shutdown(self) {
+        _ = self.stop.send(true);
+        drop(self.running.await);
+    }
+}
+
+/// What all connections share.
+struct Shared {
+    start: Instant,
+    budget: Budget,
+    tls: Option<TlsAcceptor>,
+    connect: Connect,
+    sightings: mpsc::Sender<Sighting>,
+}
+
+async fn accept(
+    listener: TcpListener,
+    config: Config,
+    sightings: mpsc::Sender<Sighting>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let Config { tls, connect, .. } = config;
+    let budget = Budget::new(MOST_KEPT);
+    let shared = Arc::new(Shared { start: Instant::now(), budget, tls, connect, sightings });
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    let mut number = 0;
+    let stopped = stop.clone();
+    loop {
+        let accepted = async {
+            let permit = Arc::clone(&room).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            Some(_) = connections.join_next() => continue,
+            _ = stop.wait_for(|stopped| *stopped) => break,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Too many open files, for instance: others will end.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        number += 1;
+        let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
+        connections.spawn(async move {
+            connection(number, stream, &shared, stopped).await;
+            drop(permit);
+        });
+    }
+    drop(listener);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if timeout(END_PATIENCE, ended).await.is_err() {
+        connections.shutdown().await;
+    }
+}
+
+async fn connection(number: u64, stream: TcpStream, shared: &Shared, mut stop: watch::Receiver<bool>) {
+    // Small messages: waiting to fill a segment only delays them. A socket that refuses the option is closed.
+    drop(stream.set_nodelay(true));
+    let stopped = stop.clone();
+    let greeted = async {
+        let client = client(stream, shared.tls.as_ref()).await?;
+        match (shared.connect)().await {
+            Ok(bank) => Some((client, bank)),
+            Err(why) => {
+                let unreachable = Sighting::Unreachable { connection: number, why };
+                drop(shared.sightings.send(unreachable).await);
+                None
+            }
+        }
+    };
+    let greeted = tokio::select! {
+        greeted = greeted => greeted,
+        _ = stop.wait_for(|stopped| *stopped) => None,
+    };
+    let Some((client, bank)) = greeted else { return };
+    let conversation = Conversation::new(number, shared.start, &shared.budget);
+    forward(client, bank, conversation, &shared.sightings, stopped).await;
+}
+
+/// The client, after TLS if it is to be.
+async fn client(stream: TcpStream, tls: Option<&TlsAcceptor>) -> Option<BoxStream> {
+    let Some(tls) = tls else { return Some(Box::new(stream)) };
+    let stream = timeout(HANDSHAKE_PATIENCE, tls.accept(stream)).await.ok()?.ok()?;
+    Some(Box::new(stream))
+}

@@ -1,0 +1,113 @@
+//! Reads traffic from files, one exchange after another: HTTP archives, records of runs, and requests with
+//! their answers as they went over the wire.
+
+pub mod archive;
+pub mod entry;
+pub mod pairs;
+pub mod recorded;
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use chrono::{DateTime, Utc};
+
+use crate::traffic::Traffic;
+
+/// How much of a file is read to see what it is.
+const LOOKED_AT: u64 = 4096;
+
+/// Why traffic cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The file.
+    #[error("{0}: cannot be read: {1}")]
+    File(String, io::Error),
+    /// No archive at all.
+    #[error("{0}: {1}")]
+    Form(String, String),
+    /// What is wrong with an entry.
+    #[error("{file}: entry {number}: {what}")]
+    Entry {
+        /// The file.
+        file: String,
+        /// Number of the entry, from 1.
+        number: u64,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What a file of traffic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// An HTTP archive (HAR 1.2).
+    Archive,
+    /// The record of a run.
+    Record,
+    /// Requests, each with its answer, as they go over the wire (RFC 9112).
+    Pairs,
+}
+
+/// How what was masked was masked, so that the values of a target profile can be put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Masked {
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// What is read of a file.
+#[derive(Debug)]
+pub enum Piece {
+    /// How what follows was masked.
+    Masked(Masked),
+    /// An exchange.
+    Traffic(Box<Traffic>),
+}
+
+/// Reads a file, or the record in the folder of a run, and hands each exchange on as soon as it is read. `now` is
+/// the time of exchanges that do not say when they were. Ends early where `take` says so.
+pub fn read(
+    path: &Path,
+    now: DateTime<Utc>,
+    take: &mut dyn FnMut(Piece) -> bool,
+) -> Result<Format, InputError> {
+    let path = if path.is_dir() { path.join(xs2aspec_record::outputs::RECORD) } else { path.to_owned() };
+    let (mut file, format) = open(&path)?;
+    let name = path.display().to_string();
+    match format {
+        Format::Archive => archive::read(&name, &mut file, take)?,
+        Format::Record => recorded::read(&name, file, take)?,
+        Format::Pairs => pairs::read(&name, &mut file, now, take)?,
+    }
+    Ok(format)
+}
+
+/// Opens a file and says what it is.
+fn open(path: &PathBuf) -> Result<(BufReader<File>, Format), InputError> {
+    let name = || path.display().to_string();
+    let wrong = |error| InputError::File(name(), error);
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(wrong)?);
+    let mut begin = Vec::new();
+    file.by_ref().take(LOOKED_AT).read_to_end(&mut begin).map_err(wrong)?;
+    // A byte order mark, which HAR 1.2 lets a reader pass over.
+    let skipped: u64 = if begin.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    file.seek(SeekFrom::Start(skipped)).map_err(wrong)?;
+    let text = String::from_utf8_lossy(&begin);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let format = match text.chars().next() {
+        None => return Err(InputError::Form(name(), "expected an archive, found an empty file".to_owned())),
+        Some('{') if text.starts_with(r#"{"event":"run-started""#) => Format::Record,
+        Some('{' | '[') => Format::Archive,
+        Some(_) if pairs::begins(text) => Format::Pairs,
+        Some(_) => {
+            let what = "expected an HTTP archive (JSON with `log`), the record of a run, or requests and answers that begin with \
+                        `METHOD PATH HTTP/1.1`";
+            return Err(InputError::Form(name(), what.to_owned()));
+        }
+    };
+    let _ = file.fill_buf().map_err(wrong)?;
+    Ok((file, format))
+}

@@ -1,0 +1,81 @@
+//! The record of a run: its exchanges, which are masked.
+
+use std::io::BufRead;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use chrono::{DateTime, TimeDelta, Utc};
+use xs2aspec_record::{Body, Event, Exchange, Header, RecordReader};
+
+use super::{InputError, Masked, Piece};
+use crate::traffic::{Payload, Received, Sent, Traffic};
+
+/// Reads a record.
+pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
+    let (mut number, mut now) = (0, DateTime::<Utc>::UNIX_EPOCH);
+    for event in RecordReader::new(file).events() {
+        let event = event.map_err(|error| InputError::Form(name.to_owned(), error.to_string()))?;
+        let goes_on = match event {
+            Event::RunStarted(start) => {
+                now = start.now.parse().unwrap_or(now);
+                take(Piece::Masked(Masked { seed: start.seed }))
+            }
+            Event::Exchange(exchange) => {
+                number += 1;
+                let wrong = || InputError::Entry {
+                    file: name.to_owned(),
+                    number,
+                    what: "expected base64 (RFC 4648, section 4) in a body, found none".to_owned(),
+                };
+                take(Piece::Traffic(Box::new(traffic(number, now, exchange).ok_or_else(wrong)?)))
+            }
+            _ => true,
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn traffic(number: u64, now: DateTime<Utc>, exchange: Exchange) -> Option<Traffic> {
+    let at = TimeDelta::microseconds(i64::try_from(exchange.at).unwrap_or_default());
+    let answer = match exchange.response {
+        Some(answer) => {
+            let body = if exchange.failure.is_some() {
+                Payload::Unknown("did not come to its end".to_owned())
+            } else {
+                payload(answer.body)?
+            };
+            Some(Received { status: answer.status, headers: fields(answer.headers), body })
+        }
+        None => None,
+    };
+    Some(Traffic {
+        number,
+        label: Some(format!("{} / {}", exchange.case, exchange.step)),
+        began: now.checked_add_signed(at).unwrap_or(now),
+        micros: exchange.micros,
+        request: Sent {
+            method: exchange.request.method,
+            url: exchange.request.url,
+            headers: fields(exchange.request.headers),
+            body: payload(exchange.request.body)?,
+            is_restored: false,
+        },
+        answer,
+        failure: exchange.failure,
+    })
+}
+
+fn fields(headers: Vec<Header>) -> Vec<(String, String)> {
+    headers.into_iter().map(|Header(name, value)| (name, value)).collect()
+}
+
+/// The bytes of a body; `None` where it is no base64 and should be.
+fn payload(body: Option<Body>) -> Option<Payload> {
+    Some(Payload::Bytes(match body {
+        None => Vec::new(),
+        Some(Body::Text(text)) => text.into_bytes(),
+        Some(Body::Base64(code)) => BASE64_STANDARD.decode(code).ok()?,
+    }))
+}

@@ -1,0 +1,411 @@
+//! Judges both ends of an exchange: what the request breaks, its client broke; what the answer breaks, its bank
+//! broke, and so it did where it accepted what had to be refused, or refused what keeps every rule.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use xs2aspec_record::{End, Finding, Level};
+use xs2aspec_runner::{
+    Levels, Profile, Session,
+    certificate_encoding::CertificateEncoding,
+    exchange::Answer,
+    judge::{self as answers, Examined, Outcome},
+    request_signer::RequestSigner,
+};
+use xs2aspec_signing::Certificate;
+use xs2aspec_spec::{
+    Strength,
+    answer::show,
+    masks::{Privacy, is_pseudonym},
+    request::{Due, Payload as Shown, View},
+};
+use xs2aspec_suite::{Expectation, Party, Suite, combination::expected};
+
+use crate::{
+    memory::Memory,
+    reading::{Reader, Reading, Vocabulary},
+    routes::Routes,
+    signature::{self, Certificates},
+    traffic::{Payload, Received, Traffic},
+};
+
+/// Judges exchanges, in the order in which they took place: what one made the next may speak of.
+#[derive(Debug)]
+pub struct Judge {
+    suite: Arc<Suite>,
+    profile: Profile,
+    levels: Levels,
+    certificates: Certificates,
+    routes: Routes,
+    vocabulary: Vocabulary,
+    memory: Memory,
+    /// Whether the profile is of the bank that answered: what it says of accounts and persons is true there.
+    is_of_the_bank: bool,
+}
+
+/// What an exchange comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Judged {
+    /// The operation that the request is for; `None` where it is for none of the document.
+    pub operation: Option<String>,
+    /// What is wrong, on both ends: violations and warnings.
+    pub findings: Vec<Finding>,
+    /// What could not be told.
+    pub not_told: Vec<NotTold>,
+    /// What was seen where the document leaves an end free, and what is only noted.
+    pub observations: Vec<String>,
+    /// How many checks were evaluated.
+    pub checks: u32,
+    /// What the answer had to be, in words: `accepted`, `refused`, `either: ..`.
+    pub due: String,
+    /// What the answer was, in words.
+    pub answered: String,
+    /// Why nothing could be told of the exchange, if so.
+    pub undecided: Option<String>,
+    /// Identifiers of accounts and payments in its path.
+    pub(crate) ids: Vec<String>,
+}
+
+/// Something that could not be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotTold {
+    /// Of which end.
+    pub end: End,
+    /// Place in the request or the answer.
+    pub at: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Judged {
+    /// The findings of an end.
+    pub fn of(&self, end: End) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.end == end)
+    }
+}
+
+/// What a request comes to by the rules.
+struct Asked {
+    due: Due,
+    /// Why the bank may refuse it all the same.
+    unsure: Vec<String>,
+    hidden: Vec<(String, String)>,
+}
+
+impl Judge {
+    /// A judge of traffic with the target of a session. `is_of_the_bank` says whether its profile was written
+    /// for the bank that answered.
+    pub fn new(suite: Arc<Suite>, session: &Session, is_of_the_bank: bool) -> Self {
+        let profile = session.profile().clone();
+        Self {
+            levels: session.levels().clone(),
+            certificates: certificates(&suite, &profile),
+            routes: Routes::new(&suite, &profile),
+            vocabulary: Vocabulary::new(&suite, &profile),
+            memory: Memory::new(&suite),
+            suite,
+            profile,
+            is_of_the_bank,
+        }
+    }
+
+    /// Judges an exchange.
+    pub fn exchange(&mut self, traffic: &Traffic) -> Judged {
+        let Some(found) = self.routes.find(&traffic.request) else { return Judged::of_no_operation() };
+        let operation = found.operation.to_owned();
+        let suite = Arc::clone(&self.suite);
+        let Some(plain) = suite.baselines().get(&operation).map(|plain| &plain.request) else {
+            return Judged::of_no_operation();
+        };
+        let rules = suite.requests();
+        let signature = signature::look(&traffic.request, &suite.spec().signing, rules, &self.certificates);
+        let (says, is_own) = (signature.says.clone(), signature.is_own);
+        let reader = Reader {
+            vocabulary: &self.vocabulary,
+            memory: &self.memory,
+            profile: &self.profile,
+            plain,
+            now: traffic.began,
+        };
+        let reading = Reading::new(&traffic.request, &found, signature, &reader);
+        let ids = found.fitting.iter().flat_map(|(_, values)| values).map(|(_, value)| value.clone());
+        let ids = ids.collect();
+        let unsigned = Map::new();
+        let mut judged = Judged { operation: Some(operation.clone()), checks: 1, ids, ..Judged::default() };
+        let mut asked = self.asked(&reading, &plain.view(&unsigned), says.as_deref(), &mut judged);
+        if !is_own {
+            asked.unsure.push("whether the bank knows the certificate".to_owned());
+        }
+        if self.memory.was_accepted(&operation, &traffic.request) {
+            asked
+                .unsure
+                .push("the same was asked for before: the bank may take it for a duplicate".to_owned());
+        }
+        judged.due = says_due(&asked.due);
+        let document = self.answer(traffic, &operation, &asked, &mut judged);
+        for (at, why) in asked.hidden {
+            judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
+        }
+        let day = traffic.began.date_naive();
+        self.memory.add(&operation, &traffic.request, day, document.as_ref());
+        judged
+    }
+
+    /// What the request had to come to. What it breaks its client broke.
+    fn asked(&self, reading: &Reading, plain: &View<'_>, says: Option<&str>, judged: &mut Judged) -> Asked {
+        let rules = self.suite.requests();
+        let is_expected = |clause: &str| {
+            let clause = self.suite.clauses().get(clause);
+            clause.is_some_and(|clause| matches!(clause.strength, Strength::Expected))
+        };
+        let view = reading.view();
+        let due = rules.judge(&view, plain, &reading.prepared, &is_expected);
+        let mut asked = Asked { due, unsure: reading.unsure.clone(), hidden: reading.hidden.clone() };
+        let Due::Refused { clauses, open, .. } = &asked.due else { return asked };
+        let (known, unknown): (Vec<&String>, Vec<&String>) =
+            clauses.iter().partition(|clause| !rules.is_known_to_the_bank_alone(clause));
+        let why = unknown.first().map(|clause| self.says(clause));
+        let breaches = rules.breaches(&view, plain, &reading.prepared);
+        for breach in breaches.iter().filter(|breach| known.contains(&&breach.clause)) {
+            let at =
+                if breach.at.is_empty() { "request".to_owned() } else { format!("request/{}", breach.at) };
+            let found = says.filter(|_| breach.at == SIGNING).map(str::to_owned);
+            let actual = found.unwrap_or_else(|| self.value_at(&view, &breach.at));
+            self.add(judged, (&breach.clause, End::Client), (at, self.says(&breach.clause), actual));
+        }
+        if let Some(why) = why {
+            let why = format!("only the bank knows: {why}");
+            if known.is_empty() {
+                asked.due = Due::Open(why);
+            } else {
+                asked.unsure.push(why);
+                let (clauses, open) = (known.into_iter().cloned().collect(), open.clone());
+                asked.due = Due::Refused { clauses, conditions: Map::new(), open };
+            }
+        }
+        asked
+    }
+
+    /// Judges an answer. Gives its body, where the request was accepted.
+    fn answer(
+        &self,
+        traffic: &Traffic,
+        operation: &str,
+        asked: &Asked,
+        judged: &mut Judged,
+    ) -> Option<Value> {
+        let Some(received) = traffic.answer.as_ref().filter(|_| traffic.failure.is_none()) else {
+            let why = traffic.failure.clone().unwrap_or_else(|| "there is no answer".to_owned());
+            judged.answered.clone_from(&why);
+            judged.undecided = Some(why.clone());
+            judged.not_told.push(NotTold { end: End::Bank, at: "status".to_owned(), why });
+            return None;
+        };
+        let body = match &received.body {
+            Payload::Bytes(bytes) => bytes.clone(),
+            Payload::Unknown(why) => {
+                self.status_alone(received, asked, why, judged);
+                return None;
+            }
+        };
+        let answer = Answer { status: received.status, headers: received.headers.clone(), body };
+        let rules = self.suite.answers();
+        let examined = answers::examine(operation, &answer, rules, &self.levels);
+        judged.answered.clone_from(&examined.words);
+        let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
+        let (expect, clause) = self.expectation(operation, asked, &examined, judged);
+        let whole = examined.document.clone();
+        let result = answers::judge(
+            (&clause, operation),
+            &expect,
+            &answer,
+            examined,
+            (&self.profile, &self.levels),
+            rules,
+        );
+        judged.checks += result.checks;
+        judged.observations.extend(result.observations);
+        for finding in result.findings {
+            let Finding { clause, expected, actual, at, .. } = finding;
+            if is_masked_at(whole.as_ref(), &at) {
+                let why = "is masked".to_owned();
+                judged.not_told.push(NotTold { end: End::Bank, at, why });
+            } else {
+                self.add(judged, (&clause, End::Bank), (at, expected, actual));
+            }
+        }
+        if let Some(reason) = result.reason {
+            judged.not_told.push(NotTold { end: End::Bank, at: "status".to_owned(), why: reason.clone() });
+            judged.undecided = Some(reason);
+        }
+        document
+    }
+
+    /// What is expected of an answer, and the clause that says so. Where the bank may have a reason that nobody
+    /// sees, a refusal is not held against it.
+    fn expectation(
+        &self,
+        operation: &str,
+        asked: &Asked,
+        examined: &Examined,
+        judged: &mut Judged,
+    ) -> (Expectation, String) {
+        let plain = self.suite.requests().plain_clause(operation).unwrap_or_default().to_owned();
+        let read = |due: &Due| Expectation::parse(&expected(due)).unwrap_or(Expectation::Observed);
+        match &asked.due {
+            Due::Refused { clauses, .. } => {
+                let clause = clauses.iter().max_by_key(|clause| {
+                    let place = clauses.iter().position(|other| other == *clause).unwrap_or_default();
+                    (self.levels.clause(clause).level, std::cmp::Reverse(place))
+                });
+                (read(&asked.due), clause.cloned().unwrap_or(plain))
+            }
+            Due::Choice { clause, .. } if asked.hidden.is_empty() && asked.unsure.is_empty() => {
+                (read(&asked.due), clause.clone())
+            }
+            Due::Accepted { clauses } => {
+                let clause = clauses.first().cloned().unwrap_or_else(|| plain.clone());
+                let is_refusal = matches!(examined.outcome, Outcome::Refused | Outcome::Rejected);
+                let why = self.may_refuse(asked).filter(|_| is_refusal);
+                if let Some(why) = why {
+                    judged.not_told.push(NotTold {
+                        end: End::Bank,
+                        at: "status".to_owned(),
+                        why: why.clone(),
+                    });
+                    judged.undecided = Some(format!("it was refused with {}, and {why}", examined.words));
+                    return (Expectation::Observed, plain);
+                }
+                (Expectation::Accepted, clause)
+            }
+            Due::Choice { .. } | Due::Open(_) => (Expectation::Observed, plain),
+        }
+    }
+
+    /// Why a bank may refuse a request that keeps every rule, if it may.
+    fn may_refuse(&self, asked: &Asked) -> Option<String> {
+        let unknown = (!self.is_of_the_bank)
+            .then(|| "consent, funds and agreements of the PSU are the bank's to know".to_owned());
+        let hidden = asked.hidden.first().map(|(at, why)| format!("{at} of the request {why}"));
+        hidden.or_else(|| asked.unsure.first().cloned()).or(unknown)
+    }
+
+    /// Judges an answer of which no more is known than its status.
+    fn status_alone(&self, received: &Received, asked: &Asked, why: &str, judged: &mut Judged) {
+        judged.answered = received.status.to_string();
+        judged.not_told.push(NotTold { end: End::Bank, at: "body".to_owned(), why: why.to_owned() });
+        judged.checks += 1;
+        let actual = received.status.to_string();
+        let at = "status".to_owned();
+        if received.status >= 500 && received.status != 503 {
+            let clause = self.suite.answers().server_error();
+            self.add(judged, (clause, End::Bank), (at, "an answer below 500".to_owned(), actual));
+        } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {
+            // A body may say that what was made was rejected.
+            judged.undecided = Some(format!("it had to be refused and got {actual}, and the body {why}"));
+        }
+    }
+
+    /// Adds what is wrong, by the level of its clause.
+    fn add(
+        &self,
+        judged: &mut Judged,
+        (clause, end): (&str, End),
+        (at, expected, actual): (String, String, String),
+    ) {
+        let level = self.levels.clause(clause).level;
+        let finding = Finding { clause: clause.to_owned(), expected, actual, at, level, end };
+        if level == Level::Note {
+            judged.observations.push(format!("{clause}: {}: {}", end.word(), finding.mismatch()));
+        } else if !judged.findings.contains(&finding) {
+            judged.findings.push(finding);
+        }
+    }
+
+    /// What a request has at a place, in words. What says who somebody is is not shown.
+    fn value_at(&self, view: &View<'_>, at: &str) -> String {
+        let (part, rest) = at.split_once('/').unwrap_or((at, ""));
+        let field = |fields: &[(String, Value)]| {
+            let found = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest));
+            found.map(|(_, value)| value.clone())
+        };
+        let value = match (part, view.payload) {
+            ("header", _) => field(view.headers),
+            ("query", _) => field(view.query),
+            ("body", Shown::Json(body, _)) => {
+                let pointer = if rest.is_empty() { String::new() } else { format!("/{rest}") };
+                body.pointer(&pointer).cloned()
+            }
+            ("body", Shown::Raw) => return "what is no JSON".to_owned(),
+            ("body", Shown::None) => None,
+            _ => return "a request that breaks it".to_owned(),
+        };
+        let Some(value) = value else { return "nothing".to_owned() };
+        let masks = &self.suite.spec().masks;
+        let name = rest.rsplit('/').find(|name| name.parse::<usize>().is_err()).unwrap_or_default();
+        let is_personal = match part {
+            "header" => masks.is_personal_header(rest) || masks.hides_header(rest),
+            "body" => matches!(masks.privacy(name), Privacy::Personal(_)),
+            _ => false,
+        };
+        match value {
+            Value::String(text) if is_personal && !text.contains("${") => {
+                format!("a text of {} characters", text.chars().count())
+            }
+            value => show::value(&value),
+        }
+    }
+
+    /// What a clause says.
+    fn says(&self, clause: &str) -> String {
+        self.suite.clauses().get(clause).map_or_else(|| clause.to_owned(), |clause| clause.says.clone())
+    }
+}
+
+/// The way of signing, as the place of a breach.
+const SIGNING: &str = "signing";
+
+impl Judged {
+    fn of_no_operation() -> Self {
+        Self {
+            undecided: Some("the request is for no operation of the document".to_owned()),
+            ..Self::default()
+        }
+    }
+}
+
+fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
+    let spec = &suite.spec().signing;
+    let own = Certificate::from_pem(&profile.certificate).ok();
+    let signer = profile.signer().ok();
+    let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).ok();
+    let signer = signer.zip(encoding);
+    let signer =
+        signer.and_then(|(signer, encoding)| RequestSigner::new(signer, encoding, &spec.signed_headers).ok());
+    let other = signer.and_then(|signer| signer.certificate(Some(Party::Other), "pem"));
+    let other = other.and_then(|text| signature::pem(&text));
+    Certificates { own, other }
+}
+
+/// Whether what stands at a place of an answer's body is masked, or holds something that is.
+fn is_masked_at(document: Option<&Value>, at: &str) -> bool {
+    fn holds_masked(value: &Value) -> bool {
+        match value {
+            Value::String(text) => is_pseudonym(text),
+            Value::Array(items) => items.iter().any(holds_masked),
+            Value::Object(members) => members.values().any(holds_masked),
+            _ => false,
+        }
+    }
+    let pointer = at.strip_prefix("body").unwrap_or("/-");
+    document.and_then(|body| body.pointer(pointer)).is_some_and(holds_masked)
+}
+
+fn says_due(due: &Due) -> String {
+    match due {
+        Due::Accepted { .. } => "accepted".to_owned(),
+        Due::Refused { .. } => "refused".to_owned(),
+        Due::Choice { clause, .. } => format!("as the bank chooses: {clause}"),
+        Due::Open(why) => format!("either: {why}"),
+    }
+}

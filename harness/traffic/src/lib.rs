@@ -1,0 +1,28 @@
+//! Judges what others send: the requests of a client, and the answers of its bank.
+//!
+//! - [`traffic`]: a request and its answer, wherever they were read.
+//! - [`input`]: reading it from archives, records and files.
+//! - [`judge`]: what either end broke, and what could not be told.
+//! - `routes`: the operation of a request; `reading`: a request as the rules look at one; `signature`: what its
+//!   signature is; `memory`: what earlier exchanges made.
+//! - `restore`: what a record of ours masked, put back by whoever knows it.
+//! - [`run`](mod@run): the record of it; `mask`: without what belongs to persons and keys.
+//!
+//! Nothing here sends anything.
+
+pub mod input;
+mod json;
+pub mod judge;
+mod mask;
+mod memory;
+mod reading;
+mod restore;
+mod routes;
+pub mod run;
+mod signature;
+pub mod traffic;
+
+pub use judge::{Judge, Judged, NotTold};
+pub use restore::Restorer;
+pub use run::{Broken, Totals, TrafficRun};
+pub use traffic::{Payload, Received, Sent, Traffic};

@@ -1,0 +1,171 @@
+//! What earlier exchanges did on which later ones lean: which resources were made, and what was sent before.
+//! As much of it is kept as memory allows that stays the same however long the traffic is.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use chrono::NaiveDate;
+use serde_json::Value;
+use xs2aspec_suite::{Location, Suite};
+
+use crate::traffic::Sent;
+
+/// How many resources, and how many requests, are remembered: those of last.
+const MOST: usize = 1 << 17;
+
+/// The name under which requests speak of the identifier of what an earlier one made.
+const ID: &str = "id";
+
+/// What earlier exchanges did.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// Where the answers of an operation have the identifier of what was made, as JSON pointers.
+    places: BTreeMap<String, BTreeSet<String>>,
+    /// Operations by what they made.
+    made: Bounded<String>,
+    /// Requests that were accepted, by what they asked for.
+    accepted: Bounded<()>,
+    /// How often a request was sent on a day.
+    sent: Bounded<(NaiveDate, usize)>,
+    /// Names under which rules ask how often the request of an operation was sent before.
+    repeats: BTreeMap<String, Vec<String>>,
+}
+
+impl Memory {
+    pub(crate) fn new(suite: &Suite) -> Self {
+        let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let baselines = suite.baselines();
+        let mut add = |baseline: &str, at: &str| {
+            if let (Some(made_by), Ok(Location::Body(pointer))) = (baselines.get(baseline), at.parse()) {
+                places.entry(made_by.request.operation.clone()).or_default().insert(pointer);
+            }
+        };
+        for step in baselines.values().flat_map(|baseline| &baseline.before) {
+            step.keep.iter().filter(|(key, _)| *key == ID).for_each(|(_, at)| add(&step.baseline, at));
+        }
+        let requests = suite.requests();
+        let forms = requests.operations().flat_map(|operation| requests.forms(operation));
+        for step in forms.flat_map(|form| &form.before) {
+            step.keep.iter().filter(|(key, _)| *key == ID).for_each(|(_, at)| add(&step.baseline, at));
+        }
+        let repeats = requests.operations().map(|name| (name.to_owned(), requests.repeats(name)));
+        Self {
+            places,
+            made: Bounded::default(),
+            accepted: Bounded::default(),
+            sent: Bounded::default(),
+            repeats: repeats.filter(|(_, names)| !names.is_empty()).collect(),
+        }
+    }
+
+    /// The operation that made what this is the identifier of.
+    pub(crate) fn made_by(&self, id: &str) -> Option<&str> {
+        self.made.get(hash(&id)).map(String::as_str)
+    }
+
+    /// Whether the same was asked for, and accepted, before.
+    pub(crate) fn was_accepted(&self, operation: &str, request: &Sent) -> bool {
+        self.accepted.get(asks(operation, request)).is_some()
+    }
+
+    /// Names under which rules ask how often a request was sent before, each with how often it was.
+    pub(crate) fn sent_before(
+        &self,
+        operation: &str,
+        request: &Sent,
+        day: NaiveDate,
+    ) -> Vec<(String, usize)> {
+        let Some(names) = self.repeats.get(operation) else { return Vec::new() };
+        let times = match self.sent.get(alike(operation, request)) {
+            Some((known, times)) if *known == day => *times,
+            _ => 0,
+        };
+        names.iter().filter(|_| times > 0).map(|name| (name.clone(), times)).collect()
+    }
+
+    /// Remembers a request that was sent, and what its answer says it made, where it was accepted.
+    pub(crate) fn add(&mut self, operation: &str, request: &Sent, day: NaiveDate, answer: Option<&Value>) {
+        if self.repeats.contains_key(operation) {
+            let key = alike(operation, request);
+            let times = match self.sent.get(key) {
+                Some((known, times)) if *known == day => *times,
+                _ => 0,
+            };
+            self.sent.insert(key, (day, times + 1));
+        }
+        let Some(answer) = answer else { return };
+        for place in self.places.get(operation).into_iter().flatten() {
+            if let Some(Value::String(id)) = answer.pointer(place) {
+                self.made.insert(hash(id), operation.to_owned());
+            }
+        }
+        if self.places.contains_key(operation) {
+            self.accepted.insert(asks(operation, request), ());
+        }
+    }
+}
+
+/// What a request asks for, as a number: its body.
+fn asks(operation: &str, request: &Sent) -> u64 {
+    hash(&(operation, request.body.bytes()))
+}
+
+/// A number that requests for the same have in common that send the same header fields.
+fn alike(operation: &str, request: &Sent) -> u64 {
+    let names: BTreeSet<String> = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+    hash(&(operation, request.target(), names))
+}
+
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The last values that were put into it.
+#[derive(Debug)]
+struct Bounded<T> {
+    values: HashMap<u64, T>,
+    order: VecDeque<u64>,
+}
+
+impl<T> Default for Bounded<T> {
+    fn default() -> Self {
+        Self { values: HashMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<T> Bounded<T> {
+    fn get(&self, key: u64) -> Option<&T> {
+        self.values.get(&key)
+    }
+
+    fn insert(&mut self, key: u64, value: T) {
+        if self.values.insert(key, value).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.values.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_forgotten_first() {
+        let mut known = Bounded::default();
+        for number in 0..=MOST as u64 {
+            known.insert(number, number);
+            known.insert(number, number);
+        }
+        assert_eq!((known.get(0), known.get(1)), (None, Some(&1)));
+        assert_eq!(known.values.len(), MOST);
+    }
+}

@@ -1,0 +1,140 @@
+//! Which operation of the document a request is for: by its method and its path, whatever stands before that.
+
+use std::collections::BTreeMap;
+
+use xs2aspec_runner::Profile;
+use xs2aspec_suite::Suite;
+
+use crate::traffic::Sent;
+
+/// The paths of every operation.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    routes: Vec<Route>,
+}
+
+/// A path of an operation.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) operation: String,
+    method: String,
+    /// The path as a valid request writes it, with its placeholders.
+    pub(crate) path: String,
+    segments: Vec<Segment>,
+}
+
+/// A part of a path between slashes.
+#[derive(Debug)]
+enum Segment {
+    Text(String),
+    /// A placeholder alone, by its name.
+    Placeholder(String),
+}
+
+/// The operation of a request.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    pub(crate) operation: &'a str,
+    /// Its paths that fit, each with what stands at its placeholders, percent-decoded.
+    pub(crate) fitting: Vec<(&'a Route, Vec<(&'a str, String)>)>,
+}
+
+impl Routes {
+    pub(crate) fn new(suite: &Suite, profile: &Profile) -> Self {
+        let mut routes: BTreeMap<(String, String), Route> = BTreeMap::new();
+        // The plain request of an operation has its name, and comes first.
+        let mut baselines: Vec<_> = suite.baselines().iter().collect();
+        baselines.sort_by_key(|(name, baseline)| (**name != baseline.request.operation, name.as_str()));
+        for (_, baseline) in baselines {
+            let request = &baseline.request;
+            let declared = profile.paths.get(&request.operation);
+            for path in declared.into_iter().chain([&request.path]) {
+                let route = Route {
+                    operation: request.operation.clone(),
+                    method: request.method.clone(),
+                    path: request.path.clone(),
+                    segments: path.split('/').filter(|part| !part.is_empty()).map(Segment::new).collect(),
+                };
+                routes.entry((request.method.clone(), path.clone())).or_insert(route);
+            }
+        }
+        Self { routes: routes.into_values().collect() }
+    }
+
+    /// The operation of a request; `None` if it is for none of the document.
+    pub(crate) fn find(&self, request: &Sent) -> Option<Found<'_>> {
+        let (path, _) = request.target();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let fits = |route: &Route| -> Option<usize> {
+            let is_of = route.method == request.method && route.fits(&parts);
+            let texts = route.segments.iter().filter(|segment| matches!(segment, Segment::Text(_)));
+            is_of.then(|| texts.count())
+        };
+        // The one that says most of its path: what stands before it may be anything.
+        let best = self.routes.iter().filter_map(|route| Some((fits(route)?, route)));
+        let (_, best) = best.max_by_key(|(texts, route)| (*texts, route.segments.len()))?;
+        let of_it = self.routes.iter().filter(|route| route.operation == best.operation);
+        let fitting = of_it.filter(|route| route.fits(&parts) && route.method == request.method);
+        let fitting = fitting.map(|route| (route, route.values(&parts))).collect();
+        Some(Found { operation: &best.operation, fitting })
+    }
+}
+
+impl Route {
+    fn fits(&self, parts: &[&str]) -> bool {
+        let Some(skipped) = parts.len().checked_sub(self.segments.len()) else { return false };
+        self.segments.iter().zip(&parts[skipped..]).all(|(segment, part)| match segment {
+            Segment::Text(text) => text == part,
+            Segment::Placeholder(_) => true,
+        })
+    }
+
+    fn values(&self, parts: &[&str]) -> Vec<(&str, String)> {
+        let skipped = parts.len().saturating_sub(self.segments.len());
+        let values =
+            self.segments.iter().zip(&parts[skipped..]).filter_map(|(segment, part)| match segment {
+                Segment::Text(_) => None,
+                Segment::Placeholder(name) => Some((name.as_str(), decoded(part))),
+            });
+        values.collect()
+    }
+}
+
+impl Segment {
+    fn new(part: &str) -> Self {
+        let name = part.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        name.map_or_else(|| Self::Text(part.to_owned()), |name| Self::Placeholder(name.to_owned()))
+    }
+}
+
+/// A text without percent-encoding (RFC 3986, section 2.1). What is no encoding stays.
+pub(crate) fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let digits = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(code) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            out.push(code);
+            at += 3;
+        } else {
+            out.push(*byte);
+            at += 1;
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_encoding_is_undone_and_nothing_else_is() {
+        for (text, expected) in [("a%21b", "a!b"), ("%", "%"), ("%2", "%2"), ("%zz", "%zz"), ("%c3%b8", "ø")]
+        {
+            assert_eq!(decoded(text), expected);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What a signature that was received is, in the words of the rules for requests: its header field, and the way
+//! of signing where it is not the document's.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Map, Value, json};
+use xs2aspec_signing::{
+    Certificate, RequestTarget, encoded_word, listed_headers,
+    signature_header::ALGORITHM,
+    verification::{self, KeyIdNames, Parameters, Signed},
+};
+use xs2aspec_spec::{RequestRules, SigningSpec, masks::is_pseudonym};
+
+use crate::traffic::Sent;
+
+/// What the rules write for a signature that is one, and for a certificate that is one.
+const SIGNATURE: &str = "${signature}";
+const CERTIFICATE: &str = "${certificate}";
+
+/// The header field of the draft.
+const FIELD: &str = "signature";
+
+/// Certificates whose owners are known.
+#[derive(Debug)]
+pub(crate) struct Certificates {
+    /// The one that the target profile has.
+    pub(crate) own: Option<Certificate>,
+    /// The one of the suite's cases for somebody else.
+    pub(crate) other: Option<Certificate>,
+}
+
+/// What was found of the signature of a request.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// How it is signed, where not as the document says; as a case file writes it.
+    pub(crate) signing: Map<String, Value>,
+    /// What stands for header fields in the eyes of the rules, by name in small letters.
+    pub(crate) stands_for: Vec<(String, Value)>,
+    /// What could not be looked at, and why.
+    pub(crate) hidden: Vec<(String, String)>,
+    /// What is wrong, in words.
+    pub(crate) says: Option<String>,
+    /// Whether the certificate is that of the target profile.
+    pub(crate) is_own: bool,
+}
+
+/// A certificate of the base64 of its PEM.
+pub(crate) fn pem(text: &str) -> Option<Certificate> {
+    Certificate::from_pem(BASE64_STANDARD.decode(text).ok()?).ok()
+}
+
+/// Looks at the signature of a request.
+pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known: &Certificates) -> Found {
+    let mut found = Found::default();
+    let certificate = found.certificate(sent, spec, known);
+    let Some(text) = sent.header(FIELD) else { return found };
+    if is_masked(text) {
+        found.hide(FIELD, SIGNATURE, "is masked");
+        return found;
+    }
+    let plain = if text.starts_with("=?") { encoded_word::unwrap(text) } else { Some(text.to_owned()) };
+    let Some(plain) = plain else { return found };
+    let parameters = Parameters::read(&plain);
+    if [&parameters.key_id, &parameters.headers, &parameters.signature].into_iter().all(Option::is_none) {
+        return found;
+    }
+    found.stands_for.push((FIELD.to_owned(), SIGNATURE.into()));
+    let examination = Examination { sent, spec, rules, known, certificate: certificate.as_ref() };
+    if let Some((signing, says)) = examination.flaw(&parameters, &mut found) {
+        if names_one_twice(&plain) && examination.holds_by_the_first(&plain) {
+            let value = format!("{SIGNATURE},signature=\"\"");
+            found.stands_for = vec![(FIELD.to_owned(), value.into())];
+            found.says = Some("of a parameter that is there twice the last counts".to_owned());
+            return found;
+        }
+        found.signing = signing;
+        found.says = Some(says);
+    }
+    found
+}
+
+/// Whether a header field holds what a record has in place of a secret.
+pub(crate) fn is_masked(text: &str) -> bool {
+    is_pseudonym(text) || (text.len() >= 3 && text.bytes().all(|byte| byte == b'*'))
+}
+
+impl Found {
+    fn hide(&mut self, name: &str, stands_for: &str, why: &str) {
+        self.stands_for.push((name.to_owned(), stands_for.into()));
+        self.hidden.push((format!("header/{name}"), format!("{name} {why}")));
+    }
+
+    fn certificate(&mut self, sent: &Sent, spec: &SigningSpec, known: &Certificates) -> Option<Certificate> {
+        let name = spec.certificate_header.as_deref()?;
+        let text = sent.header(name)?;
+        let name = name.to_ascii_lowercase();
+        if is_masked(text) {
+            self.hide(&name, CERTIFICATE, "is masked");
+            return None;
+        }
+        let bytes = BASE64_STANDARD.decode(text.trim()).ok()?;
+        let read = if bytes.starts_with(b"-----BEGIN") {
+            Certificate::from_pem(&bytes)
+        } else {
+            Certificate::from_der(bytes)
+        };
+        let certificate = read.ok()?;
+        self.stands_for.push((name, CERTIFICATE.into()));
+        self.is_own = known.own.as_ref().is_some_and(|own| own.der() == certificate.der());
+        Some(certificate)
+    }
+}
+
+struct Examination<'a> {
+    sent: &'a Sent,
+    spec: &'a SigningSpec,
+    rules: &'a RequestRules,
+    known: &'a Certificates,
+    certificate: Option<&'a Certificate>,
+}
+
+impl Examination<'_> {
+    /// The way of signing that a request has in place of the document's, and what is wrong in words.
+    fn flaw(&self, parameters: &Parameters, found: &mut Found) -> Option<(Map<String, Value>, String)> {
+        let way = |name: &str, says: String| Some((self.rules.way(name).cloned()?, says));
+        let missing = [
+            ("without-key-id", "keyId", &parameters.key_id),
+            ("without-headers", "headers", &parameters.headers),
+            ("without-signature", "signature", &parameters.signature),
+        ];
+        if let Some((name, parameter, _)) = missing.into_iter().find(|(_, _, value)| value.is_none()) {
+            return way(name, format!("the parameter {parameter} is not there"));
+        }
+        let algorithm = parameters.algorithm.as_deref().unwrap_or(ALGORITHM);
+        if algorithm != ALGORITHM {
+            let name = if algorithm == "hs2019" { "algorithm-hs2019" } else { "algorithm-hmac" };
+            return way(name, format!("algorithm is {algorithm}"));
+        }
+        let (key_id, list) = (parameters.key_id.as_deref()?, parameters.headers.as_deref()?);
+        let listed: Vec<String> = list.split_ascii_whitespace().map(str::to_ascii_lowercase).collect();
+        let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
+        let signature = self.signature(parameters.signature.as_deref()?, &listed, found);
+        if let Some((name, says)) = signature.as_ref().filter(|(name, _)| name.starts_with("other-")) {
+            return way(name, says.clone());
+        }
+        match self.certificate.map(|certificate| verification::key_id_names(key_id, certificate)) {
+            Some(KeyIdNames::Nothing) => {
+                return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
+            }
+            Some(KeyIdNames::Another) => {
+                return way("key-id-another-number", "keyId names another certificate".to_owned());
+            }
+            None if !(key_id.starts_with("SN=") && key_id.contains(",CA=")) => {
+                return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
+            }
+            Some(KeyIdNames::Certificate) | None => {}
+        }
+        let of = |value: Value| value.as_object().cloned().unwrap_or_default();
+        let is_there = |name: &str| name.starts_with('(') || self.sent.header(name).is_some();
+        if let Some(absent) = listed.iter().find(|name| !is_there(name)) {
+            let says = format!("the list names {absent}, which is not sent");
+            return Some((of(json!({"stated-headers": listed})), says));
+        }
+        let due = listed_headers(&self.spec.signed_headers, &self.sent.headers);
+        if let Some(left_out) = due.iter().find(|name| !listed.contains(&name.as_str())) {
+            let says = format!("{left_out} is sent and not signed");
+            let kept: Vec<&String> = due.iter().filter(|name| listed.contains(&name.as_str())).collect();
+            return Some((of(json!({"headers": kept})), says));
+        }
+        let (name, says) = signature?;
+        match name {
+            "altered" => {
+                let (field, instead) = self.altered(&listed, parameters.signature.as_deref()?)?;
+                Some((of(json!({"signed-as": {field: instead}})), says))
+            }
+            name => way(name, says),
+        }
+    }
+
+    /// What is wrong with the signature itself: the name of a way of signing, and words.
+    fn signature(&self, text: &str, listed: &[&str], found: &mut Found) -> Option<(&'static str, String)> {
+        let certificate = self.certificate?;
+        let target = self.target();
+        let hash = match verification::signed(text, certificate) {
+            Signed::NotBase64 => return Some(("not-base64", "the signature is no base64".to_owned())),
+            Signed::OtherLength => {
+                return Some(("too-short", "the signature is not as long as the key makes it".to_owned()));
+            }
+            Signed::NotRsa => {
+                found
+                    .hidden
+                    .push((format!("header/{FIELD}"), "the certificate is not of an RSA key".to_owned()));
+                return None;
+            }
+            Signed::NotByKey => return Some(self.by_whom(text, certificate)),
+            Signed::Over(hash) => hash,
+        };
+        let is_over =
+            |listed: &[&str]| verification::due(listed, &self.sent.headers, Some(&target)) == Some(hash);
+        if is_over(listed) {
+            return None;
+        }
+        if listed.iter().any(|name| self.sent.header(name).is_some_and(|value| !value.is_ascii())) {
+            let why = "the bytes of a signed header field that is not ASCII are not known";
+            found.hidden.push((format!("header/{FIELD}"), why.to_owned()));
+            return None;
+        }
+        if listed.iter().any(|name| self.sent.header(name).is_some_and(is_masked)) {
+            found.hidden.push((format!("header/{FIELD}"), "a signed header field is masked".to_owned()));
+            return None;
+        }
+        if self.altered(listed, text).is_some() {
+            return Some(("altered", "a header field is another than was signed".to_owned()));
+        }
+        Some(("another-text", "the signature is over another text".to_owned()))
+    }
+
+    /// The header field that is another than was signed, and what was signed in its place, where that is known.
+    fn altered(&self, listed: &[&str], signature: &str) -> Option<(String, String)> {
+        let Signed::Over(hash) = verification::signed(signature, self.certificate?) else { return None };
+        listed.iter().find_map(|name| {
+            let instead = self.rules.signed_instead(name)?;
+            let mut headers = self.sent.headers.clone();
+            for (_, value) in headers.iter_mut().filter(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                instead.clone_into(value);
+            }
+            let due = verification::due(listed, &headers, Some(&self.target()));
+            (due == Some(hash)).then(|| ((*name).to_owned(), instead.to_owned()))
+        })
+    }
+
+    /// Whose key made a signature that is not by the key of its certificate.
+    fn by_whom(&self, text: &str, certificate: &Certificate) -> (&'static str, String) {
+        let is_by = |known: &Option<Certificate>| {
+            known.as_ref().is_some_and(|known| {
+                known.der() != certificate.der()
+                    && matches!(verification::signed(text, known), Signed::Over(_))
+            })
+        };
+        if is_by(&self.known.own) {
+            ("other-certificate", "the certificate is not that of the key that signed".to_owned())
+        } else if is_by(&self.known.other) {
+            ("other-key", "it was signed with a key of another certificate".to_owned())
+        } else {
+            ("one-bit", "the signature is none by the key of the certificate, or of another hash".to_owned())
+        }
+    }
+
+    fn target(&self) -> RequestTarget {
+        let (path, query) = self.sent.target();
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+        RequestTarget { method: self.sent.method.clone(), path: format!("{path}{query}") }
+    }
+
+    /// Whether a signature holds by the first of the parameters that are there twice.
+    fn holds_by_the_first(&self, plain: &str) -> bool {
+        let mut first = Parameters::default();
+        // What stands before a parameter of a name that was there before.
+        for (at, _) in plain.match_indices('"').skip(1).step_by(2) {
+            let read = Parameters::read(&plain[..=at]);
+            first.key_id = first.key_id.or(read.key_id);
+            first.algorithm = first.algorithm.or(read.algorithm);
+            first.headers = first.headers.or(read.headers);
+            first.signature = first.signature.or(read.signature);
+        }
+        self.flaw(&first, &mut Found::default()).is_none()
+    }
+}
+
+/// Whether a header of parameters names one twice.
+fn names_one_twice(plain: &str) -> bool {
+    ["keyId=\"", "algorithm=\"", "headers=\"", "signature=\""]
+        .into_iter()
+        .any(|name| plain.match_indices(name).count() > 1)
+}

@@ -1,0 +1,106 @@
+//! A request and its answer as somebody else sent them, wherever they were read.
+
+use chrono::{DateTime, Utc};
+
+/// A request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traffic {
+    /// Its number where it was read, from 1: the entry of an archive, the line of a record.
+    pub number: u64,
+    /// What it was read from says of it, in words: a comment, the case of a run.
+    pub label: Option<String>,
+    /// When the request was begun.
+    pub began: DateTime<Utc>,
+    /// From the first byte sent to the last byte read, in microseconds.
+    pub micros: u64,
+    /// The request.
+    pub request: Sent,
+    /// The answer; `None` where there is none.
+    pub answer: Option<Received>,
+    /// Why there is no whole answer.
+    pub failure: Option<String>,
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Method.
+    pub method: String,
+    /// Whole URL.
+    pub url: String,
+    /// Header fields in the order of the wire.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: Payload,
+    /// Whether something in the body was masked and has been put back, so that its bytes may be others than were
+    /// sent.
+    pub is_restored: bool,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    /// Status code.
+    pub status: u16,
+    /// Header fields in the order of the wire.
+    pub headers: Vec<(String, String)>,
+    /// Body, as it was before a content coding.
+    pub body: Payload,
+}
+
+/// A body, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payload {
+    /// All of its bytes; none where there is no body.
+    Bytes(Vec<u8>),
+    /// A body of which not all is known, for this reason.
+    Unknown(String),
+}
+
+impl Payload {
+    /// No body.
+    pub const NONE: Self = Self::Bytes(Vec::new());
+
+    /// The bytes, where they are known.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
+}
+
+impl Sent {
+    /// The first value of a header field, by its name in any letter case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        header(&self.headers, name)
+    }
+
+    /// The path of the URL and its query, as they go over the wire.
+    pub fn target(&self) -> (&str, Option<&str>) {
+        let rest = self
+            .url
+            .split_once("://")
+            .map_or(self.url.as_str(), |(_, rest)| rest.find(['/', '?']).map_or("", |at| &rest[at..]));
+        let rest = rest.split('#').next().unwrap_or_default();
+        match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        }
+    }
+
+    /// Host and port of the URL, as they are written in it.
+    pub fn authority(&self) -> Option<&str> {
+        let (_, rest) = self.url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        Some(authority.rsplit_once('@').map_or(authority, |(_, host)| host))
+    }
+}
+
+impl Received {
+    /// The first value of a header field, by its name in any letter case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        header(&self.headers, name)
+    }
+}
+
+fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
