@@ -1,24 +1,26 @@
-//! Where the code of a refusal stands: in its messages where the document shows that, elsewhere anywhere in
-//! the body.
+//! Where the code of a refusal stands: in its messages where the document shows that and the answer has some,
+//! elsewhere anywhere in the body.
 
 use serde_json::Value;
 use xs2aspec_spec::AnswerRules;
 
 /// What of an answer may be a code.
 pub(crate) enum Codes {
-    /// The codes of its messages, where the document shows that they stand there; and where that is.
+    /// The codes of its messages, where the document shows that they may stand there and there are some; and
+    /// where that is.
     Messages(Vec<String>, String),
-    /// Every text of its body, where the document shows no shape.
+    /// Every text of its body, where it has no shape that the document shows.
     Anywhere(Vec<String>),
 }
 
 impl Codes {
     /// Those of the answer of an operation.
     pub(crate) fn new(rules: &AnswerRules, operation: &str, document: Option<&Value>, body: &[u8]) -> Self {
-        if rules.shows_codes(operation) {
-            Self::Messages(rules.codes(document), rules.place_of_codes())
-        } else {
+        let messages = if rules.shows_codes(operation) { rules.codes(document) } else { Vec::new() };
+        if messages.is_empty() {
             Self::anywhere(document, body)
+        } else {
+            Self::Messages(messages, rules.place_of_codes())
         }
     }
 
@@ -104,7 +106,10 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(has("basket", body), is_said, "{body}");
-            assert_eq!(has("ncbct", body), body == mix, "{body}");
+            // Messages may be there, and need not (`Errors`).
+            assert_eq!(has("ncbct", body), is_said, "{body}");
         }
+        let beside = r#"{"tppMessages":[{"category":"ERROR","code":"FORBIDDEN"}],"code":"REFERENCE_MIX_INVALID"}"#;
+        assert!(!has("ncbct", beside) && has("basket", beside));
     }
 }

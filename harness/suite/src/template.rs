@@ -45,7 +45,7 @@ pub enum ExpandError {
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $until, $bytes, $gzip"
+        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $first, $until, $bytes, $gzip"
     )]
     NoFunction(String),
     /// An argument that does not fit the function.
@@ -200,6 +200,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
         "$lower-token" => text_of("$lower-token", argument).and_then(lower_token).map(Value::String),
         "$drop-last" => drop_last(argument),
+        "$first" => first(argument),
         "$until" => until(argument),
         _ => Err(ExpandError::NoFunction(name.to_owned())),
     }
@@ -242,6 +243,14 @@ fn until(argument: &Value) -> Result<Value, ExpandError> {
     let found = part("of").zip(part("sign")).and_then(|(text, sign)| text.split_once(sign));
     let (before, _) = found.ok_or(ExpandError::Argument("$until", "{of: TEXT, sign: TEXT in it}"))?;
     Ok(Value::from(before))
+}
+
+/// The first characters of a text: all of it where it has no more.
+fn first(argument: &Value) -> Result<Value, ExpandError> {
+    let of = argument.get("of").and_then(Value::as_str);
+    let most = argument.get("characters").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+    let found = of.zip(most).map(|(of, most)| Value::String(of.chars().take(most).collect()));
+    found.ok_or(ExpandError::Argument("$first", "{of: TEXT, characters: NUMBER}"))
 }
 
 fn drop_last(argument: &Value) -> Result<Value, ExpandError> {
