@@ -213,7 +213,8 @@ impl Judge {
         let examined = answers::examine(operation, &answer, rules, &self.levels);
         judged.answered.clone_from(&examined.words);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
-        let (expect, clause) = self.expectation(operation, asked, &examined, judged);
+        let is_read = traffic.request.method == "GET";
+        let (expect, clause) = self.expectation(operation, asked, (&examined, is_read), judged);
         let whole = examined.document.clone();
         let result = answers::judge(
             (&clause, operation),
@@ -247,7 +248,7 @@ impl Judge {
         &self,
         operation: &str,
         asked: &Asked,
-        examined: &Examined,
+        (examined, is_read): (&Examined, bool),
         judged: &mut Judged,
     ) -> (Expectation, String) {
         let plain = self.suite.requests().plain_clause(operation).unwrap_or_default().to_owned();
@@ -264,7 +265,12 @@ impl Judge {
                 (read(&asked.due), clause.clone())
             }
             Due::Accepted { clauses } => {
-                let clause = clauses.first().cloned().unwrap_or_else(|| plain.clone());
+                // Of several any may be what a bank minds.
+                let clause = if let [clause] = clauses.as_slice() { clause.clone() } else { plain.clone() };
+                if examined.outcome == Outcome::Rejected && is_read {
+                    // It shows what was rejected before.
+                    return (Expectation::Observed, plain);
+                }
                 let is_refusal = matches!(examined.outcome, Outcome::Refused | Outcome::Rejected);
                 let why = self.may_refuse(asked).filter(|_| is_refusal);
                 if let Some(why) = why {

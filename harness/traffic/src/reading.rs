@@ -16,7 +16,7 @@ use xs2aspec_suite::{RequestSpec, Suite, template};
 use crate::{
     json::has_member_twice,
     memory::Memory,
-    routes::{Found, decoded},
+    routes::{Found, Route, decoded},
     signature,
     traffic::{Payload, Sent},
 };
@@ -26,6 +26,13 @@ const DATE: &str = "date";
 
 /// What stands for a value that a record does not show.
 const HIDDEN: &str = "${target.hidden}";
+
+/// What stands for a body that is a JSON text with more behind it, and for one that is not UTF-8.
+const TRAILING: &str = "${body.trailing}";
+const NOT_UTF_8: &str = "${body.not-utf-8}";
+
+/// Why a request for a resource may be refused.
+const RESOURCE: &str = "whether the bank has such a resource for this PSU";
 
 /// What the values of the requests of an operation may stand for, by place.
 #[derive(Debug)]
@@ -41,6 +48,8 @@ struct Words {
     of_body: BTreeMap<String, Vec<Value>>,
     /// Places that hold a date.
     dates: Vec<String>,
+    /// Places whose value is fresh in each valid request, each with what stands for it.
+    fresh: BTreeMap<String, Value>,
 }
 
 impl Vocabulary {
@@ -74,6 +83,8 @@ impl Words {
             if let Some(filled) = filled(value, &lookup) {
                 self.fixed.entry(at).or_default().push((filled, value.clone()));
             }
+        } else if heads == ["fresh"] {
+            self.fresh.entry(at).or_insert_with(|| value.clone());
         } else if heads.iter().all(|head| head == "digest") {
             self.of_body.entry(at).or_default().push(value.clone());
         }
@@ -124,6 +135,8 @@ pub(crate) struct Reading {
     is_raw: bool,
     /// Whether something of it was masked, and put back.
     is_restored: bool,
+    /// Who asks, as a number.
+    who: u64,
     pub(crate) signing: Map<String, Value>,
     pub(crate) prepared: Prepared,
     /// What could not be looked at, each place with the reason.
@@ -194,8 +207,15 @@ impl Reading {
         let same =
             found.fitting.iter().find(|(_, values)| values.iter().all(|(name, value)| is_same(name, value)));
         self.path.clone_from(same.map_or(&reader.plain.path, |(route, _)| &route.path));
-        if same.is_none() {
-            self.unsure.push("whether the bank has such a resource for this PSU".to_owned());
+        let is_untouched = |value: &String| {
+            reader.memory.made_by(value).is_none() || reader.memory.is_untouched(value, self.who)
+        };
+        // Valid requests for other resources than the plain one are made to be refused, some of them.
+        let is_plain = |(route, values): &(&Route, Vec<(&str, String)>)| {
+            route.path == reader.plain.path && values.iter().all(|(_, value)| is_untouched(value))
+        };
+        if !same.is_some_and(is_plain) {
+            self.unsure.push(RESOURCE.to_owned());
         }
         for (name, value) in same.map(|(_, values)| values).into_iter().flatten() {
             if let (Some((step, _)), Some(made_by)) = (name.split_once('.'), reader.memory.made_by(value)) {
@@ -246,11 +266,20 @@ impl Reading {
         if bytes.is_empty() {
             return;
         }
+        let coding =
+            sent.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"));
+        if coding.is_some() {
+            self.hide("body", "is in a content coding, of which the document does not speak");
+            self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
+            return;
+        }
         match serde_json::from_slice::<Value>(bytes) {
             Ok(value) => {
                 self.has_member_twice = has_member_twice(bytes);
                 self.body = Some(self.member("body", "body", value, bytes, reader));
             }
+            Err(_) if std::str::from_utf8(bytes).is_err() => self.body = Some(Value::from(NOT_UTF_8)),
+            Err(_) if begins_with_json(bytes) => self.body = Some(Value::from(TRAILING)),
             Err(_) => self.is_raw = true,
         }
     }
@@ -291,23 +320,38 @@ impl Reading {
             return written.clone();
         }
         let Some(text) = value.as_str() else { return value.clone() };
+        if let Some(written) = words.fresh.get(at).filter(|_| is_uuid(text)) {
+            return written.clone();
+        }
         if let Some(templates) = words.of_body.get(at) {
             let stands_for = body.map(|body| digested(text, templates, body));
-            return match stands_for.filter(|value| !self.is_restored || template::names(value).len() == 1) {
-                Some(value) => value,
-                None if self.is_restored => {
+            let usual = || templates.first().cloned().unwrap_or_else(|| value.clone());
+            return match stands_for {
+                Some(Digested::Open(written)) => {
+                    self.hide(at, "is filled up in another way than base64 usually is");
+                    written
+                }
+                Some(Digested::Known(written))
+                    if !self.is_restored || !template::names(&written).is_empty() =>
+                {
+                    written
+                }
+                Some(Digested::Known(_)) => {
                     self.hide(at, "cannot be compared with a body of which something was masked");
-                    templates.first().cloned().unwrap_or_else(|| value.clone())
+                    usual()
                 }
                 None => {
                     self.hide(at, "cannot be compared with a body that is not known");
-                    templates.first().cloned().unwrap_or_else(|| value.clone())
+                    usual()
                 }
             };
         }
         if at.starts_with("body/")
             && let Some(made_by) = reader.memory.made_by(text)
         {
+            if !reader.memory.is_untouched(text, self.who) {
+                self.unsure.push(RESOURCE.to_owned());
+            }
             // One name for each of them: the rules see whether one is there twice.
             let name = format!("made-{text}");
             self.prepared.insert(name.clone(), (made_by.to_owned(), 1));
@@ -321,13 +365,24 @@ impl Reading {
 }
 
 /// What a digest of the body stands for; one with something around it stands for that with the same around it.
-fn digested(text: &str, templates: &[Value], body: &[u8]) -> Value {
+fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested {
     let lookup = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
     let same = templates
         .iter()
         .find(|written| filled(written, &lookup).as_ref().and_then(Value::as_str) == Some(text));
     if let Some(written) = same {
-        return written.clone();
+        return Digested::Known(written.clone());
+    }
+    let bare = |text: &str| text.trim_end_matches('=').to_owned();
+    let padded = templates.iter().find(|written| {
+        let filled = filled(written, &lookup);
+        filled
+            .as_ref()
+            .and_then(Value::as_str)
+            .is_some_and(|right| text.contains('=') && bare(right) == bare(text))
+    });
+    if let Some(written) = padded {
+        return Digested::Open(written.clone());
     }
     let mut names: Vec<String> = templates.iter().flat_map(template::names).collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
@@ -335,7 +390,20 @@ fn digested(text: &str, templates: &[Value], body: &[u8]) -> Value {
         Some(Value::String(value)) => text.replace(&value, &format!("${{{name}}}")),
         _ => text,
     });
-    Value::from(inside)
+    Digested::Known(Value::from(inside))
+}
+
+/// What a digest stands for.
+enum Digested {
+    Known(Value),
+    /// It is right but for how its base64 is filled up, of which nothing is said.
+    Open(Value),
+}
+
+/// Whether an object is there, with more behind it.
+fn begins_with_json(bytes: &[u8]) -> bool {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+    values.next().is_some_and(|first| first.is_ok_and(|first| first.is_object()))
 }
 
 /// A date as days from today; with what ISO 8601 may write behind it.
@@ -358,6 +426,15 @@ fn date(text: &str, today: NaiveDate) -> Option<Value> {
         return Some(Value::from(format!("{}${{workday+{}}}{rest}", &text[..begin], ahead.abs())));
     }
     Some(Value::from(format!("{}${{{word}+{ahead}}}{rest}", &text[..begin])))
+}
+
+/// Whether a text is an identifier such as valid requests have where one is fresh (RFC 9562, section 4).
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date, and
