@@ -136,7 +136,7 @@ impl Judge {
         if !is_own {
             asked.unsure.push("whether the bank knows the certificate".to_owned());
         }
-        if self.memory.was_accepted(&operation, &traffic.request) {
+        if self.memory.was_accepted(&operation, reading.amounts()) {
             asked
                 .unsure
                 .push("the same was asked for before: the bank may take it for a duplicate".to_owned());
@@ -147,7 +147,7 @@ impl Judge {
             judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
         }
         let day = traffic.began.date_naive();
-        self.memory.add(&operation, &traffic.request, day, document.as_ref());
+        self.memory.add(&operation, (&traffic.request, day, reading.amounts()), document.as_ref());
         judged
     }
 
@@ -266,7 +266,8 @@ impl Judge {
             }
             Due::Accepted { clauses } => {
                 // Of several any may be what a bank minds.
-                let clause = if let [clause] = clauses.as_slice() { clause.clone() } else { plain.clone() };
+                let clause = clauses.iter().min_by_key(|clause| self.levels.clause(clause).level);
+                let clause = clause.unwrap_or(&plain).clone();
                 if examined.outcome == Outcome::Rejected && is_read {
                     // It shows what was rejected before.
                     return (Expectation::Observed, plain);
@@ -385,12 +386,13 @@ fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
     let own = Certificate::from_pem(&profile.certificate).ok();
     let signer = profile.signer().ok();
     let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).ok();
+    let form = encoding.as_ref().map(|encoding| encoding.key_id.clone()).unwrap_or_default();
     let signer = signer.zip(encoding);
     let signer =
         signer.and_then(|(signer, encoding)| RequestSigner::new(signer, encoding, &spec.signed_headers).ok());
     let other = signer.and_then(|signer| signer.certificate(Some(Party::Other), "pem"));
     let other = other.and_then(|text| signature::pem(&text));
-    Certificates { own, other }
+    Certificates { own, other, form }
 }
 
 /// Whether what stands at a place of an answer's body is masked, or holds something that is.

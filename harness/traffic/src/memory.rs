@@ -33,6 +33,9 @@ pub(crate) struct Memory {
     places: BTreeMap<String, BTreeSet<String>>,
     /// What was made: by which operation, by whom, and whether anybody spoke of it since.
     made: Bounded<Made>,
+    /// Identifiers of requests, and the header field that has them.
+    sent_ids: Bounded<()>,
+    id_header: Option<String>,
     /// Header fields that say who asks, in small letters.
     identities: Vec<String>,
     /// Requests that were accepted, by what they asked for.
@@ -69,6 +72,8 @@ impl Memory {
             places,
             made: Bounded::default(),
             identities,
+            sent_ids: Bounded::default(),
+            id_header: spec.signing.request_id_header.clone(),
             accepted: Bounded::default(),
             sent: Bounded::default(),
             repeats: repeats.filter(|(_, names)| !names.is_empty()).collect(),
@@ -85,6 +90,15 @@ impl Memory {
         self.made.get(hash(&id)).is_some_and(|made| !made.is_touched && made.who == who)
     }
 
+    /// Whether a request with the same identifier was sent before.
+    pub(crate) fn was_sent(&self, request: &Sent) -> bool {
+        self.id_of(request).is_some_and(|id| self.sent_ids.get(id).is_some())
+    }
+
+    fn id_of(&self, request: &Sent) -> Option<u64> {
+        Some(hash(request.header(self.id_header.as_deref()?)?))
+    }
+
     /// Who asks, as a number: the same for the same header fields that say so.
     pub(crate) fn who(&self, request: &Sent) -> u64 {
         let said: Vec<_> = self.identities.iter().map(|name| request.header(name)).collect();
@@ -92,8 +106,8 @@ impl Memory {
     }
 
     /// Whether the same was asked for, and accepted, before.
-    pub(crate) fn was_accepted(&self, operation: &str, request: &Sent) -> bool {
-        self.accepted.get(asks(operation, request)).is_some()
+    pub(crate) fn was_accepted(&self, operation: &str, asks: u64) -> bool {
+        asks != 0 && self.accepted.get(hash(&(operation, asks))).is_some()
     }
 
     /// Names under which rules ask how often a request was sent before, each with how often it was.
@@ -112,7 +126,12 @@ impl Memory {
     }
 
     /// Remembers a request that was sent, and what its answer says it made, where it was accepted.
-    pub(crate) fn add(&mut self, operation: &str, request: &Sent, day: NaiveDate, answer: Option<&Value>) {
+    pub(crate) fn add(
+        &mut self,
+        operation: &str,
+        (request, day, asks): (&Sent, NaiveDate, u64),
+        answer: Option<&Value>,
+    ) {
         if self.repeats.contains_key(operation) {
             let key = alike(operation, request);
             let times = match self.sent.get(key) {
@@ -120,6 +139,9 @@ impl Memory {
                 _ => 0,
             };
             self.sent.insert(key, (day, times + 1));
+        }
+        if let Some(id) = self.id_of(request) {
+            self.sent_ids.insert(id, ());
         }
         let Some(answer) = answer else { return };
         if request.method != "GET" {
@@ -133,7 +155,7 @@ impl Memory {
             }
         }
         if self.places.contains_key(operation) {
-            self.accepted.insert(asks(operation, request), ());
+            self.accepted.insert(hash(&(operation, asks)), ());
         }
     }
 }
@@ -164,18 +186,14 @@ fn texts(value: &Value, found: &mut Vec<u64>) {
     }
 }
 
-/// What a request asks for, as a number: its body.
-fn asks(operation: &str, request: &Sent) -> u64 {
-    hash(&(operation, request.body.bytes()))
-}
-
 /// A number that requests for the same have in common that send the same header fields.
 fn alike(operation: &str, request: &Sent) -> u64 {
     let names: BTreeSet<String> = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
     hash(&(operation, request.target(), names))
 }
 
-fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+/// A number that is the same for the same value.
+pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

@@ -15,7 +15,7 @@ use xs2aspec_suite::{RequestSpec, Suite, template};
 
 use crate::{
     json::has_member_twice,
-    memory::Memory,
+    memory::{Memory, hash},
     routes::{Found, Route, decoded},
     signature,
     traffic::{Payload, Sent},
@@ -59,7 +59,13 @@ impl Vocabulary {
         for operation in requests.operations() {
             let words = operations.entry(operation.to_owned()).or_default();
             let plain = suite.baselines().get(operation).map(|plain| written(&plain.request));
-            for (at, value) in plain.into_iter().flatten().chain(requests.written(operation)) {
+            for (at, value) in plain.into_iter().flatten() {
+                if template::names(&value).iter().all(|name| template::head(name) == "fresh") {
+                    words.fresh.insert(key(&at), value.clone());
+                }
+                words.add(&at, &value, profile);
+            }
+            for (at, value) in requests.written(operation) {
                 words.add(&at, &value, profile);
             }
         }
@@ -83,8 +89,6 @@ impl Words {
             if let Some(filled) = filled(value, &lookup) {
                 self.fixed.entry(at).or_default().push((filled, value.clone()));
             }
-        } else if heads == ["fresh"] {
-            self.fresh.entry(at).or_insert_with(|| value.clone());
         } else if heads.iter().all(|head| head == "digest") {
             self.of_body.entry(at).or_default().push(value.clone());
         }
@@ -137,6 +141,8 @@ pub(crate) struct Reading {
     is_restored: bool,
     /// Who asks, as a number.
     who: u64,
+    /// What it asks for, as a number.
+    amounts: u64,
     pub(crate) signing: Map<String, Value>,
     pub(crate) prepared: Prepared,
     /// What could not be looked at, each place with the reason.
@@ -155,6 +161,20 @@ pub(crate) struct Reader<'a> {
     pub(crate) now: DateTime<Utc>,
 }
 
+impl Reader<'_> {
+    /// Places of the body that the plain request has a number at that no other has.
+    fn amounts(&self) -> Vec<String> {
+        let own = written(self.plain).into_iter();
+        let own = own
+            .filter(|(_, value)| template::names(value).iter().any(|name| template::head(name) == "number"));
+        own.filter_map(|(at, _)| Some(at.strip_prefix("body")?.to_owned())).collect()
+    }
+}
+
+fn shown_at(value: &Value, pointer: &str) -> String {
+    value.pointer(pointer).map(ToString::to_string).unwrap_or_default()
+}
+
 impl Reading {
     /// Reads a request. `signature` is what was found of its signature.
     pub(crate) fn new(
@@ -167,6 +187,7 @@ impl Reading {
             Self { operation: found.operation.to_owned(), is_restored: sent.is_restored, ..Self::default() };
         reading.signing = signature.signing;
         reading.hidden = signature.hidden;
+        reading.unsure = signature.unsure;
         reading.path(found, reader);
         let (_, query) = sent.target();
         let parts = query.into_iter().flat_map(|query| query.split('&')).filter(|part| !part.is_empty());
@@ -175,11 +196,22 @@ impl Reading {
             .map(|(name, value)| (decoded(name), Value::from(decoded(&value.replace('+', " ")))))
             .collect();
         reading.fields(sent, &signature.stands_for, reader);
+        reading.date(sent, reader);
+        reading.media_type(sent, reader);
+        if reader.memory.was_sent(sent) {
+            reading.unsure.push("whether an identifier may come twice is the bank's choice".to_owned());
+        }
         reading.read_body(sent, reader);
         for (name, times) in reader.memory.sent_before(found.operation, sent, reader.now.date_naive()) {
             reading.prepared.insert(name, (found.operation.to_owned(), times));
         }
         reading
+    }
+
+    /// What it asks for, as far as no two valid requests of a suite ask for the same: its amounts. A bank may take
+    /// one with the same for a duplicate. 0 where it asks for none.
+    pub(crate) fn amounts(&self) -> u64 {
+        self.amounts
     }
 
     /// The request as the rules look at it.
@@ -250,6 +282,30 @@ impl Reading {
         }
     }
 
+    /// Whether a Date is near the clock: what becomes of another one is open (RFC 9110, section 6.6.1).
+    fn date(&mut self, sent: &Sent, reader: &Reader<'_>) {
+        const NEAR: i64 = 300;
+        if reader.plain.header("date").is_none() {
+            return;
+        }
+        let date = sent.header("date").and_then(|text| DateTime::parse_from_rfc2822(text.trim()).ok());
+        let is_near = date.is_some_and(|date| (reader.now - date.to_utc()).num_seconds().abs() <= NEAR);
+        if !is_near {
+            self.unsure.push("whether a Date so far from its clock is taken is the bank's choice".to_owned());
+        }
+    }
+
+    /// Whether the media type of the body is said as the plain request says it: what becomes of another is open.
+    fn media_type(&mut self, sent: &Sent, reader: &Reader<'_>) {
+        const NAME: &str = "content-type";
+        let said = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(NAME));
+        let said: Vec<&str> = said.map(|(_, value)| value.as_str()).collect();
+        let usual: Vec<&str> = reader.plain.header(NAME).and_then(Value::as_str).into_iter().collect();
+        if said != usual {
+            self.unsure.push("which media types it takes is the bank's choice".to_owned());
+        }
+    }
+
     fn hide(&mut self, at: &str, why: &str) {
         self.hidden.push((at.to_owned(), why.to_owned()));
     }
@@ -275,6 +331,8 @@ impl Reading {
         }
         match serde_json::from_slice::<Value>(bytes) {
             Ok(value) => {
+                let amounts: Vec<String> = reader.amounts().iter().map(|at| shown_at(&value, at)).collect();
+                self.amounts = if amounts.is_empty() { 0 } else { hash(&amounts) };
                 self.has_member_twice = has_member_twice(bytes);
                 self.body = Some(self.member("body", "body", value, bytes, reader));
             }

@@ -4,7 +4,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 use xs2aspec_signing::{
-    Certificate, RequestTarget, encoded_word, listed_headers,
+    Certificate, KeyIdForm, RequestTarget, encoded_word, listed_headers,
     signature_header::ALGORITHM,
     verification::{self, KeyIdNames, Parameters, Signed},
 };
@@ -26,6 +26,14 @@ pub(crate) struct Certificates {
     pub(crate) own: Option<Certificate>,
     /// The one of the suite's cases for somebody else.
     pub(crate) other: Option<Certificate>,
+    /// How a keyId is written.
+    pub(crate) form: KeyIdForm,
+}
+
+impl Certificates {
+    fn names(&self, key_id: &str, certificate: &Certificate) -> bool {
+        certificate.key_id(&self.form) == key_id
+    }
 }
 
 /// What was found of the signature of a request.
@@ -37,6 +45,8 @@ pub(crate) struct Found {
     pub(crate) stands_for: Vec<(String, Value)>,
     /// What could not be looked at, and why.
     pub(crate) hidden: Vec<(String, String)>,
+    /// What is another than usual, so that a bank might refuse it.
+    pub(crate) unsure: Vec<String>,
     /// What is wrong, in words.
     pub(crate) says: Option<String>,
     /// Whether the certificate is that of the target profile.
@@ -69,6 +79,9 @@ pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known:
     }
     found.stands_for.push((FIELD.to_owned(), SIGNATURE.into()));
     let examination = Examination { sent, spec, rules, known, certificate: certificate.as_ref() };
+    if !examination.is_usual(text, &plain, &parameters) {
+        found.unsure.push("it is signed in another way than requests usually are".to_owned());
+    }
     if let Some((signing, says)) = examination.flaw(&parameters, &mut found) {
         if names_one_twice(&plain) && examination.holds_by_the_first(&plain) {
             let value = format!("{SIGNATURE},signature=\"\"");
@@ -119,6 +132,7 @@ impl Found {
             return None;
         };
         let read = if bytes.starts_with(b"-----BEGIN") {
+            self.unsure.push("whether it takes a certificate in PEM is the bank's choice".to_owned());
             Certificate::from_pem(&bytes)
         } else {
             Certificate::from_der(bytes)
@@ -270,6 +284,20 @@ impl Examination<'_> {
             let due = verification::due(listed, &headers, Some(&self.target()));
             (due == Some(hash)).then(|| ((*name).to_owned(), instead.to_owned()))
         })
+    }
+
+    /// Whether a header is written as one usually is: the parameters in their order, and the list of the document in
+    /// its order.
+    fn is_usual(&self, text: &str, plain: &str, parameters: &Parameters) -> bool {
+        let of = |value: &Option<String>| value.clone().unwrap_or_default();
+        let due = listed_headers(&self.spec.signed_headers, &self.sent.headers).join(" ");
+        let key_id = of(&parameters.key_id);
+        let is_named = self.certificate.is_none_or(|certificate| self.known.names(&key_id, certificate));
+        let usual = format!(
+            "keyId=\"{key_id}\",algorithm=\"{ALGORITHM}\",headers=\"{due}\",signature=\"{}\"",
+            of(&parameters.signature)
+        );
+        is_named && plain == usual && (text == plain) == plain.is_ascii()
     }
 
     /// Whose key made a signature that is not by the key of its certificate.
