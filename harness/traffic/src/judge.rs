@@ -23,10 +23,11 @@ use xs2aspec_suite::{Expectation, Party, Suite, combination::expected};
 
 use crate::{
     memory::Memory,
-    reading::{Reader, Reading, Vocabulary},
+    reading::{Reader, Reading},
     routes::Routes,
     signature::{self, Certificates},
     traffic::{Payload, Received, Traffic},
+    vocabulary::Vocabulary,
 };
 
 /// Judges exchanges, in the order in which they took place: what one made the next may speak of.

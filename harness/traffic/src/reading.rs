@@ -2,16 +2,14 @@
 //! run-time values are not filled yet. What a value stands for is found by filling what the plain request and
 //! the rules have at its place, and comparing.
 
-use std::collections::BTreeMap;
-
-use chrono::{DateTime, Datelike, NaiveDate, Utc, Weekday};
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
-use xs2aspec_runner::{Profile, request_signer::RequestSigner};
+use xs2aspec_runner::Profile;
 use xs2aspec_spec::{
     masks::is_pseudonym,
     request::{Payload as Shown, Prepared, View},
 };
-use xs2aspec_suite::{RequestSpec, Suite, template};
+use xs2aspec_suite::{RequestSpec, template};
 
 use crate::{
     json::has_member_twice,
@@ -19,10 +17,9 @@ use crate::{
     routes::{Found, Route, decoded},
     signature,
     traffic::{Payload, Sent},
+    values::{Digested, begins_with_json, date, digested, is_of_transport, is_own_host, is_uuid},
+    vocabulary::{Vocabulary, written},
 };
-
-/// The kind of places that hold a date.
-const DATE: &str = "date";
 
 /// What stands for a value that a record does not show.
 const HIDDEN: &str = "${target.hidden}";
@@ -33,100 +30,6 @@ const NOT_UTF_8: &str = "${body.not-utf-8}";
 
 /// Why a request for a resource may be refused.
 const RESOURCE: &str = "whether the bank has such a resource for this PSU";
-
-/// What the values of the requests of an operation may stand for, by place.
-#[derive(Debug)]
-pub(crate) struct Vocabulary {
-    operations: BTreeMap<String, Words>,
-}
-
-#[derive(Debug, Default)]
-struct Words {
-    /// Values that the target profile alone decides, each with what stands for it.
-    fixed: BTreeMap<String, Vec<(Value, Value)>>,
-    /// Values that depend on the body.
-    of_body: BTreeMap<String, Vec<Value>>,
-    /// Places that hold a date.
-    dates: Vec<String>,
-    /// Places whose value is fresh in each valid request, each with what stands for it.
-    fresh: BTreeMap<String, Value>,
-}
-
-impl Vocabulary {
-    pub(crate) fn new(suite: &Suite, profile: &Profile) -> Self {
-        let requests = suite.requests();
-        let mut operations: BTreeMap<String, Words> = BTreeMap::new();
-        for operation in requests.operations() {
-            let words = operations.entry(operation.to_owned()).or_default();
-            let plain = suite.baselines().get(operation).map(|plain| written(&plain.request));
-            for (at, value) in plain.into_iter().flatten() {
-                if template::names(&value).iter().all(|name| template::head(name) == "fresh") {
-                    words.fresh.insert(key(&at), value.clone());
-                }
-                words.add(&at, &value, profile);
-            }
-            for (at, value) in requests.written(operation) {
-                words.add(&at, &value, profile);
-            }
-        }
-        for place in requests.places() {
-            let text = |name: &str| place.get(name).and_then(Value::as_str);
-            if let (Some(operation), Some(at), Some(DATE)) = (text("operation"), text("at"), text("kind")) {
-                operations.entry(operation.to_owned()).or_default().dates.push(at.to_owned());
-            }
-        }
-        Self { operations }
-    }
-}
-
-impl Words {
-    fn add(&mut self, at: &str, value: &Value, profile: &Profile) {
-        let at = key(at);
-        let heads: Vec<String> =
-            template::names(value).iter().map(|name| template::head(name).to_owned()).collect();
-        if heads.iter().all(|head| head == "target") {
-            let lookup = |name: &str| profile.value(name.strip_prefix("target.")?);
-            if let Some(filled) = filled(value, &lookup) {
-                self.fixed.entry(at).or_default().push((filled, value.clone()));
-            }
-        } else if heads.iter().all(|head| head == "digest") {
-            self.of_body.entry(at).or_default().push(value.clone());
-        }
-    }
-}
-
-/// A value with its placeholders filled and its functions computed; `None` if something is not known.
-fn filled(value: &Value, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
-    let filled = template::expand(value, lookup).and_then(template::compute).ok()?;
-    template::names(&filled).is_empty().then_some(filled)
-}
-
-/// The values with placeholders of a request, each with its place.
-fn written(request: &RequestSpec) -> Vec<(String, Value)> {
-    let fields = request.headers.iter().map(|(name, value)| (format!("header/{name}"), value.clone()));
-    let mut found: Vec<(String, Value)> = fields.collect();
-    if let Some(members) = request.members() {
-        leaves(&Value::Object(members.clone()), "body", &mut found);
-    }
-    found.retain(|(_, value)| !template::names(value).is_empty());
-    found
-}
-
-fn leaves(value: &Value, at: &str, found: &mut Vec<(String, Value)>) {
-    match value {
-        Value::Object(members) => {
-            members.iter().for_each(|(name, value)| leaves(value, &format!("{at}/{name}"), found));
-        }
-        Value::Array(items) => items.iter().for_each(|item| leaves(item, &format!("{at}/0"), found)),
-        other => found.push((at.to_owned(), other.clone())),
-    }
-}
-
-/// A place as it is looked up: header fields are the same in any letter case.
-fn key(at: &str) -> String {
-    if at.starts_with("header/") { at.to_ascii_lowercase() } else { at.to_owned() }
-}
-
 /// A request as the rules look at it.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
@@ -419,179 +322,5 @@ impl Reading {
             return date(text, reader.now.date_naive()).unwrap_or_else(|| value.clone());
         }
         value.clone()
-    }
-}
-
-/// What a digest of the body stands for; one with something around it stands for that with the same around it.
-fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested {
-    let lookup = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
-    let same = templates
-        .iter()
-        .find(|written| filled(written, &lookup).as_ref().and_then(Value::as_str) == Some(text));
-    if let Some(written) = same {
-        return Digested::Known(written.clone());
-    }
-    let bare = |text: &str| text.trim_end_matches('=').to_owned();
-    let padded = templates.iter().find(|written| {
-        let filled = filled(written, &lookup);
-        filled
-            .as_ref()
-            .and_then(Value::as_str)
-            .is_some_and(|right| text.contains('=') && bare(right) == bare(text))
-    });
-    if let Some(written) = padded {
-        return Digested::Open(written.clone());
-    }
-    let mut names: Vec<String> = templates.iter().flat_map(template::names).collect();
-    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let inside = names.iter().fold(text.to_owned(), |text, name| match lookup(name) {
-        Some(Value::String(value)) => text.replace(&value, &format!("${{{name}}}")),
-        _ => text,
-    });
-    Digested::Known(Value::from(inside))
-}
-
-/// What a digest stands for.
-enum Digested {
-    Known(Value),
-    /// It is right but for how its base64 is filled up, of which nothing is said.
-    Open(Value),
-}
-
-/// Whether an object is there, with more behind it.
-fn begins_with_json(bytes: &[u8]) -> bool {
-    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
-    values.next().is_some_and(|first| first.is_ok_and(|first| first.is_object()))
-}
-
-/// A date as days from today; with what ISO 8601 may write behind it.
-fn date(text: &str, today: NaiveDate) -> Option<Value> {
-    let begin = text.len() - text.trim_start().len();
-    let (day, rest) = text.get(begin..begin + 10).zip(text.get(begin + 10..))?;
-    let is_form = rest.is_empty() || rest == "Z" || rest.starts_with('T') || rest.trim().is_empty();
-    let is_date = day.bytes().enumerate().all(|(at, byte)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    });
-    if !is_form || !is_date {
-        return None;
-    }
-    let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?;
-    let ahead = (day - today).num_days();
-    let word = if ahead >= 0 && is_workday(day) { "workday" } else { "day" };
-    if (begin > 0 || !rest.is_empty()) && (ahead < 0 || word == "day") {
-        // The rules know such forms of a workday alone.
-        return Some(Value::from(format!("{}${{workday+{}}}{rest}", &text[..begin], ahead.abs())));
-    }
-    Some(Value::from(format!("{}${{{word}+{ahead}}}{rest}", &text[..begin])))
-}
-
-/// Whether a text is an identifier such as valid requests have where one is fresh (RFC 9562, section 4).
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
-/// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date, and
-/// none that moves with Easter.
-fn is_workday(day: NaiveDate) -> bool {
-    const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
-    // From the earliest Maundy Thursday to the latest Whit Monday, Tuesdays and Wednesdays are workdays.
-    let may_move = (318..=614).contains(&(day.month() * 100 + day.day()));
-    match day.weekday() {
-        Weekday::Sat | Weekday::Sun => false,
-        _ if FIXED.contains(&(day.month(), day.day())) => false,
-        Weekday::Mon | Weekday::Thu | Weekday::Fri => !may_move,
-        Weekday::Tue | Weekday::Wed => true,
-    }
-}
-
-/// Header fields that say how a message travels, or what a browser or tool adds to all of its requests
-/// (RFC 9110, RFC 9112, RFC 9113, the Fetch standard): no operation speaks of them.
-fn is_of_transport(name: &str) -> bool {
-    const NAMES: [&str; 24] = [
-        "cache-control",
-        "connection",
-        "content-length",
-        "dnt",
-        "expect",
-        "forwarded",
-        "keep-alive",
-        "origin",
-        "postman-token",
-        "pragma",
-        "priority",
-        "proxy-connection",
-        "referer",
-        "te",
-        "traceparent",
-        "tracestate",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "upgrade-insecure-requests",
-        "user-agent",
-        "via",
-        "x-forwarded-for",
-        "x-forwarded-proto",
-    ];
-    NAMES.contains(&name) || name.starts_with("sec-")
-}
-
-/// Whether a field names the host of the URL, in whatever writing (RFC 9110, sections 4.2.3 and 7.2).
-fn is_own_host(name: &str, text: &str, sent: &Sent) -> bool {
-    if name != "host" {
-        return false;
-    }
-    let plain = |text: &str| {
-        let text = text.trim().to_ascii_lowercase();
-        let default = if sent.url.starts_with("https:") { ":443" } else { ":80" };
-        text.strip_suffix(default).map_or(text.clone(), str::to_owned)
-    };
-    sent.authority().is_none_or(|authority| plain(authority) == plain(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_date_stands_for_days_from_today() {
-        let today = NaiveDate::from_ymd_opt(2026, 1, 5).unwrap();
-        for (text, expected) in [
-            ("2026-01-07", Some("${workday+2}")),
-            ("2026-01-10", Some("${day+5}")),
-            ("2026-01-04", Some("${day+-1}")),
-            ("2026-01-07T00:00:00Z", Some("${workday+2}T00:00:00Z")),
-            (" 2026-01-07", Some(" ${workday+2}")),
-            ("2026-01-07\n", Some("${workday+2}\n")),
-            ("2026-01-10Z", Some("${workday+5}Z")),
-            ("2026-01-07x", None),
-            ("2026-02-30", None),
-            ("2026-1-7", None),
-            ("tomorrow", None),
-            ("", None),
-        ] {
-            assert_eq!(date(text, today), expected.map(Value::from), "{text}");
-        }
-    }
-
-    #[test]
-    fn holidays_are_no_workdays() {
-        let day = |month, day| NaiveDate::from_ymd_opt(2026, month, day).unwrap();
-        for (month, number, expected) in [
-            (1, 1, false),
-            (1, 2, true),
-            (4, 3, false),
-            (4, 7, true),
-            (5, 14, false),
-            (8, 1, false),
-            (8, 3, true),
-        ] {
-            assert_eq!(is_workday(day(month, number)), expected, "{month}-{number}");
-        }
     }
 }
