@@ -1,5 +1,5 @@
-//! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what either
-//! breaks is shown.
+//! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what
+//! either breaks is shown.
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 

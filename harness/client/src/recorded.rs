@@ -12,8 +12,8 @@ pub fn observation(items: &[&str]) -> Option<String> {
     (!items.is_empty()).then(|| format!("{SHOWS}{}", items.join(", ")))
 }
 
-/// What a record has of a client: its requests with their answers in the order in which they began, and what was
-/// made of them.
+/// What a record has of a client: its requests with their answers in the order in which they began, and what
+/// was made of them.
 #[derive(Debug, Default)]
 pub struct Recorded {
     /// What the record says of itself.

@@ -1,5 +1,5 @@
-//! A bank that has too much to do now and then, as any bank may (RFC 6585 section 4): the document shows no other
-//! limit than that of a day.
+//! A bank that has too much to do now and then, as any bank may (RFC 6585 section 4): the document shows no
+//! other limit than that of a day.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
