@@ -63,7 +63,7 @@ impl TrafficLog {
             let reads: Vec<&Path> = reads.iter().map(PathBuf::as_path).collect();
             let record = InOrder::create(&folder, &reads)?;
             // Whoever waits for it goes on.
-            drop(sender.send(()));
+            _ = sender.send(());
             log(&folder, &setup, record, sightings)
         });
         let thread = thread.map_err(Failure::input)?;
@@ -184,6 +184,9 @@ fn url(base_url: &str, target: &str) -> String {
 
 /// What an exchange shows of the plan for clients that the record will not show.
 fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<String> {
+    if plan.items.is_empty() || judged.operation.is_none() {
+        return None;
+    }
     let headers = |fields: &[(String, String)]| {
         fields.iter().map(|(name, value)| Header(name.clone(), value.clone())).collect()
     };
@@ -211,7 +214,7 @@ fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Opti
     };
     let masks = &suite.spec().masks;
     let is_masked = |name: &str| masks.hides_header(name) || masks.is_personal_header(name);
-    recorded::observation(&tick::shown_by_what_is_masked(plan, &exchange, suite.answers(), &is_masked))
+    Some(recorded::observation(&tick::shown_by_what_is_masked(plan, &exchange, suite.answers(), &is_masked)))
 }
 
 /// The record as it is written, and what is shown of it.

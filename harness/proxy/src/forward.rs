@@ -13,7 +13,7 @@ use tokio::{
     },
 };
 
-use crate::{conversation::Conversation, exchange::Sighting, server::BoxStream};
+use crate::{conversation::Conversation, exchange::Sighting, stream::BoxStream};
 
 /// Bytes that are on their way in one direction at most.
 const PIECE: usize = 16 * 1024;

@@ -17,9 +17,11 @@ pub mod exchange;
 mod forward;
 mod http;
 pub mod server;
+mod stream;
 pub mod tls;
 
 pub use budget::{Budget, Kept};
 pub use exchange::{Answer, Exchange, Request, Sighting};
-pub use server::{BoxStream, Config, Connect, Proxy, Stream};
+pub use server::{Config, Connect, Proxy};
+pub use stream::{BoxStream, Stream};
 pub use tls::{TlsError, acceptor};

@@ -30,7 +30,7 @@ impl Busy {
         let each = self.each?;
         let number = self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let says = "expected a request later, found one too many now";
-        let refusal = || Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::AccessExceeded, "http.busy", says);
+        let refusal = || Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::SystemError, "http.busy", says);
         (number % each == 0).then(refusal)
     }
 
