@@ -1,8 +1,8 @@
-"""Two clients on a signing library of others, judged: one that keeps the document, and one as the library comes.
+"""Clients on a signing library of others, judged: one that keeps the document, and some with habits of their own.
 
 Called with the path of the xs2aspec binary. The library is httpsig, on pycryptodome. The first client calls every operation of
-`xs2aspec serve --record`, and nothing is to be found; the second one calls them through `xs2aspec proxy`, and what is found is
-what the library does by itself: its keyId, and the header fields that it signs.
+`xs2aspec serve --record`, and nothing is to be found; the others call them through `xs2aspec proxy`, and what is found is their
+habit and nothing else: a form of keyId, a list of header fields.
 """
 
 import base64
@@ -186,11 +186,11 @@ def one_that_keeps_the_document(out):
     return len(statuses), statement
 
 
-def one_as_the_library_comes(out):
-    """Through the proxy."""
+def with_a_habit(key, signed, out):
+    """Through the proxy; gives the clauses that the client broke."""
     bank = Command("serve", "--quiet")
     proxy = Command("proxy", "--quiet", "--target", bank.url, "--out", out)
-    statuses = Client(proxy.url, "a key of a synthetic TPP", None).everything()
+    statuses = Client(proxy.url, key, signed).everything()
     code, said = proxy.end()
     bank.end()
     assert all(400 <= status < 500 for status in statuses), statuses
@@ -199,18 +199,24 @@ def one_as_the_library_comes(out):
     return clauses
 
 
+# What clients on such libraries do by themselves, and the one clause that each breaks.
+HABITS = [
+    ("a keyId that is any text", "a key of a synthetic TPP", SIGNED, "signature.key-id"),
+    ("the library's own list, which is Date without saying so", None, None, "signature.parameters.headers"),
+    ("the list of the draft's examples", None, ["(request-target)", "host", "date"], "signature.headers.missing"),
+]
+
+
 def main():
-    """Both, and what the second one was found to do."""
+    """One that keeps the document, and those that do not."""
     with tempfile.TemporaryDirectory() as out:
         sent, statement = one_that_keeps_the_document(pathlib.Path(out) / "keeps")
         print(f"a client on httpsig that keeps the document: {sent} requests, nothing broken, {statement[0]}")
-        clauses = one_as_the_library_comes(pathlib.Path(out) / "comes")
-        # Its keyId is any text, and without a list it signs Date alone.
-        assert clauses == HABITS, clauses
-        print(f"a client on httpsig as it comes: {', '.join(sorted(clauses))}, and nothing else")
+        for number, (habit, key, signed, clause) in enumerate(HABITS):
+            clauses = with_a_habit(key or key_id(), signed, pathlib.Path(out) / str(number))
+            assert clauses == {clause}, (habit, clauses)
+            print(f"a client on httpsig with {habit}: {clause}, and nothing else")
 
-
-HABITS = {"signature.key-id", "signature.headers.missing"}
 
 if __name__ == "__main__":
     main()

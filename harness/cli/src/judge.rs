@@ -74,7 +74,8 @@ fn options(args: &Args, seed: u64) -> Options {
     Options { arguments, ..Options::default() }
 }
 
-fn say_totals(totals: &Totals, suite: &xs2aspec_suite::Suite) {
+/// Says what either end broke, each clause with its first exchange.
+pub(crate) fn say_totals(totals: &Totals, suite: &xs2aspec_suite::Suite) {
     for end in [End::Client, End::Bank] {
         let mut broken: Vec<_> = totals.broken.iter().filter(|((one, _), _)| *one == end).collect();
         broken.sort_by_key(|(_, broken)| (std::cmp::Reverse(broken.level), broken.first));

@@ -28,6 +28,7 @@ mod fix;
 mod heat_map;
 mod hints;
 mod inspect;
+mod interrupt;
 mod judge;
 mod ledger;
 mod listen;

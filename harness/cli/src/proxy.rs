@@ -1,5 +1,5 @@
-//! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what either
-//! breaks is shown.
+//! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what
+//! either breaks is shown.
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 
@@ -11,7 +11,7 @@ use xs2aspec_runner::{Options, Profile, exchange::Connector};
 use crate::{
     Failure,
     args::{ClientTls, Proxy as Asked},
-    run::asked_to_end,
+    interrupt::Interrupts,
     target,
     traffic_log::{Setup, TrafficLog},
 };
@@ -47,8 +47,9 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
     };
     let reads: Vec<&Path> = is_file.then(|| Path::new(&args.target)).into_iter().collect();
     let log = TrafficLog::start(&args.out, &reads, setup, sightings)?;
+    let interrupts = Interrupts::listen().map_err(Failure::input)?;
     say!("{scheme}://{}", proxy.address());
-    asked_to_end().await;
+    interrupts.asked_to_end().await;
     proxy.shutdown().await;
     log.finish().await
 }

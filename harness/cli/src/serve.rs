@@ -16,9 +16,9 @@ use xs2aspec_signing::keys;
 use crate::{
     Failure,
     args::{ClientTls, Keys, Serve, Source},
+    interrupt::Interrupts,
     live, proxy,
     report::cannot_write,
-    run::asked_to_end,
     target,
     traffic_log::{Setup, TrafficLog},
 };
@@ -45,8 +45,9 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
         return Box::pin(record(args, folder, config)).await;
     }
     let bank = start(config, args.address).await?;
+    let interrupts = Interrupts::listen().map_err(Failure::input)?;
     say!("{}", bank.base_url());
-    tokio::signal::ctrl_c().await.map_err(Failure::input)?;
+    interrupts.asked_to_end().await;
     bank.shutdown().await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
 }
@@ -90,8 +91,9 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         is_shown: !args.quiet,
     };
     let log = TrafficLog::start(folder, &[], setup, sightings)?;
+    let interrupts = Interrupts::listen().map_err(Failure::input)?;
     say!("{address}");
-    asked_to_end().await;
+    interrupts.asked_to_end().await;
     proxy.shutdown().await;
     let exit = log.finish().await?;
     bank.shutdown().await.map_err(Failure::input)?;

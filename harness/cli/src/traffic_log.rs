@@ -1,10 +1,8 @@
-//! Judges and records what passes between clients and a bank, on a thread of its own, as it passes: the record is
-//! readable whenever the command is killed.
+//! Judges and records what passes between clients and a bank, on a thread of its own, as it passes: the
+//! record is readable whenever the command is killed.
 
 use std::{
     collections::HashSet,
-    fs,
-    io::{self, BufWriter, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -15,21 +13,17 @@ use tokio::sync::mpsc::Receiver;
 use xs2aspec_client::{Plan, recorded, tick};
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
 use xs2aspec_record::{
-    Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, RecordWriter, Request,
-    Response, journal, outputs,
+    Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
 };
-use xs2aspec_report::{stream, text};
+use xs2aspec_report::text;
 use xs2aspec_runner::{
     Options, Profile, Session,
     exchange::{Answer, decoded},
 };
 use xs2aspec_suite::Suite;
-use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Totals, Traffic, TrafficRun};
+use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic, TrafficRun};
 
-use crate::{
-    Failure,
-    report::{cannot_write, names},
-};
+use crate::{Failure, judge, recording::InOrder};
 
 /// What is judged, by what, and where it is recorded.
 pub(crate) struct Setup {
@@ -51,20 +45,7 @@ pub(crate) struct Setup {
 }
 
 /// A record that goes on.
-pub(crate) struct TrafficLog {
-    folder: PathBuf,
-    thread: thread::JoinHandle<Result<Ended, Failure>>,
-}
-
-/// How a record ended.
-struct Ended {
-    exit: Exit,
-    totals: Totals,
-    /// Connections of which a part was passed on unread.
-    unread: u64,
-    /// Connections that had none to the bank.
-    unreachable: u64,
-}
+pub(crate) struct TrafficLog(thread::JoinHandle<Result<Exit, Failure>>);
 
 impl TrafficLog {
     /// Begins the record of a folder, if the command may write there.
@@ -74,64 +55,64 @@ impl TrafficLog {
         setup: Setup,
         sightings: Receiver<Sighting>,
     ) -> Result<Self, Failure> {
-        outputs::may_write_run(folder, &names(), reads).map_err(Failure::input)?;
-        let wrong = |error: io::Error| cannot_write(folder, &error);
-        fs::create_dir_all(folder).map_err(wrong)?;
-        journal::forget(folder).map_err(wrong)?;
-        let writer = Writer::create(&folder.join(outputs::RECORD), setup.is_shown).map_err(wrong)?;
-        let path = folder.to_owned();
-        let thread = thread::Builder::new()
-            .name("judge".to_owned())
-            .spawn(move || log(&path, &setup, writer, sightings));
-        Ok(Self { folder: folder.to_owned(), thread: thread.map_err(Failure::input)? })
+        let own = |path: &Path| path.to_owned();
+        let (folder, reads): (PathBuf, Vec<PathBuf>) =
+            (own(folder), reads.iter().copied().map(own).collect());
+        let (sender, begun) = std::sync::mpsc::channel();
+        let thread = thread::Builder::new().name("judge".to_owned()).spawn(move || {
+            let reads: Vec<&Path> = reads.iter().map(PathBuf::as_path).collect();
+            let record = InOrder::create(&folder, &reads)?;
+            // Whoever waits for it goes on.
+            _ = sender.send(());
+            log(&folder, &setup, record, sightings)
+        });
+        let thread = thread.map_err(Failure::input)?;
+        match begun.recv() {
+            Ok(()) => Ok(Self(thread)),
+            // It ended before it began, and says why.
+            Err(_) => {
+                Err(joined(thread).err().unwrap_or_else(|| Failure::input("the record cannot be begun")))
+            }
+        }
     }
 
-    /// Waits until everything is judged that has passed, and draws the reports.
+    /// Waits until everything is judged that has passed, and the reports are drawn.
     pub(crate) async fn finish(self) -> Result<Exit, Failure> {
-        let Self { folder, thread } = self;
-        let joined = tokio::task::spawn_blocking(move || thread.join()).await.map_err(Failure::input)?;
-        let ended = joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let path = folder.join(outputs::RECORD);
-        let summary = crate::report::summary(&path)?;
-        let errors: Vec<String> = stream::write(&folder, &summary).iter().map(ToString::to_string).collect();
-        if !errors.is_empty() {
-            return Err(Failure::input(errors.join("\n")));
-        }
-        ended.say();
-        say!("reports in {}", folder.display());
-        Ok(ended.exit)
+        tokio::task::spawn_blocking(move || joined(self.0)).await.map_err(Failure::input)?
     }
+}
+
+fn joined(thread: thread::JoinHandle<Result<Exit, Failure>>) -> Result<Exit, Failure> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Judges and records until nothing more comes.
 fn log(
     folder: &Path,
     setup: &Setup,
-    mut writer: Writer,
+    record: InOrder<'_>,
     mut sightings: Receiver<Sighting>,
-) -> Result<Ended, Failure> {
+) -> Result<Exit, Failure> {
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
     let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.seed, setup.now);
     let session = session.map_err(Failure::input)?;
-    let mut judge = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
-    let mut run =
-        TrafficRun::begin(&session, setup.source, setup.only, &setup.options, |event| writer.write(event));
+    let mut judges = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
+    let mut writer = Writer { record, is_shown: setup.is_shown, last: None, known: HashSet::new() };
+    let mut run = TrafficRun::begin(&session, setup.only, &setup.options, |event| writer.write(event));
     let (mut number, mut unread, mut unreachable) = (0, 0, 0);
     while let Some(sighting) = sightings.blocking_recv() {
         match sighting {
             Sighting::Exchange(exchange) => {
                 number += 1;
                 let traffic = traffic(number, exchange, setup);
-                let mut judged = judge.exchange(&traffic);
+                let mut judged = judges.exchange(&traffic);
                 judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
-                run.add(&traffic, &judged, &session, |event| writer.write(event));
+                run.add(setup.source, &traffic, &judged, |event| writer.write(event));
             }
             Sighting::Unread { connection, why } => {
                 unread += 1;
-                eprintln!(
-                    "connection {connection}: {}: the rest of it passes without being judged",
-                    text::short(&why)
-                );
+                let why = text::short(&why);
+                eprintln!("connection {connection}: {why}: the rest of it passes without being judged");
             }
             Sighting::Unreachable { connection, why } => {
                 unreachable += 1;
@@ -140,39 +121,19 @@ fn log(
         }
     }
     let (finished, totals) = run.finish(|event| writer.write(event));
-    writer.finish().map_err(|error| cannot_write(folder, &error))?;
-    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::CouldNotTell);
-    Ok(Ended { exit, totals, unread, unreachable })
-}
-
-impl Ended {
-    fn say(&self) {
-        let Self { exit, totals, unread, unreachable } = self;
-        for (end, name) in [(End::Client, "the client"), (End::Bank, "the bank")] {
-            let broken = totals.broken.iter().filter(|((broke, _), _)| *broke == end);
-            let clauses: Vec<String> =
-                broken.map(|((_, clause), times)| format!("{clause} ({times})")).collect();
-            if !clauses.is_empty() {
-                say!("{name} broke {}", clauses.join(", "));
-            }
+    writer.record.finish()?;
+    judge::say_totals(&totals, &setup.suite);
+    for (count, what) in
+        [(unread, "passed unjudged in part"), (unreachable, "closed, since the bank was not there")]
+    {
+        if count > 0 {
+            say!("{} {what}", text::count(count, "connection"));
         }
-        let connections = |count: u64, what: &str| match count {
-            0 => String::new(),
-            count => format!(
-                "; {} {what}",
-                text::count(usize::try_from(count).unwrap_or(usize::MAX), "connection")
-            ),
-        };
-        say!(
-            "{}, {} for no operation of the document, {} in which something could not be told{}{}",
-            text::count(usize::try_from(totals.exchanges).unwrap_or(usize::MAX), "exchange"),
-            totals.of_no_operation,
-            totals.not_told,
-            connections(*unread, "passed unjudged in part"),
-            connections(*unreachable, "without a bank"),
-        );
-        say!("{}", exit.sentence());
     }
+    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan);
+    say!("{}", exit.sentence());
+    say!("reports in {}", folder.display());
+    Ok(exit)
 }
 
 /// An exchange as the judge takes it.
@@ -181,7 +142,7 @@ fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
     let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let body = payload(&request.body, request.is_whole);
     let url = url(&setup.profile.base_url, &request.target);
-    let request = Sent { method: request.method, url, headers: request.headers, body };
+    let request = Sent { method: request.method, url, headers: request.headers, body, is_restored: false };
     let answer = answer.map(|answer| {
         let body = payload(&answer.body, answer.is_whole);
         plain(Received { status: answer.status, headers: answer.headers, body })
@@ -210,8 +171,8 @@ fn plain(received: Received) -> Received {
     }
 }
 
-/// The whole URL of a request: its target below the bank's address, unless it names a host itself (RFC 9112 section
-/// 3.2).
+/// The whole URL of a request: its target below the bank's address, unless it names a host itself (RFC 9112
+/// section 3.2).
 fn url(base_url: &str, target: &str) -> String {
     if !target.starts_with('/') {
         return target.to_owned();
@@ -223,6 +184,9 @@ fn url(base_url: &str, target: &str) -> String {
 
 /// What an exchange shows of the plan for clients that the record will not show.
 fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<String> {
+    if plan.items.is_empty() || judged.operation.is_none() {
+        return None;
+    }
     let headers = |fields: &[(String, String)]| {
         fields.iter().map(|(name, value)| Header(name.clone(), value.clone())).collect()
     };
@@ -250,13 +214,12 @@ fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Opti
     };
     let masks = &suite.spec().masks;
     let is_masked = |name: &str| masks.hides_header(name) || masks.is_personal_header(name);
-    recorded::observation(&tick::shown_by_what_is_masked(plan, &exchange, suite.answers(), &is_masked))
+    Some(recorded::observation(&tick::shown_by_what_is_masked(plan, &exchange, suite.answers(), &is_masked)))
 }
 
 /// The record as it is written, and what is shown of it.
-struct Writer {
-    record: RecordWriter<BufWriter<fs::File>>,
-    broken: Option<io::Error>,
+struct Writer<'a> {
+    record: InOrder<'a>,
     is_shown: bool,
     /// The exchange whose verdict comes next.
     last: Option<Recorded>,
@@ -264,27 +227,15 @@ struct Writer {
     known: HashSet<(End, String, String)>,
 }
 
-impl Writer {
-    fn create(path: &Path, is_shown: bool) -> io::Result<Self> {
-        let record = RecordWriter::new(BufWriter::with_capacity(1 << 16, fs::File::create(path)?));
-        Ok(Self { record, broken: None, is_shown, last: None, known: HashSet::new() })
-    }
-
-    /// Writes an event. What cannot be written is told at the end.
+impl Writer<'_> {
+    /// Writes an event.
     fn write(&mut self, event: &Event) {
-        if let Err(error) = self.record.write(event) {
-            self.broken.get_or_insert(error);
-        }
+        self.record.write(event);
         match event {
             Event::Exchange(exchange) if self.is_shown => self.last = Some(exchange.clone()),
             Event::Verdict(verdict) if self.is_shown => self.show(verdict),
             _ => {}
         }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        self.broken.map_or(Ok(()), Err)?;
-        self.record.finish()?.flush()
     }
 
     /// Shows the findings that are new: once for each clause and place.

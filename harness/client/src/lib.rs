@@ -1,8 +1,9 @@
 //! What a client should have shown, and what of it a record of its traffic shows.
 //!
-//! The [`plan`] is data of the document: a list of items, each with what shows it. [`recorded`] is what a record has
-//! of the client, and [`mod@tick`] holds one against the other: an item is shown, not shown, or broken, with the
-//! exchange that says so. [`report`] writes that as a record of its own, so that every report can be drawn from it.
+//! The [`plan`] is data of the document: a list of items, each with what shows it. [`recorded`] is what a
+//! record has of the client, and [`mod@tick`] holds one against the other: an item is shown, not shown, or
+//! broken, with the exchange that says so. [`report`] writes that as a record of its own, so that every
+//! report can be drawn from it.
 
 pub mod condition;
 pub mod plan;

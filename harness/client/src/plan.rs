@@ -17,8 +17,8 @@ const ITEM: &str = "<item>";
 pub struct Plan {
     /// The items, in the order of the file.
     pub items: Vec<Item>,
-    /// Header fields that are others each time, in small letters: requests that differ in nothing else are the
-    /// same one.
+    /// Header fields that are others each time, in small letters: requests that differ in nothing else are
+    /// the same one.
     pub fresh: Vec<String>,
     /// Clauses that requests can break and that no plan can show, by pattern, each with the reason.
     pub left_out: Vec<(String, String)>,
@@ -62,7 +62,8 @@ pub enum ShownBy {
 pub enum Then {
     /// It sends another request. The same one again, with the same outcome, breaks the item.
     GoesOn,
-    /// It sends the same request again, and not before the time that Retry-After says (RFC 9110 section 10.2.3).
+    /// It sends the same request again, and not before the time that Retry-After says (RFC 9110 section
+    /// 10.2.3).
     AgainLater,
 }
 

@@ -7,13 +7,16 @@ use xs2aspec_record::{CaseVerdict, ClauseText, DocumentText, Event, Exchange, Ru
 /// Before what an observation says that an exchange shows, since the record masks it.
 const SHOWS: &str = "the client shows: ";
 
+/// What stands for no item.
+const NOTHING: &str = "nothing";
+
 /// What an observation says of items that an exchange shows though the record masks what shows them.
-pub fn observation(items: &[&str]) -> Option<String> {
-    (!items.is_empty()).then(|| format!("{SHOWS}{}", items.join(", ")))
+pub fn observation(items: &[&str]) -> String {
+    format!("{SHOWS}{}", if items.is_empty() { NOTHING.to_owned() } else { items.join(", ") })
 }
 
-/// What a record has of a client: its requests with their answers in the order in which they began, and what was
-/// made of them.
+/// What a record has of a client: its requests with their answers in the order in which they began, and what
+/// was made of them.
 #[derive(Debug, Default)]
 pub struct Recorded {
     /// What the record says of itself.
@@ -53,11 +56,11 @@ impl Recorded {
         recorded
     }
 
-    /// Whether an observation says that an exchange shows an item; nothing where none speaks of items.
-    pub(crate) fn says_shown(&self, exchange: &Exchange, item: &str) -> bool {
+    /// Whether an observation says that an exchange shows an item; `None` where none speaks of items.
+    pub(crate) fn says_shown(&self, exchange: &Exchange, item: &str) -> Option<bool> {
         let verdict = self.verdicts.get(&exchange.number);
-        let said = verdict.into_iter().flat_map(|verdict| &verdict.observations);
-        said.filter_map(|text| text.strip_prefix(SHOWS))
-            .any(|items| items.split(", ").any(|known| known == item))
+        let mut said = verdict.into_iter().flat_map(|verdict| &verdict.observations);
+        let items = said.find_map(|text| text.strip_prefix(SHOWS))?;
+        Some(items.split(", ").any(|known| known == item))
     }
 }

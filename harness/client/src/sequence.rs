@@ -23,8 +23,8 @@ impl Sequence {
         Self { same_as: exchanges.iter().enumerate().map(number).collect() }
     }
 
-    /// Whether the client sends another request after this one. The same one again, with an answer of which the same
-    /// is so, is no going on; a request that changes nothing may be repeated.
+    /// Whether the client sends another request after this one. The same one again, with an answer of which
+    /// the same is so, is no going on; a request that changes nothing may be repeated.
     pub(crate) fn goes_on(
         &self,
         exchanges: &[Exchange],

@@ -63,10 +63,11 @@ fn shown(item: &Item, condition: &Condition, recorded: &Recorded, rules: &Answer
     for exchange in &recorded.exchanges {
         match condition.holds(exchange, rules) {
             Holds::Yes => return State::Shown(exchange.number),
-            Holds::Unknown if recorded.says_shown(exchange, &item.id) => {
-                return State::Shown(exchange.number);
-            }
-            Holds::Unknown => state = State::Unknown,
+            Holds::Unknown => match recorded.says_shown(exchange, &item.id) {
+                Some(true) => return State::Shown(exchange.number),
+                Some(false) => {}
+                None => state = State::Unknown,
+            },
             Holds::No => {}
         }
     }
@@ -80,7 +81,7 @@ fn after(
     is_so: impl Fn(&Exchange) -> bool,
 ) -> State {
     let mut state = State::NotShown;
-    for (index, exchange) in exchanges.iter().enumerate().filter(|(_, exchange)| is_so(exchange)) {
+    for (index, _) in exchanges.iter().enumerate().filter(|(_, exchange)| is_so(exchange)) {
         let next = match then {
             Then::GoesOn => sequence.goes_on(exchanges, index, &is_so),
             Then::AgainLater => sequence.again_later(exchanges, index),

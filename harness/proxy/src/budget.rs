@@ -1,5 +1,5 @@
-//! How much is kept of what passes. All connections share one budget, so that memory stays flat however many ends
-//! send however much.
+//! How much is kept of what passes. All connections share one budget, so that memory stays flat however many
+//! ends send however much.
 
 use std::sync::{
     Arc,
@@ -48,7 +48,8 @@ impl Kept {
         Self { bytes: Vec::new(), most, budget: budget.clone(), is_cut: false }
     }
 
-    /// Keeps these bytes as well, if there is room for them. Otherwise only the beginning of all of them is kept.
+    /// Keeps these bytes as well, if there is room for them. Otherwise only the beginning of all of them is
+    /// kept.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         if self.is_cut {
             return;

@@ -238,7 +238,8 @@ impl Conversation {
 mod tests {
     use super::*;
 
-    /// What was seen, a line for each: of exchanges method, target, body, status, body of the answer, failure.
+    /// What was seen, a line for each: of exchanges method, target, body, status, body of the answer,
+    /// failure.
     fn shown(seen: Vec<Sighting>) -> Vec<String> {
         let text = |kept: &Kept| String::from_utf8_lossy(kept.bytes()).into_owned();
         let one = |sighting| match sighting {

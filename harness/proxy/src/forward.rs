@@ -7,10 +7,13 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    sync::{mpsc, watch},
+    sync::{
+        mpsc::{self, error::TrySendError},
+        watch,
+    },
 };
 
-use crate::{conversation::Conversation, exchange::Sighting, server::BoxStream};
+use crate::{conversation::Conversation, exchange::Sighting, stream::BoxStream};
 
 /// Bytes that are on their way in one direction at most.
 const PIECE: usize = 16 * 1024;
@@ -80,6 +83,9 @@ async fn pass(
             (From::Client, bytes) => conversation.read_client(bytes),
             (From::Bank, bytes) => conversation.read_bank(bytes),
         });
+        // Told before it is passed on as well, as long as somebody looks: what follows from it elsewhere is
+        // told later.
+        let late = told(sightings, seen);
         let passed = if bytes.is_empty() {
             // The other end may have closed already.
             drop(writer.shutdown().await);
@@ -90,8 +96,8 @@ async fn pass(
                 error => error,
             }
         };
-        // What was seen is told after it has passed: whoever looks at it holds up what comes next at most.
-        send(sightings, seen).await;
+        // Who cannot keep up with looking holds up what comes next, and not this.
+        send(sightings, late).await;
         passed.map_err(of_writer)?;
         if count == 0 {
             return Ok(());
@@ -101,6 +107,19 @@ async fn pass(
 
 fn locked<T>(conversation: &Mutex<Conversation>, what: impl FnOnce(&mut Conversation) -> T) -> T {
     what(&mut conversation.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Tells what was seen; gives back what there is no room for.
+fn told(sightings: &mpsc::Sender<Sighting>, seen: Vec<Sighting>) -> Vec<Sighting> {
+    let mut late = Vec::new();
+    for sighting in seen {
+        if !late.is_empty() {
+            late.push(sighting);
+        } else if let Err(TrySendError::Full(sighting)) = sightings.try_send(sighting) {
+            late.push(sighting);
+        }
+    }
+    late
 }
 
 async fn send(sightings: &mpsc::Sender<Sighting>, seen: Vec<Sighting>) {

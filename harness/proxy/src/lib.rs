@@ -1,10 +1,11 @@
 //! Passes bytes between clients and a bank, unaltered, and reads on the side what they say.
 //!
-//! Each connection of a client gets one of its own to the bank. What comes from one end goes to the other as it
-//! came, whatever it is. A copy is read as HTTP/1.1 (RFC 9112), and each request with its answer comes out as an
-//! [`Exchange`]. What cannot be read, or is more than there is room for, passes all the same.
+//! Each connection of a client gets one of its own to the bank. What comes from one end goes to the other as
+//! it came, whatever it is. A copy is read as HTTP/1.1 (RFC 9112), and each request with its answer comes out
+//! as an [`Exchange`]. What cannot be read, or is more than there is room for, passes all the same.
 //!
-//! Nothing here is sent, answered, followed, repeated or closed that an end did not send, answer or close itself.
+//! Nothing here is sent, answered, followed, repeated or closed that an end did not send, answer or close
+//! itself.
 //!
 //! - [`budget`]: how much is kept of what passes.
 //! - `http`: the messages of one direction. `conversation`: both, request by request.
@@ -16,9 +17,11 @@ pub mod exchange;
 mod forward;
 mod http;
 pub mod server;
+mod stream;
 pub mod tls;
 
 pub use budget::{Budget, Kept};
 pub use exchange::{Answer, Exchange, Request, Sighting};
-pub use server::{BoxStream, Config, Connect, Proxy, Stream};
+pub use server::{Config, Connect, Proxy};
+pub use stream::{BoxStream, Stream};
 pub use tls::{TlsError, acceptor};

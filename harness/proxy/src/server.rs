@@ -9,7 +9,6 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{Semaphore, mpsc, watch},
     task::{JoinHandle, JoinSet},
@@ -17,7 +16,9 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{budget::Budget, conversation::Conversation, exchange::Sighting, forward::forward};
+use crate::{
+    budget::Budget, conversation::Conversation, exchange::Sighting, forward::forward, stream::BoxStream,
+};
 
 /// Connections of clients at once; further ones wait.
 const MOST_CONNECTIONS: usize = 1_024;
@@ -29,13 +30,6 @@ const MOST_KEPT: usize = 64 * 1024 * 1024;
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 /// How long connections may take to end when everything is to end.
 const END_PATIENCE: Duration = Duration::from_secs(2);
-
-/// Something that bytes come from and go to.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
-
-/// Any of them.
-pub type BoxStream = Box<dyn Stream>;
 
 /// Makes a connection to the bank; an error says in words why there is none.
 pub type Connect =

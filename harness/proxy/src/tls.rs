@@ -21,8 +21,9 @@ pub enum TlsError {
     Setup(String),
 }
 
-/// What clients agree with on TLS: a certificate with those of the authorities in between, and its private key;
-/// the authorities of the certificates that clients are asked for, and whether they must show one. All of it is PEM.
+/// What clients agree with on TLS: a certificate with those of the authorities in between, and its private
+/// key; the authorities of the certificates that clients are asked for, and whether they must show one. All
+/// of it is PEM.
 ///
 /// HTTP/1.1 is the only protocol on offer: no other one is read.
 pub fn acceptor(

@@ -40,7 +40,8 @@ pub struct Config {
     pub address: SocketAddr,
     /// What it breaks: mostly one clause in one way, or nothing.
     pub faults: Vec<Fault>,
-    /// The freedoms that it uses in another way, if any; those of a [`Style`](crate::Style) make a whole bank.
+    /// The freedoms that it uses in another way, if any; those of a [`Style`](crate::Style) make a whole
+    /// bank.
     pub variations: Vec<Variation>,
     /// Where it takes the time from.
     pub now: Clock,
@@ -54,7 +55,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// How long the head of a request may take, and its body after it, before the bank answers 408.
     pub patience: Duration,
-    /// It answers each request whose number is a multiple of this with 429, and asks to come back a second later.
+    /// It answers each request whose number is a multiple of this with 429, and asks to come back a second
+    /// later.
     pub busy: Option<u32>,
 }
 

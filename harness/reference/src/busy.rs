@@ -1,5 +1,5 @@
-//! A bank that has too much to do now and then, as any bank may (RFC 6585 section 4): the document shows no other
-//! limit than that of a day.
+//! A bank that has too much to do now and then, as any bank may (RFC 6585 section 4): the document shows no
+//! other limit than that of a day.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,7 +30,7 @@ impl Busy {
         let each = self.each?;
         let number = self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let says = "expected a request later, found one too many now";
-        let refusal = || Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::AccessExceeded, "http.busy", says);
+        let refusal = || Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::SystemError, "http.busy", says);
         (number % each == 0).then(refusal)
     }
 

@@ -29,7 +29,8 @@ pub(crate) struct Proxy {
     /// Address and port for clients; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Listen on an address that other machines reach: whoever does can use what the profile gives to reach the bank
+    /// Listen on an address that other machines reach: whoever does can use what the profile gives to reach
+    /// the bank
     #[arg(long)]
     pub(crate) listen_to_all: bool,
     #[command(flatten)]

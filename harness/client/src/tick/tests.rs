@@ -65,10 +65,12 @@ fn what_is_masked_is_not_told_unless_it_was_seen_before() {
             .push(xs2aspec_record::Header("Signature".into(), "signature~01234567".into()));
     }
     assert_eq!(state(item, vec![masked.clone()]), State::Unknown);
-    let seen = recorded::observation(&["other", "a"]).unwrap();
+    let seen = recorded::observation(&["other", "a"]);
     assert_eq!(state(item, vec![masked.clone(), verdict(1, json!([]), json!([seen]))]), State::Shown(1));
-    let other = recorded::observation(&["other"]).unwrap();
-    assert_eq!(state(item, vec![masked, verdict(1, json!([]), json!([other]))]), State::Unknown);
+    let other = recorded::observation(&["other"]);
+    assert_eq!(state(item, vec![masked.clone(), verdict(1, json!([]), json!([other]))]), State::NotShown);
+    let nothing = recorded::observation(&[]);
+    assert_eq!(state(item, vec![masked, verdict(1, json!([]), json!([nothing]))]), State::NotShown);
 }
 
 #[test]

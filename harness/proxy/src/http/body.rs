@@ -105,7 +105,7 @@ impl Body {
                     (b';' | b' ' | b'\t', AtSize::Digits) if *digits > 0 => *at = AtSize::Extension,
                     (_, AtSize::Digits) if byte.is_ascii_hexdigit() && *digits < 16 => {
                         let digit = char::from(byte).to_digit(16).unwrap_or_default();
-                        *size = *size << 4 | u64::from(digit);
+                        *size = (*size << 4) | u64::from(digit);
                         *digits += 1;
                     }
                     _ => return Err(Broken::new("has a chunk whose size is none")),
@@ -150,8 +150,8 @@ fn data<'a>(bytes: &mut &'a [u8], left: &mut u64) -> Option<Piece<'a>> {
 mod tests {
     use super::*;
 
-    /// What is read of these bytes when they come in pieces of this size: the body, whether it ended, and what is
-    /// left over.
+    /// What is read of these bytes when they come in pieces of this size: the body, whether it ended, and
+    /// what is left over.
     fn read(framing: Framing, bytes: &[u8], size: usize) -> Result<(String, bool, usize), String> {
         let (mut body, mut text) = (Body::new(framing), Vec::new());
         let mut taken = 0;

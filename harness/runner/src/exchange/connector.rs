@@ -9,7 +9,8 @@ use super::{
 };
 use crate::profile::Profile;
 
-/// Connects to one target as its profile says: by its proxy, with its authorities, with the client certificate.
+/// Connects to one target as its profile says: by its proxy, with its authorities, with the client
+/// certificate.
 #[derive(Debug, Clone)]
 pub struct Connector {
     raw: Arc<Raw>,

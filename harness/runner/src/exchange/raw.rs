@@ -58,8 +58,8 @@ impl Raw {
         converse(stream, &bytes(request, &url, proxy.as_ref().filter(|_| !is_tls)), seen).await
     }
 
-    /// A connection to the target at this URL, after TLS if it speaks that, on which anything can be said: where a
-    /// proxy leads there, through it.
+    /// A connection to the target at this URL, after TLS if it speaks that, on which anything can be said:
+    /// where a proxy leads there, through it.
     pub(super) async fn tunnel(&self, url: &reqwest::Url) -> Result<Box<dyn Duplex>, ExchangeError> {
         let proxy = self.proxy(url)?;
         self.open(url, proxy.as_ref(), true).await
@@ -93,8 +93,8 @@ impl Raw {
         Ok(Box::new(stream.map_err(|error| ExchangeError::Unreachable(trouble(&error)))?))
     }
 
-    /// A connection to the target, or to the proxy that leads there; through it where what comes next is not for
-    /// the proxy (RFC 9110 section 9.3.6).
+    /// A connection to the target, or to the proxy that leads there; through it where what comes next is not
+    /// for the proxy (RFC 9110 section 9.3.6).
     async fn connected(
         &self,
         (host, port): (&str, u16),

@@ -192,8 +192,8 @@ impl AnswerRules {
         document.zip(shape).is_some_and(|(document, shape)| shape.schema.has_members(document))
     }
 
-    /// The first member of a body that the document does not list, as a JSON pointer; nothing where it does not say
-    /// what an answer of this operation has.
+    /// The first member of a body that the document does not list, as a JSON pointer; nothing where it does
+    /// not say what an answer of this operation has.
     pub fn unlisted(&self, operation: &str, document: &Value) -> Option<String> {
         unlisted::first(&self.shape(operation)?.schema.node(), document)
     }

@@ -7,8 +7,8 @@ use super::node::Node;
 /// Longest way into a document.
 const DEPTH: usize = 32;
 
-/// The first member that a schema does not list, as a JSON pointer. A node that lists no members says nothing of
-/// them.
+/// The first member that a schema does not list, as a JSON pointer. A node that lists no members says nothing
+/// of them.
 pub(super) fn first(node: &Node<'_>, value: &Value) -> Option<String> {
     within(node, value, DEPTH)
 }

@@ -1,4 +1,5 @@
-//! Ends that misbehave: the proxy passes on what they do, stays small, judges everybody else, and ends in order.
+//! Ends that misbehave: the proxy passes on what they do, stays small, judges everybody else, and ends in
+//! order.
 
 use std::{
     io::{ErrorKind, Read, Result, Write},
@@ -23,8 +24,8 @@ fn close() -> Result<()> {
     Err(ErrorKind::ConnectionAborted.into())
 }
 
-/// A run through a proxy against a server that does this in place of an answer: the verdict of the plain request,
-/// which is what it is without the proxy.
+/// A run through a proxy against a server that does this in place of an answer: the verdict of the plain
+/// request, which is what it is without the proxy.
 fn through(
     expected: Verdict,
     failure: &str,
@@ -45,8 +46,10 @@ fn through(
     let record = Record::read(&out);
     assert!(record.finished.is_some(), "{said}");
     let failures: Vec<&str> = record.exchanges.iter().filter_map(|one| one.failure.as_deref()).collect();
-    let is_told =
-        failures.iter().any(|one| one.contains(failure)) || failure.is_empty() && failures.is_empty();
+    let is_told = match failure {
+        "" => failures.is_empty(),
+        words => failures.iter().any(|one| one.contains(words)),
+    };
     assert!(is_told, "{failure:?} among {failures:?}");
 }
 
@@ -135,8 +138,8 @@ fn interim_answers_without_end_and_silence() {
             stream.write_all(flood.as_bytes())?;
         }
     });
-    through(Verdict::Error, "without an answer", |_, _| {
-        thread::sleep(Duration::from_secs(6));
+    through(Verdict::Error, "the proxy was ended before it", |_, _| {
+        thread::sleep(Duration::from_secs(60));
         close()
     });
 }

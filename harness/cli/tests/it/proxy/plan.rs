@@ -1,4 +1,5 @@
-//! The plan for clients speaks of everything that a client can break, and `serve` lets a client meet all of it.
+//! The plan for clients speaks of everything that a client can break, and `serve` lets a client meet all of
+//! it.
 
 use std::collections::BTreeSet;
 
