@@ -170,6 +170,11 @@ fn say_violation(violation: &Violation) {
                 say!("   | the plain request");
             }
         }
+        Shown::Sequence(drawn) => {
+            for says in drawn.says() {
+                say!("   | {says}");
+            }
+        }
     }
     for finding in &violation.findings {
         say!("   | expected {}, got {}", text::short(&finding.expected), text::short(&finding.actual));

@@ -6,7 +6,7 @@ use xs2aspec_suite::{Case, StepExpect, Suite, definition::Change};
 
 use xs2aspec_suite::combination::{edited, expected};
 
-use crate::Combination;
+use crate::{Combination, sequence::Written};
 
 /// The line of the case in a file that has it alone.
 pub const ALONE: u32 = 4;
@@ -25,6 +25,34 @@ pub fn file(suite: &Suite, combination: &Combination, case: &Case, due: &Due, na
     let mut written = written_case(suite, combination, case, due, name)?;
     written["control"] = json!(format!("{clause}/{control}"));
     text(&case.changes(), &[control_case, written])
+}
+
+/// The text of a case file with this sequence alone. Its control is a case of the suite.
+pub fn sequence(written: &Written, name: &str) -> Option<String> {
+    text(&written.says, &[sequence_case(written, name)])
+}
+
+/// The text of a case file with this sequence and its control.
+pub fn sequence_file(suite: &Suite, written: &Written, name: &str) -> Option<String> {
+    let mut case = sequence_case(written, name);
+    let known = suite.case(case["control"].as_str()?)?;
+    let control = format!("control-of-{name}");
+    case["control"] = json!(format!("{}/{control}", known.clause));
+    let expect = if known.expect.is_accepted() { "accepted" } else { "observed" };
+    let control =
+        json!({"clause": known.clause, "name": control, "baseline": known.baseline, "expect": expect});
+    text(&written.says, &[control, case])
+}
+
+fn sequence_case(written: &Written, name: &str) -> Value {
+    let mut case = Map::new();
+    for (at, (key, value)) in written.case.iter().enumerate() {
+        case.insert(key.clone(), value.clone());
+        if at == 0 {
+            case.insert("name".to_owned(), json!(name));
+        }
+    }
+    Value::Object(case)
 }
 
 /// A comment that says what is different from the plain request, the title, and the cases.

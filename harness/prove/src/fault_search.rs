@@ -9,18 +9,22 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::task::JoinSet;
-use xs2aspec_generate::Explorer;
+use xs2aspec_generate::{Explorer, Sequencer};
 use xs2aspec_record::{Finding, Verdict};
 use xs2aspec_runner::{Profile, Session, session::RequestCache};
 use xs2aspec_suite::{Case, Suite};
 
 use crate::{
     Kind, ProveError,
+    drawn_sequence::DrawnSequence,
     variant::{BankVariant, NOWHERE},
 };
 
 /// Requests that are drawn and signed at once, and then sent to every bank.
 const BATCH: usize = 5_000;
+
+/// Of so many drawn requests the first is a sequence.
+const SEQUENCE_EVERY: usize = 12;
 
 /// Clauses that no single request shows, one a line.
 const OF_STATE: &str = include_str!("../../../fixtures/kill-matrix/of-state.txt");
@@ -99,6 +103,7 @@ impl FaultSearch {
         options: &SearchOptions,
     ) -> Result<Self, ProveError> {
         let mut explorer = Explorer::new(suite, options.seed, &[]);
+        let mut sequencer = Sequencer::new(options.seed);
         let nowhere = Profile::reference(NOWHERE)?;
         let session =
             Arc::new(Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?);
@@ -111,7 +116,7 @@ impl FaultSearch {
             if open.is_empty() {
                 break;
             }
-            let batch = Arc::new(Batch::draw(&mut explorer, suite, &mut drawn));
+            let batch = Arc::new(Batch::draw((&mut explorer, &mut sequencer), suite, &mut drawn));
             let mut running = JoinSet::new();
             let mut waiting = open.into_iter();
             loop {
@@ -215,9 +220,21 @@ struct Batch {
 }
 
 impl Batch {
-    fn draw(explorer: &mut Explorer, suite: &Suite, drawn: &mut usize) -> Self {
+    fn draw(
+        (explorer, sequencer): (&mut Explorer, &mut Sequencer),
+        suite: &Suite,
+        drawn: &mut usize,
+    ) -> Self {
         let mut cases = Vec::with_capacity(BATCH);
         while cases.len() < BATCH {
+            if cases.len() % SEQUENCE_EVERY == 0
+                && let Some((sequence, ..)) = sequencer.draw(&suite.spec().sequences)
+                && let Some(sequence) = DrawnSequence::new(sequence, suite, "drawn")
+            {
+                *drawn += 1;
+                let about = Some(sequence.says().join("; "));
+                cases.push(Case { about, id: format!("explore/{drawn}"), ..sequence.case });
+            }
             let (draft, _) = explorer.draw(suite);
             let Some((mut case, _)) = suite.drawn(&draft) else { continue };
             *drawn += 1;

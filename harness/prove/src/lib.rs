@@ -17,6 +17,7 @@
 pub mod attribution;
 pub mod breakdown;
 pub mod declare;
+mod drawn_sequence;
 mod error;
 pub mod exploration;
 pub mod fault_search;
@@ -31,10 +32,11 @@ mod violation;
 
 pub use breakdown::Counts;
 pub use declare::declare;
+pub use drawn_sequence::{AREA, DrawnSequence};
 pub use error::ProveError;
 pub use exploration::{ExploreOptions, Explored, explore};
 pub use fault_search::{FaultSearch, SearchOptions};
 pub use kill_matrix::{Caught, Flaw, KillMatrix, Kind, Row};
 pub use mutation::MutationOptions;
 pub use variant::BankVariant;
-pub use violation::{AREA, Shown, Violation};
+pub use violation::{Shown, Violation};

@@ -6,8 +6,7 @@ use xs2aspec_generate::{AppliedForm, Combination, Due, Edit, export};
 use xs2aspec_record::{Finding, Level};
 use xs2aspec_suite::{Case, Suite};
 
-/// The area of drawn cases, below `cases/`.
-pub const AREA: &str = "explored";
+use crate::drawn_sequence::{AREA, DrawnSequence};
 
 /// A violation or a warning, and what shows it.
 #[derive(Debug)]
@@ -29,6 +28,8 @@ pub enum Shown {
     Plain(Box<Case>),
     /// A drawn request.
     Request(Box<DrawnRequest>),
+    /// A drawn sequence of requests.
+    Sequence(Box<DrawnSequence>),
 }
 
 /// A drawn request, and what must become of it.
@@ -88,6 +89,7 @@ impl Violation {
         match &self.shown {
             Shown::Plain(_) => None,
             Shown::Request(drawn) => export::file(suite, &drawn.combination, &drawn.case, &drawn.due, name),
+            Shown::Sequence(drawn) => export::sequence_file(suite, &drawn.written, name),
         }
     }
 }
@@ -99,6 +101,8 @@ pub(crate) enum Key {
     Plain(String),
     /// The operation, the clauses that are broken, and what the request does that takes part in it.
     Request { operation: String, broken: BTreeSet<String>, forms: BTreeSet<Touched> },
+    /// The rule by which the last request of a sequence was judged, and the clauses that are broken.
+    Sequence { rule: usize, broken: BTreeSet<String> },
 }
 
 /// What a form in a request is about, whatever the value: its clause, and the places that it touches.
@@ -120,6 +124,11 @@ impl Touched {
 }
 
 impl Key {
+    pub(crate) fn of_sequence(drawn: &DrawnSequence, findings: &[Finding]) -> Self {
+        let broken = findings.iter().map(|finding| finding.clause.clone()).collect();
+        Self::Sequence { rule: drawn.written.rule, broken }
+    }
+
     pub(crate) fn of_request(drawn: &DrawnRequest, findings: &[Finding]) -> Self {
         Self::Request {
             operation: drawn.combination.operation.clone(),

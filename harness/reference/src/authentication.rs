@@ -3,12 +3,14 @@
 
 mod form;
 
+use std::sync::Arc;
+
 use crate::certificate::{Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
 use crate::header::{Fields, Header};
 use crate::refusal::{Refusal, excerpt, long_excerpt};
-use crate::rules::{Breach, Hash, Rules, SignatureBreach as S, Variance};
+use crate::rules::{Breach, Hash, Rules, SignatureBreach as S, StateBreach, Variance};
 use crate::signature::{Parameters, SignatureError, first_of_each, signing_string};
 use crate::verification;
 
@@ -67,6 +69,7 @@ pub(crate) fn verify(
     };
 
     check_key_id(&parameters.key_id, &certificate, rules)?;
+    let certificate = stand_in(&parameters.key_id, certificate, fields, certificates, rules);
     if !broken(S::AnyAlgorithm) {
         check_algorithm(parameters.algorithm.as_deref(), &certificate, rules)?;
     }
@@ -122,6 +125,24 @@ pub(crate) fn verify(
         ));
     }
     Ok(())
+}
+
+/// The certificate whose key counts: that of the request, or one that a fault takes for it.
+fn stand_in(
+    key_id: &str,
+    own: Arc<Certificate>,
+    fields: Fields<'_>,
+    certificates: &Certificates,
+    rules: Rules,
+) -> Arc<Certificate> {
+    let device = fields.text(Header::PsuDeviceId);
+    match (rules.state_breach(), device) {
+        (Some(StateBreach::FirstCertificate), _) => certificates.first_of(key_id, &own),
+        (Some(StateBreach::LastCertificate), Some(device)) => {
+            certificates.last_of(&format!("{device} {key_id}"), &own)
+        }
+        _ => own,
+    }
 }
 
 /// Whether a fault passes over what cannot be read.

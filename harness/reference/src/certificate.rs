@@ -89,7 +89,11 @@ pub(crate) enum CertificateError {
 
 /// Certificates that were read before, by their header value: reading one takes longer than most requests.
 #[derive(Default)]
-pub(crate) struct Certificates(Mutex<HashMap<String, Arc<Certificate>>>);
+pub(crate) struct Certificates {
+    known: Mutex<HashMap<String, Arc<Certificate>>>,
+    /// Those that only a bank with a fault keeps: by what names them.
+    named: Mutex<HashMap<String, Arc<Certificate>>>,
+}
 
 impl Certificates {
     /// How many certificates are remembered; beyond it all are forgotten, so that memory stays bounded.
@@ -114,8 +118,20 @@ impl Certificates {
         keys.iter().any(|key| verification::holds(key, signed, signature))
     }
 
+    /// The certificate that came first under this name.
+    pub(crate) fn first_of(&self, name: &str, own: &Arc<Certificate>) -> Arc<Certificate> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(named.entry(name.to_owned()).or_insert_with(|| Arc::clone(own)))
+    }
+
+    /// The certificate that came last under this name, before this one.
+    pub(crate) fn last_of(&self, name: &str, own: &Arc<Certificate>) -> Arc<Certificate> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        named.insert(name.to_owned(), Arc::clone(own)).unwrap_or_else(|| Arc::clone(own))
+    }
+
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,6 +6,7 @@ mod ncbct;
 mod payment;
 mod periodic;
 mod query;
+mod reference;
 mod sandbox;
 mod transaction;
 
@@ -93,6 +94,9 @@ pub(crate) fn perform(
     let unsigned = [Header::Signature, Header::TppSignatureCertificate]
         .into_iter()
         .any(|header| not_required(header) && !fields.has(header));
+    if rules.state_breach() == Some(StateBreach::RefusedTwins) && operation == Operation::Ncbct {
+        note_twin(context, request.body);
+    }
     if let (Some(StateBreach::DeletedUnverified), Operation::Deletion(product), Some(id)) =
         (rules.state_breach(), operation, request.path_parameters.first())
     {
@@ -123,9 +127,12 @@ pub(crate) fn perform(
         return test_data(context, operation, request);
     }
     let psu_context = psu::identify(&context.state, fields, operation, rules)?;
-    let owner = psu::asking(&context.state, fields, operation, &context.certificates);
+    let mut owner = psu::asking(&context.state, fields, operation, &context.certificates);
+    if rules.state_breach() == Some(StateBreach::PersonAsNamed) && !fields.has(Header::PsuId) {
+        owner.psu = fields.text(Header::XPsuIdentity).or(owner.psu);
+    }
     if !operation.creates() {
-        return read(context, operation, request.path_parameters, fields, (psu_context, owner));
+        return read(context, operation, request, (psu_context, owner));
     }
     let mut members = match read_object(request.body, rules) {
         Ok(members) => members,
@@ -145,6 +152,7 @@ pub(crate) fn perform(
         }
         Operation::Periodic => {
             let due = periodic::check(&body, today, rules)?;
+            reference::check(&body, rules)?;
             psu::check_debtor(&context.state, fields, operation, &members, rules)?;
             payment::create(context, Product::Periodic, due, members, owner, request.origin())?
         }
@@ -159,6 +167,13 @@ pub(crate) fn perform(
         _ => false,
     };
     Ok((if is_other { StatusCode::OK } else { StatusCode::CREATED }, created))
+}
+
+/// Remembers what a request would pay, whatever becomes of it.
+fn note_twin(context: &Context, body: &[u8]) {
+    let members = json::object(body).unwrap_or_default();
+    let due = members.get("instructedAmount").map(Value::to_string).unwrap_or_default();
+    context.state.count("asked", &due);
 }
 
 /// Whether the id of the key came with two certificates from this device of the PSU, now or before.
@@ -245,10 +260,11 @@ fn unreadable(operation: Operation, error: &str, rules: Rules) -> Refusal {
 fn read(
     context: &Context,
     operation: Operation,
-    path_parameters: &[String],
-    fields: Fields<'_>,
+    request: &Request<'_>,
     (psu_context, owner): (Option<psu::Context>, Owner),
 ) -> Result<(StatusCode, Value), Refusal> {
+    let Request { uri, headers, path_parameters, .. } = *request;
+    let head = (Fields(headers), uri.query().unwrap_or_default());
     let (state, today) = (&context.state, context.clock.today());
     let asking = payment::Asking { state, owner, today, rules: context.rules };
     let id = path_parameters.first();
@@ -261,9 +277,9 @@ fn read(
         }
         Operation::BasketStatus => basket::status(id, &asking)?,
         Operation::Transactions => {
-            transaction::list(context, path_parameters, fields, (psu_context, &asking.owner))?
+            transaction::list(context, path_parameters, head, (psu_context, &asking.owner))?
         }
-        _ => transaction::details(context, path_parameters, fields, (psu_context, &asking.owner))?,
+        _ => transaction::details(context, path_parameters, head, (psu_context, &asking.owner))?,
     };
     Ok((StatusCode::OK, answer))
 }

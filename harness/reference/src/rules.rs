@@ -33,7 +33,7 @@ pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
 pub use form::REASON;
 pub(crate) use form::{Coding, ErrorBody, Form, Plain};
-pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, StateBreach, StateVariance};
+pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, ReferenceBreach, StateBreach, StateVariance};
 pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.

@@ -1,5 +1,6 @@
 //! What the bank remembers between requests, in memory.
 
+mod counts;
 pub(crate) mod status;
 
 use std::collections::HashMap;

@@ -150,6 +150,13 @@ impl RequestBuilder<'_> {
     /// 2.3).
     fn url(&self, spec: &RequestSpec) -> Result<String, FillError> {
         let path = self.profile.paths.get(&spec.operation).unwrap_or(&spec.path);
+        let kept = path.strip_prefix("${").and_then(|name| self.kept.get(name.strip_suffix('}')?));
+        // What is only shown stands for an answer that nobody gave.
+        if let Some(Value::String(link)) = kept
+            && !link.starts_with('<')
+        {
+            return self.link(link);
+        }
         let path = Value::String(path.clone());
         let path = self.expand(&path, Context::NONE, &|value| Value::String(encode(&text(value))))?;
         let mut url = format!("{}{}", self.profile.base_url, text(path));
@@ -161,6 +168,23 @@ impl RequestBuilder<'_> {
             url.push_str(&encode(&value));
         }
         Ok(url)
+    }
+
+    /// The URL to which a link of an answer leads (RFC 3986 section 5.2): nothing is signed for anybody but the
+    /// target.
+    fn link(&self, link: &str) -> Result<String, FillError> {
+        let base = self.profile.base_url.as_str();
+        let authority = base.split_once("://").map_or(base, |(_, rest)| rest);
+        let origin = &base[..base.len() - authority.len() + authority.find('/').unwrap_or(authority.len())];
+        let url = if link.starts_with('/') && !link.starts_with("//") {
+            format!("{origin}{link}")
+        } else {
+            link.to_owned()
+        };
+        match url.strip_prefix(base) {
+            Some(rest) if rest.starts_with('/') => Ok(url),
+            _ => Err(FillError::NotApplicable(format!("the link {link:?} leads away from the base URL"))),
+        }
     }
 
     fn signing(&self, signing: &Signing) -> Result<Signing, FillError> {

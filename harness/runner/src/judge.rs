@@ -39,6 +39,11 @@ impl Outcome {
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::Refused | Self::Rejected)
     }
+
+    /// Whether the target made what it was asked for, be it rejected.
+    pub fn is_made(self) -> bool {
+        matches!(self, Self::Accepted | Self::Rejected)
+    }
 }
 
 /// An answer, parsed and held against the rules for responses.

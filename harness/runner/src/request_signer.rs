@@ -38,6 +38,8 @@ pub struct RequestSigner {
     own: Arc<Signer>,
     other: Arc<Signer>,
     wrong: Arc<[Signer; 3]>,
+    /// The other TPP's key in what says that it is the own certificate.
+    forged: Arc<Signer>,
     encoding: CertificateEncoding,
     /// Headers that are signed where a request has them.
     signed_headers: Arc<[String]>,
@@ -85,9 +87,12 @@ impl RequestSigner {
         signed_headers: &[String],
     ) -> Result<Self, RequestSignerError> {
         encoding.fit(signer.certificate())?;
+        let other = Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?;
+        let forged = signer.certificate().with_key_of(other.certificate()).map_err(SignerError::from)?;
         Ok(Self {
             own: Arc::new(signer),
-            other: Arc::new(Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?),
+            forged: Arc::new(Signer::from_pem(OTHER_KEY, pem(&forged))?),
+            other: Arc::new(other),
             wrong: Arc::new([wrong(0)?, wrong(1)?, wrong(2)?]),
             encoding,
             signed_headers: signed_headers.into(),
@@ -101,6 +106,7 @@ impl RequestSigner {
             own: Arc::clone(&self.own),
             other: Arc::clone(&self.other),
             wrong: Arc::clone(&self.wrong),
+            forged: Arc::clone(&self.forged),
             encoding,
             signed_headers: Arc::clone(&self.signed_headers),
         })
@@ -182,6 +188,7 @@ impl RequestSigner {
             Some(Party::OtherExpired) => &self.wrong[0],
             Some(Party::OtherEarly) => &self.wrong[1],
             Some(Party::OtherRole) => &self.wrong[2],
+            Some(Party::Forged) => &self.forged,
         }
     }
 

@@ -101,6 +101,15 @@ impl Certificate {
         Ok(self.parsed.tbs_certificate.subject_public_key_info.to_der()?)
     }
 
+    /// This certificate with the public key of another one: what somebody makes who wants to be taken for its
+    /// owner. The signature of the authority is left as it was, and fits it no more.
+    pub fn with_key_of(&self, other: &Self) -> Result<Self, CertificateError> {
+        let mut forged = self.parsed.clone();
+        let key = &other.parsed.tbs_certificate.subject_public_key_info;
+        forged.tbs_certificate.subject_public_key_info.clone_from(key);
+        Self::from_der(forged.to_der()?)
+    }
+
     /// The value of the header that holds it: base64 of the DER on one line, without PEM lines.
     pub fn header_value(&self) -> String {
         BASE64_STANDARD.encode(&self.der)
@@ -254,6 +263,17 @@ mod tests {
         );
         let lower = KeyIdForm { serial: SerialForm::LowerHex, ..KeyIdForm::default() };
         assert!(certificate.key_id(&lower).starts_with("SN=abc,CA=CN="));
+    }
+
+    #[test]
+    fn a_forged_certificate_is_the_same_with_another_key() {
+        let own = Certificate::from_pem(PEM).unwrap();
+        let other = made(&[1], "o");
+        let forged = own.with_key_of(&other).unwrap();
+        assert_eq!(forged.public_key_der().unwrap(), other.public_key_der().unwrap());
+        assert_eq!(forged.key_id(&KeyIdForm::default()), own.key_id(&KeyIdForm::default()));
+        assert_eq!(forged.subject().write(&NameForm::Rfc4514), own.subject().write(&NameForm::Rfc4514));
+        assert_ne!(forged.der(), own.der());
     }
 
     #[test]

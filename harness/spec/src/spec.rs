@@ -8,6 +8,7 @@ use crate::{
     masks::MaskSpec,
     problem::Problem,
     profile::ProfileSpec,
+    sequence::{self, SequenceRules},
     signing::SigningSpec,
     tree::Tree,
 };
@@ -25,6 +26,8 @@ pub struct Spec {
     pub signing: SigningSpec,
     /// What no record shows.
     pub masks: MaskSpec,
+    /// What may be asked one after the other.
+    pub sequences: SequenceRules,
 }
 
 impl Spec {
@@ -35,7 +38,12 @@ impl Spec {
         let profile = or_problem(ProfileSpec::load(tree), problems);
         let signing = or_problem(SigningSpec::load(tree), problems);
         let masks = or_problem(MaskSpec::load(tree), problems);
-        Self { document, clauses, profile, signing, masks }
+        let sequences = or_problem(SequenceRules::load(tree), problems);
+        for demand in sequences.demands().filter(|demand| !clauses.contains_key(&demand.clause)) {
+            let message = format!("no clause `{}` in the ledger", demand.clause);
+            problems.push(Problem::of_file(sequence::FILE, message));
+        }
+        Self { document, clauses, profile, signing, masks, sequences }
     }
 }
 

@@ -236,6 +236,8 @@ pub enum Party {
     OtherEarly,
     /// That TPP's, with a certificate without a role for payments or accounts.
     OtherRole,
+    /// That TPP's key, in a certificate that is the own one in all else: serial number, issuer and subject. No authority signed it.
+    Forged,
 }
 
 /// A hash that the document does not name for signatures.
@@ -300,7 +302,7 @@ pub struct Step {
     /// Keys of `keep` of which no value may come twice; one that does breaks the clause.
     #[serde(default)]
     pub distinct: Vec<String>,
-    /// What must come back: `accepted`, `any` where a refusal is as good, `refusal-passes` or `refusal-observed`.
+    /// What must come back: `accepted`, `any` where a refusal is as good, `refusal-passes`, `refusal-observed`, `refused` or `rejected`.
     #[serde(default)]
     pub expect: StepExpect,
 }
@@ -319,13 +321,11 @@ pub enum StepExpect {
     /// Acceptance; or a refusal, by which the target says that it has no such thing: the case is then observed, and its own request not
     /// sent.
     RefusalObserved,
-}
-
-impl StepExpect {
-    /// Whether a refusal ends the case, and is all that comes of it.
-    pub fn ends_with_refusal(self) -> bool {
-        matches!(self, Self::RefusalPasses | Self::RefusalObserved)
-    }
+    /// A refusal. Acceptance is for another case to judge: this one is then observed, and its own request not sent.
+    Refused,
+    /// Something that is made and rejected. Where the target makes it otherwise, or not at all, the case is observed, and its own request
+    /// not sent.
+    Rejected,
 }
 
 /// How much of the suite a run has. Each depth holds the one before it.

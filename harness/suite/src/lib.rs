@@ -47,5 +47,6 @@ pub use substitute::Substitute;
 pub use suite::Suite;
 pub use xs2aspec_spec::{
     AnswerRules, At, CapabilitySpec, CertificateChoices, Clause, Document, FormChoice, MaskSpec, Problem,
-    Problems, ProfileSpec, SigningSpec, Spec, Strength, Tree, problem::nearest, profile::TEMPLATE,
+    Problems, ProfileSpec, SequenceRules, SigningSpec, Spec, Strength, Tree, problem::nearest,
+    profile::TEMPLATE,
 };

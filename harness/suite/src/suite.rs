@@ -193,6 +193,13 @@ impl Suite {
         combination.case(&self.parts)
     }
 
+    /// The cases of a text that is no file of the tree.
+    pub fn written(&self, path: &str, text: &str) -> Result<Vec<Case>, Problem> {
+        let file: CaseFile = yaml::read(path, text)?;
+        let cases = file.cases.iter().map(|group| expand::of_group(path, group, &self.parts));
+        Ok(cases.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
     /// What must become of a drawn request. `None` if its forms do not go together.
     pub fn due_of(&self, combination: &Combination) -> Option<Due> {
         combination.due(&self.parts)

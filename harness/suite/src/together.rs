@@ -86,12 +86,14 @@ impl Surrounding<'_> {
                 control = id(&twin_case.clause, twin);
                 if known.insert(control.clone()) {
                     let (id, own) = (control.clone(), Some(own.clone()));
-                    cases.push(Case { id, line: twin.line, control: own, ..Case::clone(&twin_case) });
+                    cases.push(Case { id, line: twin.line, control: own, depth, ..Case::clone(&twin_case) });
+                } else if let Some(twin) = cases.iter_mut().find(|case| case.id == control) {
+                    twin.depth = twin.depth.min(depth);
                 }
             }
             cases.push(Case { id: id(clause, form), line: form.line, depth, control: Some(control), ..case });
         }
-        // A control is asked where what leans on it is.
+        // A control is asked where what leans on it is, as the twins are.
         let depth = cases[1..].iter().map(|case| case.depth).min();
         cases[0].depth = depth.unwrap_or(Depth::Exhaustive);
         if self.own_connection {

@@ -2,6 +2,7 @@
 //! does. What shows a violation is made as small as it gets. The events are those of a run.
 
 mod outcome;
+mod sequences;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +11,7 @@ use std::{
 };
 
 use tokio::task::JoinSet;
-use xs2aspec_generate::{Combination, Explorer, export};
+use xs2aspec_generate::{Combination, Explorer, Sequencer, export};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
 use xs2aspec_runner::{Done, DrawnRun, Session};
 use xs2aspec_suite::{Case, Suite};
@@ -62,6 +63,9 @@ struct Exploration<'a, S> {
     suite: Arc<Suite>,
     session: Arc<Session>,
     explorer: Explorer,
+    sequencer: Sequencer,
+    /// How many must be drawn before the next sequence.
+    next_sequence: usize,
     budget: Budget,
     /// The plain requests that were accepted: case ids by operation.
     plain: BTreeMap<String, String>,
@@ -103,6 +107,9 @@ pub async fn explore<S: FnMut(Step<'_>)>(
         suite: Arc::clone(suite),
         session: Arc::clone(&session),
         explorer,
+        sequencer: Sequencer::new(session.seed()),
+        // What somebody asks of some operations alone is of single requests.
+        next_sequence: if options.only.is_empty() { 0 } else { usize::MAX },
         budget,
         plain: BTreeMap::new(),
         found: BTreeMap::new(),
@@ -148,6 +155,9 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
             }
             if stale >= STALE && self.explorer.rounds() > 1 {
                 return End::Stale(STALE);
+            }
+            if Box::pin(self.ask_sequence()).await {
+                stale = 0;
             }
             let side_by_side = if left < options.jobs as u64 * MOST_FOR_ONE { 1 } else { options.jobs };
             let mut combinations = Vec::new();

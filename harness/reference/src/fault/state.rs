@@ -1,8 +1,12 @@
 //! Faults over several requests: what the bank remembers, and for whom.
 
+use axum::http::StatusCode;
+
 use crate::operation::{Operation, Product};
+use crate::refusal::Code;
 use crate::rules::{
-    Alteration, BasketRule as Rule, Breach, Change, Effect, Entry, IdLikeness as Id, Looked, StateBreach as S,
+    Alteration, BasketRule as Rule, Breach, Change, Effect, Entry, IdLikeness as Id, Looked,
+    ReferenceBreach as Reference, StateBreach as S,
 };
 use crate::state::Status;
 
@@ -53,6 +57,37 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("http.success-statuses/by-turns", S::StatusByTurns, "Every second creation is answered with 200, and the others with 201."),
     ("http.success-statuses/by-header", S::StatusByHeader, "Creations with PSU-User-Agent are answered with 200, and the others with 201."),
     ("signature.after-an-invalid-one/locked", S::LockedAfterFive, "After five wrong signatures in a row the next request is refused."),
+    ("signature.after-an-invalid-one/last-of-key-id", S::LastCertificate, "The key of the certificate counts that came last from a device under the same key id."),
+    ("signature.foreign-key/last-of-key-id", S::LastCertificate, "A request is verified by the certificate that came last from its device under the same key id."),
+    ("certificate.foreign/first-of-key-id", S::FirstCertificate, "The key of the certificate counts that came first under the same key id."),
+    ("payment.deletion.effect/until-the-next", S::DeletedUntilNext, "A deleted payment is received again once another one was made."),
+    ("payment.deletion.effect/undone", S::SecondDeletionUndoes, "A second deletion undoes the first one."),
+    ("payment.deletion.effect/no-series", S::SeriesNotDeleted, "The deletion of a series is accepted, and the series stays as it is."),
+    ("payment.deletion.others/all-of-the-psu", S::AllDeleted, "With a payment all others of its PSU are cancelled."),
+    ("payment.deletion.others/its-basket", S::BasketDeleted, "With a payment the others of its baskets are cancelled."),
+    ("payment.deletion.refused/to-another", S::DeletedUnseen, "A payment is deleted by another, who is told that there is none."),
+    ("error.pdng.stays/series-cancelled", S::PendingSeriesCancelled, "The deletion of a pending series is refused, and the series is cancelled."),
+    ("error.pdng/at-second", S::PendingDeletedAtSecond, "A pending payment is deleted when that is asked a second time."),
+    ("payment.identity/as-named", S::PersonAsNamed, "Payments are those of the identity that was named, whoever has it."),
+    ("payment.stays/until-another-asks", S::GoneWhenAsked, "A payment is not to be had any more after somebody else asked for it."),
+    ("payment.stays/three-times", S::GoneAfterThree, "A payment is not to be had any more after its status was read three times."),
+    ("payment.id.distinct/of-deleted", S::IdOfDeleted, "The id of a deleted payment is given again."),
+    ("payment.status.follows/series-has-funds", S::SeriesHasFunds, "The status of a series without funds says that there are some."),
+    ("payment.status.follows/revived-by-deletion", S::RevivedByDeletion, "A rejected payment is received when it is deleted."),
+    ("payment.status.follows/revived-by-basket", S::RevivedByBasket, "A rejected payment is received when it is in a basket."),
+    ("basket.status.worst/but-of-today", S::RejectedTodayPasses, "A payment that was rejected on the same day does not count in a basket."),
+    ("limit.without-psu-ip/by-psu-id", S::CallsCountedBy("psu-id"), "Calls are counted apart with PSU-ID and without."),
+    ("limit.without-psu-ip/by-user-agent", S::CallsCountedBy("psu-user-agent"), "Calls are counted for each user agent apart."),
+    ("limit.without-psu-ip/by-language", S::CallsCountedBy("accept-language"), "Calls are counted for each language apart."),
+    ("limit.without-psu-ip/by-device", S::CallsCountedBy("psu-device-id"), "Calls are counted for each device apart."),
+    ("limit.without-psu-ip/by-query", S::CallsCountedBy(""), "Calls are counted for each query string apart."),
+    ("customers.all/last-alone", S::LastCreatedAlone, "Of several customers that were created, the last one alone is listed."),
+    ("customers.as-created/no-name", S::CreatedUnnamed, "Customers that were created are listed under one name."),
+    ("customers.as-created/private", S::CreatedPrivate, "Customers that were created are listed as private ones."),
+    ("ncbct.allow-logical-duplicate.meaning/of-refused-ones", S::RefusedTwins, "A payment that was refused counts as one that was made before."),
+    ("error.kid.status/not-demanded", S::Reference(Reference::NotDemanded), "A creditor that demands a reference is paid without one."),
+    ("error.kid.status/any-digit", S::Reference(Reference::AnyDigit), "The check digit of a reference is not looked at."),
+    ("error.kid.status/nothing", S::Reference(Reference::Nothing), "No creditor demands a reference."),
 ];
 
 /// What the status of a payment says instead: name, change of transactionStatus, and a sentence.
@@ -82,5 +117,10 @@ pub(super) fn faults() -> Vec<Entry> {
         Breach::NotVerified(Operation::Deletion(Product::Ncbct)),
         "Payments are deleted whatever the signature.",
     );
-    FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain([unsigned]).collect()
+    let other_status = Entry::new(
+        "error.kid.status/unprocessable",
+        vec![Effect::Refuses("error.kid.status", StatusCode::UNPROCESSABLE_ENTITY, Code::FormatError)],
+        "A missing or wrong reference is refused with 422.",
+    );
+    FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain([unsigned, other_status]).collect()
 }

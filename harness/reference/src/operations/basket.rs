@@ -92,7 +92,13 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         }
         _ => status,
     };
-    let counts = |index| rules.looks_at(BasketRule::Status, index, items.len());
+    let passes = |payment: &Payment| {
+        rules.state_breach() == Some(StateBreach::RejectedTodayPasses) && payment.made == Some(*today)
+    };
+    let counts = |index: usize| {
+        rules.looks_at(BasketRule::Status, index, items.len())
+            && !payments[index].as_ref().is_some_and(passes)
+    };
     let status = status.filter(|status| *status != Status::Rjct || is_rejected(&payments, *today, counts));
     let status = if deleted.is_some() { Some(Status::Rjct) } else { status };
     let status = status.unwrap_or(Status::Rcvd);

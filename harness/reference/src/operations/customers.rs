@@ -8,7 +8,7 @@ use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
 use crate::rules::{Breach, FlagBreach as F, Rules, StateBreach, Variance};
-use crate::seed::{Account, Agreement, Customer, Seed};
+use crate::seed::{Account, Agreement, Customer, CustomerType, Seed};
 use crate::state::State;
 
 /// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
@@ -28,8 +28,19 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules, origin: u64) -> V
         Some(StateBreach::CreatedWithAccounts) => !with_accounts,
         _ => false,
     };
-    let listed = if is_hidden { Seed::built_in().customers.len() } else { usize::MAX };
-    let customers = state.customers().into_iter().take(listed).map(|(customer, accounts)| {
+    let own = Seed::built_in().customers.len();
+    let listed = if is_hidden { own } else { usize::MAX };
+    let known = state.customers();
+    let last = known.len().saturating_sub(1);
+    let is_listed = |at: usize| breach != Some(StateBreach::LastCreatedAlone) || at < own || at == last;
+    let known = known.into_iter().enumerate().filter(|(at, _)| is_listed(*at)).take(listed);
+    let customers = known.map(|(at, (customer, accounts))| {
+        let mut customer = Customer::clone(&customer);
+        match breach {
+            Some(StateBreach::CreatedUnnamed) if at >= own => "Customer".clone_into(&mut customer.name),
+            Some(StateBreach::CreatedPrivate) if at >= own => customer.kind = CustomerType::Private,
+            _ => {}
+        }
         if with_accounts {
             let mut shown = show(&customer, &accounts, with_agreements);
             if breach == Some(StateBreach::CardsWithAgreements) && !with_agreements {

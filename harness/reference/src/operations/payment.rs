@@ -48,9 +48,16 @@ pub(super) fn create(
     let takes = takes.filter(|_| product == Product::Ncbct);
     let members = Value::Object(members).to_string().into();
     let (made, from) = (Some(today), Some(from));
+    if rules.state_breach() == Some(StateBreach::DeletedUntilNext) {
+        state.revive(owner.psu.as_deref());
+    }
     let payment = Payment { product, status, funds_available, members, made, from, takes, owner };
     let id = match rules.state_breach() {
         Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
+        Some(StateBreach::IdOfDeleted) => match state.deleted_id(payment.owner.psu.as_deref(), today) {
+            Some(id) => id,
+            None => state.create_payment(payment, origin),
+        },
         _ if rules.remembers_by(StateVariance::IdsAreNumbers) => {
             state.keep_payment(format!("{}", 1_000_000_000 + state.next_turn()), payment)
         }
@@ -93,6 +100,13 @@ pub(super) fn check_twin(
         Breach::Twins(breach) => Some(breach),
         _ => None,
     });
+    if allowed == Some(false) && context.rules.state_breach() == Some(StateBreach::RefusedTwins) {
+        let due = members.get("instructedAmount").map(Value::to_string).unwrap_or_default();
+        // This request was counted when it came.
+        if context.state.count("asked", &due) > 2 {
+            return Err(twin());
+        }
+    }
     let is_asked = match breach {
         Some(TwinBreach::Accepted) => false,
         Some(TwinBreach::Refused) => allowed.is_some(),
@@ -128,12 +142,13 @@ pub(super) fn check_twin(
             && is_same_content(&earlier.members)
     };
     let most = if breach == Some(TwinBreach::OnlyLast) { 1 } else { usize::MAX };
-    if context.state.any_payment(most, is_same) {
-        let says = "expected another payment than those of this day, found one that was made before";
-        let rule = "ncbct.allow-logical-duplicate.meaning";
-        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says));
-    }
-    Ok(())
+    if context.state.any_payment(most, is_same) { Err(twin()) } else { Ok(()) }
+}
+
+fn twin() -> Refusal {
+    let says = "expected another payment than those of this day, found one that was made before";
+    let rule = "ncbct.allow-logical-duplicate.meaning";
+    Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says)
 }
 
 /// The members that a payment was made with, its id and its status.
@@ -149,9 +164,14 @@ pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>
 /// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a
 /// rejection for lack of funds" (section Errors).
 pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
-    let (_, payment) = known(asking, product, id)?;
-    let status = match (payment.status_on(asking.today), asking.rules.state_breach()) {
+    let (id, payment) = known(asking, product, id)?;
+    let breach = asking.rules.state_breach();
+    if breach == Some(StateBreach::GoneAfterThree) && asking.state.count("read", id) > 3 {
+        return Err(unknown());
+    }
+    let status = match (payment.status_on(asking.today), breach) {
         (status, Some(StateBreach::StatusTold(own, told))) if status == own => told,
+        (Status::Rjct, Some(StateBreach::RevivedByBasket)) if asking.state.is_in_a_basket(id) => Status::Rcvd,
         (Status::Canc, _) if asking.rules.remembers_by(StateVariance::DeletedIsRejected) => Status::Rjct,
         (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
         (status, _) => status,
@@ -159,7 +179,9 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
     if asking.rules.state_breach() == Some(StateBreach::FundsByTurns) && asking.state.is_turn() {
         return Ok(json!({ "transactionStatus": status.text() }));
     }
-    Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": payment.funds_available }))
+    let has_funds = breach == Some(StateBreach::SeriesHasFunds) && product == Product::Periodic;
+    let funds_available = payment.funds_available || has_funds;
+    Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": funds_available }))
 }
 
 /// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section
@@ -169,9 +191,33 @@ pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>)
         let anyone = Asking { owner: Owner::default(), ..*asking };
         return delete(product, id, &anyone);
     }
+    let breach = asking.rules.state_breach();
+    if let (Some(StateBreach::DeletedUnseen), Some(id)) = (breach, id)
+        && known(asking, product, Some(id)).is_err()
+    {
+        asking.state.cancel(id, product, asking.today);
+    }
     let (id, payment) = known(asking, product, id)?;
-    if asking.rules.state_breach() == Some(StateBreach::NotDeleted) && payment.status == Status::Rcvd {
-        return Ok(());
+    match (breach, payment.status) {
+        (Some(StateBreach::NotDeleted), Status::Rcvd) => return Ok(()),
+        (Some(StateBreach::SeriesNotDeleted), Status::Rcvd) if product == Product::Periodic => return Ok(()),
+        (Some(StateBreach::SecondDeletionUndoes), Status::Canc)
+        | (Some(StateBreach::RevivedByDeletion), Status::Rjct) => {
+            asking.state.set_status(id, Status::Rcvd);
+            return Ok(());
+        }
+        (Some(StateBreach::AllDeleted), _) => asking.state.cancel_all_with(id),
+        (Some(StateBreach::BasketDeleted), _) => asking.state.cancel_baskets_with(id),
+        (Some(StateBreach::PendingSeriesCancelled), Status::Pdng) if product == Product::Periodic => {
+            asking.state.cancel_anyway(id);
+            return Err(pending(Status::Pdng));
+        }
+        (Some(StateBreach::PendingDeletedAtSecond), Status::Pdng)
+            if asking.state.count("deletion", id) > 1 =>
+        {
+            return Ok(());
+        }
+        _ => {}
     }
     let before = asking.state.cancel(id, product, asking.today);
     if asking.rules.broken_by(Breach::PendingCancelled) {
@@ -180,13 +226,14 @@ pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>)
     match before {
         Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted(product)) => Ok(()),
         None => Err(unknown()),
-        Some(status @ (Status::Pdng | Status::Acsc)) => {
-            let says =
-                format!("expected a payment that is not under way, found one with status {}", status.text());
-            Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, "payment.deletion.pending", says))
-        }
+        Some(status @ (Status::Pdng | Status::Acsc)) => Err(pending(status)),
         Some(_) => Ok(()),
     }
+}
+
+fn pending(status: Status) -> Refusal {
+    let says = format!("expected a payment that is not under way, found one with status {}", status.text());
+    Refusal::new(StatusCode::CONFLICT, Code::Conflict, "payment.deletion.pending", says)
 }
 
 /// Who asks for a payment, and when.
@@ -229,6 +276,13 @@ fn known<'a>(
     let payment = payment.filter(|payment| {
         payment.status != Status::Canc || !asking.rules.remembers_by(StateVariance::DeletedIsGone)
     });
+    if asking.rules.state_breach() == Some(StateBreach::GoneWhenAsked) {
+        if payment.as_ref().is_some_and(|payment| !asking.sees(payment)) {
+            asking.state.is_new("asked", id);
+        } else if asking.state.is_known("asked", id) {
+            return Err(unknown());
+        }
+    }
     Ok((id, payment.filter(|payment| asking.sees(payment)).ok_or_else(unknown)?))
 }
 

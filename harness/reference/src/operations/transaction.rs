@@ -38,10 +38,10 @@ const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmoun
 pub(super) fn details(
     context: &Context,
     path_parameters: &[String],
-    fields: Fields<'_>,
+    (fields, query): (Fields<'_>, &str),
     (psu_context, owner): (Option<psu::Context>, &Owner),
 ) -> Result<Value, Refusal> {
-    let account = account(context, path_parameters, fields, owner)?;
+    let account = account(context, path_parameters, (fields, query), owner)?;
     let transaction_id = path_parameters.get(1).ok_or_else(unknown_transaction)?;
     let booked = context.state.transaction(&account.resource_id, transaction_id).or_else(|| {
         match context.rules.breach() {
@@ -71,10 +71,10 @@ pub(super) fn details(
 pub(super) fn list(
     context: &Context,
     path_parameters: &[String],
-    fields: Fields<'_>,
+    (fields, query): (Fields<'_>, &str),
     (psu_context, owner): (Option<psu::Context>, &Owner),
 ) -> Result<Value, Refusal> {
-    let account = account(context, path_parameters, fields, owner)?;
+    let account = account(context, path_parameters, (fields, query), owner)?;
     let is_corporate = psu_context == Some(psu::Context::Corporate);
     let today = context.clock.today();
     let is_shown = |details: &Map<String, Value>| {
@@ -103,7 +103,7 @@ pub(super) fn list(
 fn account(
     context: &Context,
     path_parameters: &[String],
-    fields: Fields<'_>,
+    (fields, query): (Fields<'_>, &str),
     owner: &Owner,
 ) -> Result<Arc<Account>, Refusal> {
     let breach = context.rules.state_breach();
@@ -133,7 +133,16 @@ fn account(
         return Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says));
     }
     let is_one_count = context.rules.remembers_by(StateVariance::CallsOfAllAccounts);
-    let counted = if is_one_count { "" } else { account.resource_id.as_str() };
+    let counted = match breach {
+        Some(StateBreach::CallsCountedBy("")) => format!("{} {query}", account.resource_id),
+        Some(StateBreach::CallsCountedBy(header)) => {
+            let value = fields.bytes(header).unwrap_or_default().escape_ascii().to_string();
+            format!("{} {value}", account.resource_id)
+        }
+        _ if is_one_count => String::new(),
+        _ => account.resource_id.clone(),
+    };
+    let counted = counted.as_str();
     if is_attended && breach == Some(StateBreach::AttendedCallsCount) {
         context.state.count_unattended_call(counted, context.clock.today());
     }
@@ -204,8 +213,13 @@ mod tests {
         if ip {
             headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
         }
-        details(bank, &[account.to_owned(), id.to_owned()], Fields(&headers), (asked, &Owner::default()))
-            .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
+        details(
+            bank,
+            &[account.to_owned(), id.to_owned()],
+            (Fields(&headers), ""),
+            (asked, &Owner::default()),
+        )
+        .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
     #[test]
@@ -246,7 +260,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
             let shown =
-                list(&bank, &[PRIVATE_ACCOUNT.to_owned()], Fields(&headers), (None, &Owner::default()))
+                list(&bank, &[PRIVATE_ACCOUNT.to_owned()], (Fields(&headers), ""), (None, &Owner::default()))
                     .unwrap();
             shown["transactions"]["booked"].as_array().unwrap().len()
         };
@@ -268,7 +282,8 @@ mod tests {
         let bank = bank(noon());
         let account = CORPORATE_ACCOUNT;
         let listed = |asked| {
-            list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), (asked, &Owner::default())).unwrap()
+            list(&bank, &[account.to_owned()], (Fields(&HeaderMap::new()), ""), (asked, &Owner::default()))
+                .unwrap()
         };
         let shown = listed(Some(Asked::Corporate));
         let booked = shown["transactions"]["booked"].as_array().unwrap();
@@ -280,12 +295,17 @@ mod tests {
         }
         for _ in 0..2 {
             assert!(
-                list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), (None, &Owner::default()))
-                    .is_ok()
+                list(
+                    &bank,
+                    &[account.to_owned()],
+                    (Fields(&HeaderMap::new()), ""),
+                    (None, &Owner::default())
+                )
+                .is_ok()
             );
         }
         let refusal =
-            list(&bank, &[account.to_owned()], Fields(&HeaderMap::new()), (None, &Owner::default()))
+            list(&bank, &[account.to_owned()], (Fields(&HeaderMap::new()), ""), (None, &Owner::default()))
                 .unwrap_err();
         assert_eq!(refusal.code, Code::AccessExceeded, "the list counts too");
     }

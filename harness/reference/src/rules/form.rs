@@ -18,7 +18,7 @@ use crate::refusal::{Code, Refusal};
 
 /// Rules to whose refusals the document gives the status, and to one the code (section Errors). Where a code
 /// stands, outside payment creation, it does not show.
-const GIVEN: [&str; 2] = ["basket.mix", "error.corporate-id-missing"];
+const GIVEN: [&str; 3] = ["basket.mix", "error.corporate-id-missing", "error.kid.status"];
 
 /// The refusal that the document wants to come "with an error message" (section Errors).
 const WITH_A_TEXT: &str = "payment.deletion.pending";

@@ -64,6 +64,66 @@ pub(crate) enum StateBreach {
     StatusByHeader,
     /// After five wrong signatures in a row the next request is refused, whatever its signature.
     LockedAfterFive,
+    /// A deleted payment is as it was once another one was made.
+    DeletedUntilNext,
+    /// A second deletion undoes the first one.
+    SecondDeletionUndoes,
+    /// A series is not deleted although its deletion is accepted.
+    SeriesNotDeleted,
+    /// With a payment all others of its PSU are cancelled.
+    AllDeleted,
+    /// With a payment the others of its baskets are cancelled.
+    BasketDeleted,
+    /// A payment is deleted by those who are told that there is none.
+    DeletedUnseen,
+    /// A pending series is cancelled although its deletion is refused.
+    PendingSeriesCancelled,
+    /// A pending payment is deleted when that is asked a second time.
+    PendingDeletedAtSecond,
+    /// Who is named by X-PSU-IDENTITY is another than the same person by PSU-ID.
+    PersonAsNamed,
+    /// A payment that somebody else asked for is not to be had any more.
+    GoneWhenAsked,
+    /// A payment is not to be had any more once its status was read three times.
+    GoneAfterThree,
+    /// The id of a deleted payment is given to the next ones.
+    IdOfDeleted,
+    /// The status of a series says that there are funds.
+    SeriesHasFunds,
+    /// A rejected payment is received when it is deleted.
+    RevivedByDeletion,
+    /// A rejected payment is told as received when it is in a basket.
+    RevivedByBasket,
+    /// A payment that was rejected on the same day does not count in a basket.
+    RejectedTodayPasses,
+    /// Calls without PSU-IP-Address are counted for each value of this header apart; for each query where it is
+    /// empty.
+    CallsCountedBy(&'static str),
+    /// Of the certificates that one key id came with, the first one counts.
+    FirstCertificate,
+    /// Of the certificates that one key id came with from one device, the last one before counts.
+    LastCertificate,
+    /// Of several customers that were created, the last one is listed.
+    LastCreatedAlone,
+    /// Customers that were created are listed under one name.
+    CreatedUnnamed,
+    /// Customers that were created are listed as private ones.
+    CreatedPrivate,
+    /// A payment that was refused counts as one that was made before.
+    RefusedTwins,
+    /// What a reference of a creditor that demands one must be.
+    Reference(ReferenceBreach),
+}
+
+/// Another idea of the references that a creditor demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReferenceBreach {
+    /// There need be none.
+    NotDemanded,
+    /// The check digit is not looked at.
+    AnyDigit,
+    /// Nothing but a number is looked for.
+    Nothing,
 }
 
 /// Another lawful idea of what was before.

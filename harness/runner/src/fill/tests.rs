@@ -155,3 +155,39 @@ fn a_member_can_be_written_twice() {
     write_json(&json!({"a": {"b": 3, "x": [1]}, "d": 1}), "", &again, &mut out);
     assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":{"b":3,"x":[1],"b":{"c":1}},"d":1,"d":2}"#);
 }
+
+#[test]
+fn a_link_is_followed_below_the_base_url_and_nowhere_else() {
+    let profile = Profile::reference("http://127.0.0.1:1/psd2").unwrap();
+    let signer = RequestSigner::new(profile.signer().unwrap(), CertificateEncoding::default(), &[]).unwrap();
+    let followed = |link: &str| {
+        let kept = BTreeMap::from([("list.link".to_owned(), json!(link))]);
+        let builder = RequestBuilder {
+            request_signer: &signer,
+            profile: &profile,
+            seed: 1,
+            now: DateTime::UNIX_EPOCH,
+            case: "a",
+            step: "b",
+            kept: &kept,
+            signatures: None,
+        };
+        builder.link(link)
+    };
+    for link in ["/psd2/v1/a%21?b=c", "http://127.0.0.1:1/psd2/v1/a%21?b=c"] {
+        assert_eq!(followed(link), Ok("http://127.0.0.1:1/psd2/v1/a%21?b=c".to_owned()), "{link}");
+    }
+    for link in [
+        "/v1/a",
+        "http://127.0.0.1:11/psd2/v1",
+        "https://example.org/psd2/v1",
+        "//example.org/psd2",
+        "v1",
+        "/psd2evil",
+    ] {
+        assert!(
+            matches!(followed(link), Err(FillError::NotApplicable(why)) if why.contains("leads away")),
+            "{link}"
+        );
+    }
+}

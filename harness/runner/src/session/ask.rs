@@ -8,7 +8,7 @@ use xs2aspec_suite::{Case, Expectation, RequestSpec};
 use super::{
     Session, Stop, Trail,
     in_place::sent_for,
-    outcome::{NotReady, Prepared},
+    outcome::{Ended, NotReady, Prepared},
 };
 use crate::{
     exchange::Answer,
@@ -43,10 +43,10 @@ impl Session {
     /// are sent.
     pub async fn ready(&self, case: &Case) -> Result<WireRequest, NotReady> {
         self.offered(case).await?;
-        let Prepared { kept, refused, .. } = self.set_up(case, &mut Trail::default()).await?;
-        if let Some((words, _)) = refused {
+        let Prepared { kept, ended, .. } = self.set_up(case, &mut Trail::default()).await?;
+        if let Some(Ended { words, .. }) = ended {
             return Err(NotReady::Target(format!(
-                "a request that prepares it was refused ({words}), which is all it asks for"
+                "a request that prepares it was answered with {words}, after which it is not sent"
             )));
         }
         self.builder(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {

@@ -33,7 +33,7 @@ use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
-use self::outcome::{InPlace, Prepared};
+use self::outcome::{Ended, InPlace, Prepared};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -279,19 +279,20 @@ impl Session {
         }
         let refused_control = self.control(case, verdict).await?;
         let set_up = self.set_up(case, trail).await;
-        let Prepared { kept, checks, findings, refused } = set_up.map_err(|stop| match stop.verdict {
+        let Prepared { kept, checks, findings, ended } = set_up.map_err(|stop| match stop.verdict {
             Verdict::Inconclusive if case.is_plain => {
                 Stop::inconclusive(self.not_accepted(&case.id, &stop.reason))
             }
             _ => stop,
         })?;
-        if let Some((words, unbroken)) = refused {
+        if let Some(Ended { outcome, words, verdict: unbroken }) = ended {
             verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
             verdict.verdict = if findings.is_empty() { unbroken } else { Verdict::Fail };
             verdict.checks = checks + 1;
             verdict.findings = merged(findings);
-            verdict.observations.push(format!("{}: refused with {words}", case.clause));
-            return Ok((Outcome::Refused, words));
+            let word = if outcome == Outcome::Refused { "refused" } else { "answered" };
+            verdict.observations.push(format!("{}: {word} with {words}", case.clause));
+            return Ok((outcome, words));
         }
         let expect = self.expectation(case, &kept)?;
         let is_confirmed = expect.is_accepted() && refused_control.is_none();
@@ -343,6 +344,11 @@ impl Session {
                 let reason = format!("the quota of the day is used up: it got {}", seen.1);
                 return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
             }
+            examined.outcome = Outcome::Refused;
+            seen.0 = Outcome::Refused;
+        }
+        if uses_quota && answer.status == 429 && case.expect == Expectation::Observed {
+            // Where nothing is demanded, this is what a quota leads to, and no target that is busy.
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use xs2aspec_record::{Culprit, Exchange, Finding, Verdict};
 use xs2aspec_suite::Substitute;
 
-use crate::{request_signer::RequestSigner, transport::Stop};
+use crate::{judge::Outcome, request_signer::RequestSigner, transport::Stop};
 
 /// What the requests that prepare a case leave.
 #[derive(Default)]
@@ -17,8 +17,19 @@ pub(super) struct Prepared {
     pub(super) checks: u32,
     /// What those break.
     pub(super) findings: Vec<Finding>,
-    /// The answer in words of the one whose refusal is all that comes of the case, and what the case is then.
-    pub(super) refused: Option<(String, Verdict)>,
+    /// The answer that is all that comes of the case.
+    pub(super) ended: Option<Ended>,
+}
+
+/// An answer to a preparing request after which the case's own request is not sent.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// What it came to.
+    pub(super) outcome: Outcome,
+    /// The answer in words.
+    pub(super) words: String,
+    /// What the case is then.
+    pub(super) verdict: Verdict,
 }
 
 /// What came of a valid request that was asked again.

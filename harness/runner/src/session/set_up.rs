@@ -7,7 +7,10 @@ use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
-use super::{Session, Stop, Trail, outcome::Prepared};
+use super::{
+    Session, Stop, Trail,
+    outcome::{Ended, Prepared},
+};
 use crate::{
     exchange::Answer,
     judge::{Examined, Outcome},
@@ -28,23 +31,22 @@ impl Session {
                     Some(answered) => answered?,
                     None => self.ask_step(case, &name, step, &prepared.kept, trail).await?,
                 };
-                let is_refused = examined.outcome == Outcome::Refused;
-                if !(prepares(step.expect, examined.outcome, answer.status)
-                    || step.expect.ends_with_refusal() && is_refused)
-                {
+                let ends = ends(step.expect, examined.outcome);
+                if ends.is_none() && !prepares(step.expect, examined.outcome, answer.status) {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
                 }
                 prepared.checks += examined.checks;
                 prepared.findings.extend(examined.findings);
-                if step.expect.ends_with_refusal() && is_refused {
-                    let verdict = match step.expect {
-                        StepExpect::RefusalObserved => Verdict::Observed,
-                        _ => Verdict::Pass,
-                    };
-                    return Ok(Prepared { refused: Some((examined.words, verdict)), ..prepared });
+                if let Some(verdict) = ends {
+                    let ended = Ended { outcome: examined.outcome, words: examined.words, verdict };
+                    return Ok(Prepared { ended: Some(ended), ..prepared });
                 }
                 for (key, place) in &step.keep {
                     let value = found(&answer, examined.document.as_ref(), place);
+                    // What is not there cannot come twice.
+                    if step.distinct.contains(key) && value.as_ref().is_none_or(Value::is_null) {
+                        continue;
+                    }
                     let value = value.ok_or_else(|| {
                         Stop::inconclusive(format!("the answer to set-up step `{name}` has no {place}"))
                     })?;
@@ -124,14 +126,27 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
     })
 }
 
+/// What the case comes to without its own request, where the answer to a preparing one is all that comes of it.
+fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
+    let is_made = outcome.is_made();
+    match (expect, outcome) {
+        (StepExpect::RefusalPasses, Outcome::Refused) => Some(Verdict::Pass),
+        (StepExpect::RefusalObserved | StepExpect::Rejected, Outcome::Refused) => Some(Verdict::Observed),
+        (StepExpect::Refused, _) if is_made => Some(Verdict::Observed),
+        (StepExpect::Rejected, Outcome::Accepted) => Some(Verdict::Observed),
+        _ => None,
+    }
+}
+
 /// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names
 /// a time.
 fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
+    let may_be_refused = matches!(expect, StepExpect::Any | StepExpect::Refused);
     match outcome {
         Outcome::Accepted => true,
-        Outcome::Refused => expect == StepExpect::Any,
+        Outcome::Refused => may_be_refused,
         Outcome::Rejected => expect != StepExpect::Accepted,
-        Outcome::Busy => expect == StepExpect::Any && status == 429,
+        Outcome::Busy => may_be_refused && status == 429,
         Outcome::Foreign | Outcome::ServerError | Outcome::Neither => false,
     }
 }
@@ -166,5 +181,26 @@ mod tests {
             let goes_on = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
             assert_eq!(prepares(StepExpect::RefusalPasses, outcome, status), goes_on, "{outcome:?} {status}");
         }
+    }
+
+    #[test]
+    fn a_set_up_that_must_be_refused_or_rejected_leaves_anything_else_to_other_cases() {
+        let observed = Some(Verdict::Observed);
+        for (outcome, status, refused, rejected) in [
+            (Outcome::Accepted, 201, observed, observed),
+            (Outcome::Rejected, 201, observed, None),
+            (Outcome::Refused, 404, None, observed),
+            (Outcome::Busy, 429, None, None),
+            (Outcome::ServerError, 500, None, None),
+        ] {
+            assert_eq!(ends(StepExpect::Refused, outcome), refused, "{outcome:?}");
+            assert_eq!(ends(StepExpect::Rejected, outcome), rejected, "{outcome:?}");
+            let goes_on = matches!(outcome, Outcome::Refused) || status == 429;
+            assert_eq!(refused.is_none() && prepares(StepExpect::Refused, outcome, status), goes_on);
+            let is_rejected = outcome == Outcome::Rejected;
+            assert_eq!(rejected.is_none() && prepares(StepExpect::Rejected, outcome, status), is_rejected);
+        }
+        assert_eq!(ends(StepExpect::RefusalPasses, Outcome::Refused), Some(Verdict::Pass));
+        assert_eq!(ends(StepExpect::Any, Outcome::Refused), None);
     }
 }

@@ -140,6 +140,40 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
     assert!(methods.iter().any(|method| method == "POST"), "{methods:?}");
 }
 
+/// Not even where all of them only read: what several requests do together is more than each of them does.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_sequence_is_sent_to_a_production_system() {
+    let bank = Counting::start(Some(Config::default())).await;
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("bank.toml"), folder.path().join("out"));
+    let run = |profile: &str, more: &[&str]| {
+        fs::write(&file, production(&bank.url, profile)).unwrap();
+        // Sequences of reads alone, sequences that make something first, and those that use up a quota.
+        let areas = ["transaction.stays", "customers.stays", "payment*", "limit.without-psu-ip"];
+        let only: Vec<&str> = areas.iter().flat_map(|area| ["--only", area]).collect();
+        let files = [file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+        let output = tokio::task::block_in_place(|| {
+            command().args(["run", "--quiet", "--target"]).args(files).args(only).args(more).output().unwrap()
+        });
+        (output.status.code(), bank.methods())
+    };
+    let confirmed = format!("environment = \"production\"\nconfirm-production = {:?}", bank.url);
+    let (_, sent) = run(&confirmed, &["--allow-production"]);
+    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let cases: Vec<serde_json::Value> =
+        record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let exchanges = cases.iter().filter(|event| event["event"] == "exchange");
+    let suite = xs2aspec_suite::Suite::load(xs2aspec_suite::Tree::embedded()).unwrap();
+    for exchange in exchanges {
+        let case = suite.case(exchange["case"].as_str().unwrap()).unwrap();
+        assert!(case.only_reads(), "{} was sent", case.id);
+    }
+    assert!(!sent.is_empty() && sent.iter().all(|method| method == "GET"), "{sent:?}");
+    let (exit, all) = run("environment = \"sandbox\"", &[]);
+    assert_eq!(exit, Some(0));
+    assert!(all.len() > 10 * sent.len(), "{} and {}", all.len(), sent.len());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_redirect_is_followed() {
     use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};

@@ -97,6 +97,39 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
     }
 }
 
+/// What takes something that is made and then done: drawn by the model of what a bank remembers.
+#[test]
+fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
+    for (fault, clause, says) in [
+        ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
+        ("payment.deletion.others/all-of-the-psu", "payment.deletion.others", "owner: delete "),
+        ("payment.deletion.refused/to-another", "payment.deletion.refused", ": delete 1\n   | owner: read 1"),
+        ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
+        (
+            "payment.id.distinct/second",
+            "payment.id.distinct",
+            "   | owner: make payment 1\n   | owner: make ",
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (kept, out) = (path("kept"), path("out"));
+        let arguments = ["explore", "--budget", "6000", "--fault", fault, "--save", &kept];
+        let (_, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
+        assert!(said.contains(&format!("WARNED  {clause}\n")) && said.contains(says), "{fault}: {said}");
+        // What is kept finds it again, and accuses nobody else.
+        let run = |fault: &[&str]| {
+            let kept = ["run", "--quiet", "--cases", &kept, "--deny", "warnings", "--out", &out];
+            xs2aspec(&[&kept[..], fault].concat())
+        };
+        let again = run(&["--fault", fault]);
+        assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
+        assert!(again.1.contains(&format!("deny  {clause} ")), "{fault}: {}", again.1);
+        let clean = run(&[]);
+        assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
+    }
+}
+
 /// The other interactions; some take ten thousand requests.
 #[test]
 #[ignore = "a minute with optimisation"]

@@ -1,0 +1,114 @@
+//! Draws sequences of requests, the same ones for the same seed.
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+use xs2aspec_spec::sequence::SequenceRules;
+
+use crate::sequence::{Move, Sequence, Written};
+
+/// Requests of a sequence, at most.
+const MOST: usize = 8;
+
+/// How often another request is drawn for one that comes to nothing.
+const TRIES: usize = 60;
+
+/// Draws sequences.
+#[derive(Debug)]
+pub struct Sequencer {
+    rng: Rng,
+    /// Rules by which a last request was judged.
+    reached: BTreeSet<usize>,
+}
+
+impl Sequencer {
+    /// One with this seed.
+    pub fn new(seed: u64) -> Self {
+        Self { rng: Rng::with_seed(seed ^ 0x73_65_71), reached: BTreeSet::new() }
+    }
+
+    /// The next sequence, and whether it is judged by a rule that was never drawn before. None where a document
+    /// has no model of what is remembered, or where nothing came of all tries.
+    pub fn draw(&mut self, rules: &SequenceRules) -> Option<(Sequence, Written, bool)> {
+        if rules.callers.is_empty() {
+            return None;
+        }
+        let length = self.rng.usize(2..=MOST);
+        let mut sequence = Sequence::default();
+        for _ in 0..TRIES {
+            let is_last = sequence.moves.len() + 1 == length;
+            let one = self.one(&sequence, rules, is_last)?;
+            sequence.moves.push(one);
+            if is_last && let Some(written) = sequence.written(rules) {
+                let is_new = self.reached.insert(written.rule);
+                return Some((sequence, written, is_new));
+            }
+            // One that can be no step, or that cannot be judged, is drawn again.
+            if is_last || !sequence.can_go_on(rules) {
+                sequence.moves.pop();
+            }
+        }
+        None
+    }
+
+    /// How many rules a last request was judged by.
+    pub fn reached(&self) -> usize {
+        self.reached.len()
+    }
+
+    fn one(&mut self, so_far: &Sequence, rules: &SequenceRules, is_last: bool) -> Option<Move> {
+        let made: Vec<(usize, &str)> = so_far
+            .moves
+            .iter()
+            .enumerate()
+            .filter_map(|(at, one)| match one {
+                Move::Make { kind, .. } => Some((at, kind.as_str())),
+                Move::Act { .. } => None,
+            })
+            .collect();
+        let makes = made.is_empty() || self.rng.u8(..if is_last { 12 } else { 3 }) == 0;
+        if makes {
+            let (kind, thing) = rules.things.get_index(self.rng.usize(..rules.things.len()))?;
+            let by = &thing.by[self.rng.usize(..thing.by.len())];
+            let caller = rules.callers.iter().position(|caller| caller.name == *by)?;
+            return Some(Move::Make { kind: kind.clone(), caller });
+        }
+        let (act, how) = rules.acts.get_index(self.rng.usize(..rules.acts.len()))?;
+        // Most requests are those of whose the things are.
+        let caller = if self.rng.u8(..3) > 0 { 0 } else { self.rng.usize(..rules.callers.len()) };
+        let mut things: Vec<usize> =
+            made.iter().filter(|(_, kind)| how.of.contains_key(*kind)).map(|(at, _)| *at).collect();
+        self.rng.shuffle(&mut things);
+        let count = if how.most > 1 { self.rng.usize(1..=how.most) } else { 1 };
+        things.truncate(count);
+        Some(Move::Act { act: act.clone(), caller, things })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_suite::{Suite, Tree};
+
+    use super::*;
+
+    #[test]
+    fn every_rule_is_reached_and_every_sequence_is_a_case() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let rules = &suite.spec().sequences;
+        let mut sequencer = Sequencer::new(1);
+        let mut clauses = BTreeSet::new();
+        for number in 0..600 {
+            let (sequence, written, _) = sequencer.draw(rules).expect("something comes of it");
+            let text = crate::export::sequence(&written, &format!("drawn-{number}")).unwrap();
+            let cases = suite.written("cases/explored/drawn.yaml", &text);
+            let cases = cases.unwrap_or_else(|problem| panic!("{problem}: {:?}\n{text}", sequence.moves));
+            assert!(suite.case(cases[0].control.as_deref().unwrap()).is_some(), "{text}");
+            clauses.insert(cases[0].clause.clone());
+        }
+        let demanded: BTreeSet<String> = rules.demands().map(|demand| demand.clause.clone()).collect();
+        assert_eq!(clauses, demanded);
+        let mut again = Sequencer::new(1);
+        let first = again.draw(rules).map(|(sequence, ..)| sequence);
+        assert_eq!(first, Sequencer::new(1).draw(rules).map(|(sequence, ..)| sequence));
+    }
+}

@@ -1,0 +1,56 @@
+//! Sequences between the requests of an exploration.
+
+use std::sync::Arc;
+
+use xs2aspec_record::Verdict as Word;
+
+use super::{Exploration, Step, name_of};
+use crate::{
+    drawn_sequence::{DrawnSequence, shrink},
+    violation::{Key, Shown},
+};
+
+/// After so many drawn requests comes a sequence.
+const EVERY: usize = 12;
+
+impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
+    /// Asks a sequence, if it is time for one. Whether its last request is judged by a rule that is new.
+    pub(super) async fn ask_sequence(&mut self) -> bool {
+        if self.drawn < self.next_sequence {
+            return false;
+        }
+        self.next_sequence = self.drawn + EVERY;
+        let suite = Arc::clone(&self.suite);
+        let drawn = self.sequencer.draw(&suite.spec().sequences);
+        let Some((sequence, _, is_new)) = drawn else { return false };
+        let name = name_of(self.drawn + 1);
+        let Some(drawn) = DrawnSequence::new(sequence, &suite, &name) else { return false };
+        let done = self.session.run(&drawn.case).await;
+        if done.is_held_back {
+            return false;
+        }
+        self.drawn += 1;
+        let word = done.verdict.verdict;
+        *self.counts.entry(word.word()).or_default() += 1;
+        if let Some(why) = &done.verdict.reason {
+            *self.reasons.entry(why.clone()).or_default() += 1;
+        }
+        self.record.case(&drawn.case, drawn.source(&name), &done, |event| (self.step)(Step::Event(event)));
+        if matches!(word, Word::Fail | Word::Warn) {
+            self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
+            let smallest_name = format!("{name}-smallest");
+            let smallest = shrink(&suite, &self.session, drawn.clone(), &smallest_name).await;
+            self.session.limit_exchanges(self.budget.drawing);
+            let (smallest, done) = smallest.unwrap_or_else(|| (drawn.clone(), done));
+            let findings = done.verdict.findings.clone();
+            let key = Key::of_sequence(&smallest, &findings);
+            if smallest.sequence != drawn.sequence && !self.found.contains_key(&key) {
+                let source = smallest.source(&smallest_name);
+                self.record.case(&smallest.case, source, &done, |event| (self.step)(Step::Event(event)));
+            }
+            let clause = findings.first().map_or(&smallest.case.clause, |finding| &finding.clause).clone();
+            self.found(key, clause, findings, Shown::Sequence(Box::new(smallest)));
+        }
+        is_new
+    }
+}
