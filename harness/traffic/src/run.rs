@@ -176,7 +176,7 @@ fn case(id: &str, clause: &str, operation: &str, method: &str) -> Case {
         signing: Signing::default(),
         exact: false,
     };
-    Case::unwritten(id.to_owned(), clause.to_owned(), operation, request)
+    Case::unwritten(id.to_owned(), clause.to_owned(), operation, &Arc::new(request))
 }
 
 fn line(number: u64) -> u32 {
