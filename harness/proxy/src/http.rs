@@ -1,9 +1,11 @@
 //! HTTP/1.1 in one direction (RFC 9112), read piece by piece as it passes.
 
 mod body;
+mod broken;
 mod head;
 mod reader;
 
 pub(crate) use self::body::Framing;
-pub(crate) use self::head::{AnswerHead, Broken, RequestHead};
+pub(crate) use self::broken::Broken;
+pub(crate) use self::head::{AnswerHead, RequestHead};
 pub(crate) use self::reader::{Part, Reader};

@@ -1,7 +1,10 @@
 //! The record of traffic that was judged: the same events as those of any other run. Each exchange is a case of
 //! its own, whose findings say which end broke what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Role, RunFinished, Verdict};
 use xs2aspec_runner::{DrawnRun, Session, run::Options};

@@ -1,6 +1,6 @@
 //! Bodies, piece by piece (RFC 9112 sections 6.3 and 7.1).
 
-use super::head::Broken;
+use super::broken::Broken;
 
 /// Longest line of a chunk with its extensions, and longest trailer section, in bytes.
 const MOST_LINE: usize = 16 * 1024;

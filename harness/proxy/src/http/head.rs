@@ -2,20 +2,10 @@
 
 use httparse::{EMPTY_HEADER, Header, Status};
 
-use super::body::Framing;
+use super::{body::Framing, broken::Broken};
 
 /// Header fields that a head may have.
 const MOST_FIELDS: usize = 1_000;
-
-/// Why a message cannot be read, in words that follow on `the request` or `the answer`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Broken(pub(crate) String);
-
-impl Broken {
-    pub(crate) fn new(says: impl Into<String>) -> Self {
-        Self(says.into())
-    }
-}
 
 /// The head of a request.
 #[derive(Debug)]

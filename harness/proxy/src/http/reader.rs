@@ -4,7 +4,7 @@ use crate::budget::{Budget, Kept};
 
 use super::{
     body::{Body, Framing, Piece},
-    head::Broken,
+    broken::Broken,
 };
 
 /// Longest head that is read, in bytes.
