@@ -23,7 +23,8 @@ impl Parts {
     /// What the document says of requests.
     pub(crate) fn requests(&self) -> &RequestRules {
         // Who puts off reading them knows that they can be read.
-        let read = || rules(&self.tree, &self.baselines).expect("rules that were read once can be read again");
+        let read =
+            || rules(&self.tree, &self.baselines).expect("rules that were read once can be read again");
         self.rules.get_or_init(read)
     }
 

@@ -95,7 +95,11 @@ impl Stored {
     }
 
     /// The cases. None if they cannot be read.
-    pub(crate) fn cases(mut self, tree: &Tree, baselines: &BTreeMap<String, Baseline>) -> Option<StoredCases> {
+    pub(crate) fn cases(
+        mut self,
+        tree: &Tree,
+        baselines: &BTreeMap<String, Baseline>,
+    ) -> Option<StoredCases> {
         let mut bytes = Vec::with_capacity(BYTES.len() * 16);
         self.0.read_to_end(&mut bytes).ok()?;
         let File { columns, texts, changes, signings, expectations, preparations, cases } =
