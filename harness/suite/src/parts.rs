@@ -28,8 +28,8 @@ impl Parts {
         self.rules.get_or_init(read)
     }
 
-    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
-    /// before it.
+    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is
+    /// made before it.
     pub(crate) fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
         let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
         let is_expected = |clause: &str| self.is_expected(clause);
