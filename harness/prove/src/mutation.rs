@@ -51,8 +51,8 @@ pub struct MutationOptions {
 }
 
 /// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and alone,
-/// and `record` gets the events of its run; what is signed for the next one serves all others, which are asked side
-/// by side.
+/// and `record` gets the events of its run; what is signed for it and for the next one serves all others, which are
+/// asked side by side.
 pub async fn rows(
     suite: &Arc<Suite>,
     banks: Vec<BankVariant>,
@@ -71,9 +71,12 @@ pub async fn rows(
     if let Some((_, rest)) = others.split_first_mut() {
         rest.sort_by_key(|bank| !matches!(bank, BankVariant::Style(_)));
     }
+    let shared = Arc::new(Shared::new(suite, options)?);
     for bank in clean {
         let mut verdicts = Vec::new();
-        run(suite, bank, options, |event| {
+        let session = |profile| shared.recorded(options, suite, profile);
+        let asks = Asks { options, only: &[], enough: &Arc::default(), is_unrecorded: false };
+        over_tcp(suite, bank, asks, session, |event| {
             if let Event::Verdict(verdict) = event {
                 verdicts.push(verdict.clone());
             }
@@ -82,7 +85,6 @@ pub async fn rows(
         .await?;
         add(row(suite, bank, &verdicts));
     }
-    let shared = Arc::new(Shared::new(suite, options)?);
     let mut asked = others.into_iter().map(|bank| {
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
         async move { shared.row(&options, &suite, bank).await }
@@ -160,6 +162,17 @@ impl Shared {
         Ok(Self { session, requests: Arc::default(), survivors: snapshot::survivors() })
     }
 
+    /// A session that keeps its exchanges, and takes only the signatures of others.
+    fn recorded(
+        &self,
+        options: &MutationOptions,
+        suite: &Arc<Suite>,
+        profile: AuthorizedProfile,
+    ) -> Result<Session, ProveError> {
+        let session = Session::new(Arc::clone(suite), profile, options.seed, options.now)?;
+        Ok(session.sharing_signatures(&self.session, &self.requests))
+    }
+
     async fn row(
         &self,
         options: &MutationOptions,
@@ -214,7 +227,7 @@ impl Shared {
         let gives_reasons = matches!(bank, BankVariant::Style(style) if style.gives_reasons());
         if gives_reasons {
             // They stand in the answers, which a shared session does not keep.
-            let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
+            let session = |profile| self.recorded(options, suite, profile);
             over_tcp(suite, bank, asks, session, sink).await?;
         } else if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;

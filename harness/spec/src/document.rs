@@ -57,10 +57,18 @@ impl Document {
     /// The lines, from 1, in which a quote stands; of one section where its heading is given. A quote may
     /// leave out what stands between two parts of it: `creditorName .. at most 70 characters`.
     pub fn lines_with(&self, quote: &str, section: Option<&str>) -> Vec<u32> {
-        let mut headings = Vec::new();
+        // The whole text is looked through once, and line by line only where the quote may be.
+        let first = quote.split(GAP).next().unwrap_or_default();
+        let mut places = self.text.match_indices(first).map(|(at, _)| at).peekable();
+        let (mut headings, mut end) = (Vec::new(), 0);
         let mut found = Vec::new();
-        for (number, text) in (1..).zip(self.text.lines()) {
+        for (number, text) in (1..).zip(self.text.split_inclusive('\n')) {
+            end += text.len();
             heading(text, &mut headings);
+            if places.next_if(|at| *at < end).is_none() {
+                continue;
+            }
+            while places.next_if(|at| *at < end).is_some() {}
             let is_there = section.is_none_or(|section| headings.last() == Some(&section));
             if is_there && has_parts(text, quote) {
                 found.push(number);

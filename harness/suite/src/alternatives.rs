@@ -37,7 +37,8 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut of_clauses: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let mut forms = Vec::new();
     let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
-    for form in parts.requests().forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form)) {
+    for form in parts.requests().forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form))
+    {
         let Some((case, due)) = alone(operation, form, parts) else {
             // The plain request has this value.
             if matches!(form.edits.as_slice(), [Edit::Set(..)]) {

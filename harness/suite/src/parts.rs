@@ -23,12 +23,13 @@ impl Parts {
     /// What the document says of requests.
     pub(crate) fn requests(&self) -> &RequestRules {
         // Who puts off reading them knows that they can be read.
-        let read = || rules(&self.tree, &self.baselines).expect("rules that were read once can be read again");
+        let read =
+            || rules(&self.tree, &self.baselines).expect("rules that were read once can be read again");
         self.rules.get_or_init(read)
     }
 
-    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is made
-    /// before it.
+    /// What a request must come to. `plain` is the plain request of its operation, and `prepared` what is
+    /// made before it.
     pub(crate) fn due(&self, request: &RequestSpec, plain: &RequestSpec, prepared: &Prepared) -> Due {
         let (signing, as_usual) = (request.signing.differing(), plain.signing.differing());
         let is_expected = |clause: &str| self.is_expected(clause);

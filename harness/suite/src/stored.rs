@@ -1,5 +1,5 @@
 //! The cases of the embedded files as they were expanded once, since judging each form of each place at every
-//! start takes some twenty times as long as reading what came of it. `bash .ci/bless` writes them, and a test holds
+//! start takes ten times as long as reading what came of it. `bash .ci/bless` writes them, and a test holds
 //! them to what is expanded. Where the files are others, the cases are expanded from them.
 
 use std::{
@@ -33,7 +33,8 @@ pub(crate) struct StoredCases {
     pub(crate) cases: Vec<Case>,
 }
 
-/// Everything that is stored. What many cases have stands in a list of its own, and cases have its number there.
+/// Everything that is stored. What many cases have stands in a list of its own, and cases have its number
+/// there.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct File {
     columns: Vec<(String, String)>,
@@ -95,7 +96,11 @@ impl Stored {
     }
 
     /// The cases. None if they cannot be read.
-    pub(crate) fn cases(mut self, tree: &Tree, baselines: &BTreeMap<String, Baseline>) -> Option<StoredCases> {
+    pub(crate) fn cases(
+        mut self,
+        tree: &Tree,
+        baselines: &BTreeMap<String, Baseline>,
+    ) -> Option<StoredCases> {
         let mut bytes = Vec::with_capacity(BYTES.len() * 16);
         self.0.read_to_end(&mut bytes).ok()?;
         let File { columns, texts, changes, signings, expectations, preparations, cases } =

@@ -7,9 +7,7 @@ use std::{
 };
 
 use xs2aspec_spec::{
-    AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree,
-    request::Due,
-    yaml,
+    AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree, request::Due, yaml,
 };
 
 use crate::{

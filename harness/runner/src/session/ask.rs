@@ -89,7 +89,7 @@ impl Session {
             case,
             step,
             kept,
-            signatures: self.transport.cache().map(|cache| &cache.signatures),
+            signatures: self.signed.as_deref().or(self.transport.cache()).map(|cache| &cache.signatures),
         }
     }
 

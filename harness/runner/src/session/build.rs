@@ -92,6 +92,7 @@ impl Session {
             masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
             request_signer,
             transport: Transport::Live(Box::new(live)),
+            signed: None,
             running: None,
             asks_otherwise: true,
             is_hopeless: AtomicBool::new(false),
@@ -119,6 +120,14 @@ impl Session {
     #[must_use]
     pub fn without_alternatives(self) -> Self {
         Self { asks_otherwise: false, ..self }
+    }
+
+    /// Takes the signatures that this other session of the same suite, key, seed and clock shares, and adds its
+    /// own. Where the target wants them written in another way it makes all of them itself.
+    #[must_use]
+    pub fn sharing_signatures(self, other: &Self, requests: &Arc<RequestCache>) -> Self {
+        let is_same = self.request_signer.encoding() == other.request_signer.encoding();
+        Self { signed: is_same.then(|| Arc::clone(requests)), ..self }
     }
 
     /// Notes what could make a payment before it is sent.

@@ -112,6 +112,8 @@ pub struct Session {
     /// Whether no plain request was accepted, nor another lawful one in its place.
     is_hopeless: AtomicBool,
     transport: Transport,
+    /// Signatures of another session of the same seed and clock.
+    signed: Option<Arc<RequestCache>>,
     masker: Masker,
     levels: Levels,
     /// Cases that had begun before the run was resumed, with what makes their identifiers others.

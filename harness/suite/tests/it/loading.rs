@@ -229,7 +229,10 @@ cases:
     // A row in front of the others changes no other id.
     let more = load(&text.replace("          one:", "          zero: { v: \"0\" }\n          one:")).unwrap();
     assert!(
-        suite.cases().iter().all(|case| more.case(&case.id).is_some_and(|same| same.changes() == case.changes()))
+        suite
+            .cases()
+            .iter()
+            .all(|case| more.case(&case.id).is_some_and(|same| same.changes() == case.changes()))
     );
 }
 

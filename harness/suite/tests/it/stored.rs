@@ -31,7 +31,8 @@ fn the_stored_cases_are_current() {
 
 #[test]
 fn a_suite_with_stored_cases_is_the_one_that_is_expanded() {
-    let (stored, expanded) = (Suite::load(Tree::embedded()).unwrap(), Suite::expanded(Tree::embedded()).unwrap());
+    let (stored, expanded) =
+        (Suite::load(Tree::embedded()).unwrap(), Suite::expanded(Tree::embedded()).unwrap());
     assert_eq!(stored.cases().len(), expanded.cases().len());
     for (stored, expanded) in stored.cases().iter().zip(expanded.cases()) {
         assert_eq!(stored, expanded);
@@ -45,7 +46,10 @@ fn a_suite_with_stored_cases_is_the_one_that_is_expanded() {
 #[test]
 fn files_that_are_others_are_expanded() {
     let file = "cases/periodic/months-of-execution.yaml";
-    let text = Tree::embedded().text(file).unwrap().replace("2-apart: { months: [1, 2, 1]", "2-apart: { months: [1, 3, 1]");
+    let text = Tree::embedded()
+        .text(file)
+        .unwrap()
+        .replace("2-apart: { months: [1, 2, 1]", "2-apart: { months: [1, 3, 1]");
     let changed = Suite::load(Tree::embedded().and(&[(file, &text)])).unwrap();
     let stored = Suite::load(Tree::embedded()).unwrap();
     let different = |suite: &Suite| suite.case("periodic.months.duplicate/2-apart").unwrap().changes();
