@@ -24,6 +24,7 @@ mod evidence;
 mod explain;
 mod explore;
 mod fix;
+mod forecast;
 mod heat_map;
 mod hints;
 mod inspect;
@@ -33,6 +34,7 @@ mod live;
 mod manual;
 mod matrix;
 mod message;
+mod order;
 mod prove;
 mod recording;
 mod rejudge;
@@ -43,6 +45,7 @@ mod scaffold;
 mod serve;
 mod sign;
 mod target;
+mod verdicts;
 
 use std::{path::PathBuf, process::ExitCode};
 

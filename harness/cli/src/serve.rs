@@ -1,9 +1,9 @@
 //! The built-in bank alone, and test keys.
 
-use std::{fs, io, path::Path, sync::Arc};
+use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
 use xs2aspec_record::{Exit, outputs};
-use xs2aspec_reference::{Clock, Config, Seed, Tls};
+use xs2aspec_reference::{Busy, Clock, Config, Seed, Tls};
 use xs2aspec_signing::keys;
 
 use crate::{
@@ -29,6 +29,11 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
         log: !args.quiet,
         data: data(args)?,
         tls: tls(args)?,
+        busy: Busy {
+            latency: Duration::from_millis(args.latency_ms),
+            per_second: args.per_second,
+            unavailable: args.unavailable,
+        },
         ..Config::default()
     };
     let bank = xs2aspec_reference::start(config).await;

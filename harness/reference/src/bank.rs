@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
+use crate::busy::Busy;
 use crate::certificate::Certificates;
 use crate::clock::Clock;
 use crate::connection::{Acceptor, Tls, Turns};
@@ -53,6 +54,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// How long the head of a request may take, and its body after it, before the bank answers 408.
     pub patience: Duration,
+    /// How slow it is, and how much it takes.
+    pub busy: Busy,
 }
 
 impl Default for Config {
@@ -68,6 +71,7 @@ impl Default for Config {
             data: Seed::built_in(),
             tls: None,
             patience: PATIENCE,
+            busy: Busy::default(),
         }
     }
 }
@@ -116,7 +120,7 @@ fn open(config: &Config, rules: Rules) -> Router {
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
-    router(Arc::new(Service { context, log: config.log, patience: config.patience }))
+    config.busy.over(router(Arc::new(Service { context, log: config.log, patience: config.patience })))
 }
 
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and

@@ -20,6 +20,7 @@ mod forms;
 pub mod lint;
 pub mod location;
 pub mod matrix;
+pub mod order;
 mod parallel;
 mod parts;
 pub mod plan;

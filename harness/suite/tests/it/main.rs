@@ -4,5 +4,6 @@ mod embedded;
 mod ledger;
 mod loading;
 mod matrix;
+mod order;
 mod scaffold;
 mod tables;
