@@ -2,6 +2,7 @@
 
 mod memory;
 mod proxy;
+mod sandbox;
 mod servers;
 mod table;
 
@@ -9,6 +10,7 @@ use std::{process::ExitCode, time::Duration};
 
 const USAGE: &str = "xs2aspec-bench, one of:
   table               the whole table, in Markdown: with `xs2aspec` beside this binary, on an idle machine
+  sandbox FILE        what choices of cases take and find on a slow bank with a limit, into a section of this file
   memory N [PER]      puts N generated exchanges, PER in each case (100), through the record and all reports
   count STEP ROUNDS   carries a step out so often, for a tool that counts its instructions; without STEP lists the steps
   proxy N             N payments to the reference bank with and without the proxy between, in turn: p50 and p99
@@ -40,6 +42,7 @@ fn done(words: &[&str]) -> Result<String, String> {
     let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
     match words {
         ["table"] => table::table(),
+        ["sandbox", path] => sandbox::sandbox(path),
         ["memory", count] => memory::memory(number(count)?, 100),
         ["memory", count, per_case] => memory::memory(number(count)?, number(per_case)?),
         ["count"] => Ok(xs2aspec_bench::STEPS.map(|(name, _)| name).join("\n")),

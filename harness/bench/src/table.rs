@@ -20,7 +20,7 @@ const CASES: usize = 8_000;
 /// How long the client alone is measured.
 const SECONDS: &str = "3";
 
-fn wrong(error: impl std::fmt::Display) -> String {
+pub(crate) fn wrong(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
@@ -60,13 +60,19 @@ struct Bench {
     folder: TempDir,
 }
 
+/// The suite, which lies beside this program.
+pub(crate) fn suite() -> Result<PathBuf, String> {
+    let suite = std::env::current_exe().map_err(wrong)?.with_file_name("xs2aspec");
+    if suite.is_file() {
+        return Ok(suite);
+    }
+    Err(format!("{}: not there; build it with `cargo build --release`", suite.display()))
+}
+
 impl Bench {
     fn new() -> Result<Self, String> {
         let own = std::env::current_exe().map_err(wrong)?;
-        let suite = own.with_file_name("xs2aspec");
-        if !suite.is_file() {
-            return Err(format!("{}: not there; build it with `cargo build --release`", suite.display()));
-        }
+        let suite = suite()?;
         let folder = TempDir::new().map_err(wrong)?;
         let rows = |count: usize| (0..count).map(|row| row.to_string()).collect::<Vec<_>>().join(", ");
         let unsigned = "      - remove: header/Signature\n      - remove: header/TPP-Signature-Certificate\n";

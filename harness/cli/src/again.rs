@@ -13,9 +13,14 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use xs2aspec_record::{Event, Exit, Verdict};
+use xs2aspec_record::{Exit, Verdict};
 
-use crate::{Failure, args::Run, report, run, signing_of, target};
+use crate::{
+    Failure,
+    args::Run,
+    run, signing_of, target,
+    verdicts::{failed, verdicts},
+};
 
 /// How long to wait before looking again whether something changed.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -39,25 +44,6 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         return Ok(Exit::NothingRan);
     }
     Box::pin(run::run(&Run { only, ..args.clone() })).await
-}
-
-/// The cases that failed, or could not be judged, in the last run of a folder.
-fn failed(folder: &Path) -> Result<Vec<String>, Failure> {
-    let is_open = |verdict| matches!(verdict, Verdict::Fail | Verdict::Inconclusive | Verdict::Error);
-    let verdicts = verdicts(folder)?;
-    Ok(verdicts.into_iter().filter(|(_, verdict)| is_open(*verdict)).map(|(case, _)| case).collect())
-}
-
-/// The verdict of each case of the run in a folder.
-fn verdicts(folder: &Path) -> Result<BTreeMap<String, Verdict>, Failure> {
-    let path = report::record(folder);
-    let mut verdicts = BTreeMap::new();
-    for event in report::open(&path)?.events() {
-        if let Event::Verdict(verdict) = event.map_err(|error| report::wrong(&path, &error))? {
-            verdicts.insert(verdict.case, verdict.verdict);
-        }
-    }
-    Ok(verdicts)
 }
 
 /// Runs several times, and says which cases did not come out alike.

@@ -279,6 +279,9 @@ fn planned(suite: &Suite, start: &RunStarted) -> Result<BTreeSet<String>, Failur
     let depths = [Depth::Quick, Depth::Standard, Depth::Exhaustive];
     let depth = depths.into_iter().find(|depth| depth.word() == start.depth).unwrap_or(Depth::Exhaustive);
     let mut plan = suite.plan(&start.only, &start.skip, depth).map_err(Failure::input)?;
+    if let Some(requests) = start.requests {
+        plan = suite.within(&plan, requests).map_err(Failure::input)?.0;
+    }
     if let Some(shard) = start.shard.as_deref().and_then(|shard| shard.parse().ok()) {
         plan = suite.shard(&plan, shard);
     }

@@ -25,6 +25,7 @@ mod evidence;
 mod explain;
 mod explore;
 mod fix;
+mod forecast;
 mod heat_map;
 mod hints;
 mod inspect;
@@ -36,6 +37,7 @@ mod live;
 mod manual;
 mod matrix;
 mod message;
+mod order;
 mod prove;
 mod proxy;
 mod recording;
@@ -48,6 +50,7 @@ mod serve;
 mod sign;
 mod target;
 mod traffic_log;
+mod verdicts;
 
 use std::{path::PathBuf, process::ExitCode};
 

@@ -20,7 +20,7 @@ use xs2aspec_suite::Suite;
 use crate::{
     Failure,
     args::{Prove, Source, Variations},
-    attribution, heat_map,
+    attribution, heat_map, order,
     recording::Recording,
     report::{cannot_write, write},
 };
@@ -63,6 +63,9 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
     if let Some(count) = args.pairs {
         return in_pairs(args, &suite, count).await;
+    }
+    if let Some(path) = &args.order {
+        return Box::pin(order::order(args, &suite, &options(args), path)).await;
     }
     let all: Vec<BankVariant> = match args.derived {
         _ if !args.style.is_empty() => in_styles(args)?,
@@ -150,7 +153,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     }
     bar.finish_and_clear();
     let is_plain = args.derived.is_none() && args.style.is_empty() && args.drawn.is_none();
-    let whole = args.only.is_empty() && args.skip.is_empty() && is_plain;
+    let whole = args.only.is_empty() && args.skip.is_empty() && args.requests.is_none() && is_plain;
     let matrix = KillMatrix::new(rows, mutation::testable(suite));
     let mut flaws = matrix.flaws(whole, &snapshot::survivors());
     match (&args.matrix, kept) {
@@ -195,6 +198,7 @@ fn options(args: &Prove) -> MutationOptions {
         now: args.now,
         depth: args.depth,
         skip: args.skip.clone(),
+        requests: args.requests,
         jobs: usize::from(args.jobs),
         banks: usize::from(args.banks),
         every_case: args.every_case,

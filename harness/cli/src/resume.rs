@@ -47,6 +47,7 @@ fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
     if !start.arguments.iter().any(|argument| argument == "--seed") {
         option("seed", &start.seed.to_string());
     }
+    start.requests.iter().for_each(|requests| option("requests", &requests.to_string()));
     start.shard.iter().for_each(|shard| option("shard", shard));
     if !start.clock_runs {
         option("now", &start.now);

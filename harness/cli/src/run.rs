@@ -26,19 +26,24 @@ use xs2aspec_runner::{
     resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
-use xs2aspec_suite::Shard;
+use xs2aspec_suite::{Shard, Suite};
 
 use crate::{
     Failure,
     args::{InDoubt, Run, Server},
+    forecast,
     hints::Hints,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
+    verdicts,
 };
 
 /// What the suite was shown to catch: the first line of its kill matrix.
 const KILL_MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
+
+/// So many cases that failed before are asked before the others: what they come to waits in memory.
+const AHEAD: usize = 1000;
 
 /// The crypto library gets ready beside everything else. A program that ended meanwhile would take its ground
 /// away.
@@ -68,11 +73,16 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     };
     may_write(args)?;
     // It may be the record that this run replaces.
+    let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
     let _warm_up = WarmUp::begin();
     let suite = Arc::new(crate::suite(&args.source)?);
     target::keeps_the_document(&suite, args.target.as_deref())?;
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
+    let chosen = plan.selected.len();
+    if let Some(requests) = args.requests {
+        plan = suite.within(&plan, requests).map_err(Failure::input)?.0;
+    }
     let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
     if let Some((shard, _)) = shard {
         plan = suite.shard(&plan, shard);
@@ -104,6 +114,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let arguments = arguments(args, target.arguments, seed);
     let mut options = options(args, arguments, in_flight, shard, waivers, earlier);
     options.variations = target.variations;
+    options.ahead = ahead(args, &suite, failed?);
+    if let Some(requests) = args.requests {
+        session.limit_exchanges(requests);
+        session.reserve_exchanges(suite.cost(plan.selected.iter().copied()).confirming() as u64);
+    }
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let record = args.out.join(outputs::RECORD);
@@ -124,7 +139,9 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let session = session.with_journal(journal);
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
-    let running = xs2aspec_runner::run(Arc::new(session), &plan, &options, |event: &Event| {
+    let session = Arc::new(session);
+    let forecast = forecast::tell(&session, &plan, options.jobs, progress.notes());
+    let running = xs2aspec_runner::run(Arc::clone(&session), &plan, &options, |event: &Event| {
         if !keeper.event(event) {
             // Nothing more is sent that nobody could prove.
             options.interrupt.notify_one();
@@ -132,7 +149,12 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         progress.event(event);
         hints.event(event);
     });
-    let finished = Box::pin(running).await;
+    let finished = tokio::select! {
+        // What a run begins with is told before what is said of it.
+        biased;
+        finished = Box::pin(running) => finished,
+        never = forecast => match never {},
+    };
     drop(progress);
     stop(target.bank).await?;
     let Keeper { writer, live, base, broken } = keeper;
@@ -148,6 +170,10 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let summary = live.finish().map_err(Failure::input)?;
     report::say_reporter(&mut terminal, &summary);
     hints.say(&summary, &suite.spec().profile);
+    if let Some(requests) = args.requests {
+        let (sent, cases) = (session.exchanges(), plan.selected.len());
+        say!("--requests {requests}: the {cases} most telling of {chosen} cases, {sent} requests sent");
+    }
     if let Some(Server::Github) = args.annotations {
         report::say_reporter(&mut github, &summary);
     }
@@ -257,6 +283,13 @@ impl Keeper<'_> {
     }
 }
 
+/// The cases that are asked before the others: those that failed in the earlier run; and where the first
+/// violation ends the run, those that are likely to show one.
+fn ahead(args: &Run, suite: &Suite, failed: Option<Vec<String>>) -> Vec<String> {
+    let telling = suite.most_telling().filter(|_| args.fail_fast).map(|case| case.id.clone());
+    failed.into_iter().flatten().take(AHEAD).chain(telling).collect()
+}
+
 /// How the run goes about its work.
 fn options(
     args: &Run,
@@ -269,11 +302,13 @@ fn options(
     Options {
         jobs: usize::from(args.jobs).min(in_flight),
         fail_fast: args.fail_fast,
+        ahead: Vec::new(),
         depth: args.depth,
         only: args.only.clone(),
         skip: args.skip.clone(),
         arguments,
         shard,
+        requests: args.requests,
         // Cases of another folder were shown to catch nothing.
         quality: KILL_MATRIX
             .lines()

@@ -5,11 +5,12 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     sync::Arc,
+    time::Duration,
 };
 
 use xs2aspec_prove::declare;
 use xs2aspec_record::{End, Exit, outputs};
-use xs2aspec_reference::{Bank, Clock, Config, Seed, Tls};
+use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls};
 use xs2aspec_runner::{Options, Profile};
 use xs2aspec_signing::keys;
 
@@ -38,7 +39,12 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
         log: !args.quiet,
         data: data(args)?,
         tls: tls(&args.tls)?,
-        busy: args.busy,
+        busy: Busy {
+            latency: Duration::from_millis(args.latency_ms),
+            per_second: args.per_second,
+            too_many: args.busy,
+            unavailable: args.unavailable,
+        },
         ..Config::default()
     };
     if let Some(folder) = &args.record {

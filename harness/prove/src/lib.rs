@@ -6,6 +6,7 @@
 //!   showed before.
 //! - [`pairs`]: whether two faults at once are two findings.
 //! - [`attribution`]: whether the first finding of a whole run names the broken clause.
+//! - [`order`](mod@order): which cases catch the most for the fewest requests.
 //! - [`breakdown`]: its faults by area, by operator, by style.
 //! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
@@ -24,6 +25,7 @@ pub mod fault_search;
 pub mod kill_matrix;
 pub mod masking;
 pub mod mutation;
+pub mod order;
 pub mod pairs;
 mod shrink;
 pub mod snapshot;

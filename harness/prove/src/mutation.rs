@@ -16,7 +16,7 @@ use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
     Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::RequestCache,
 };
-use xs2aspec_suite::{Coverage, Depth, Suite, plan};
+use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
 
 use crate::{
     ProveError, Row,
@@ -36,6 +36,8 @@ pub struct MutationOptions {
     pub depth: Depth,
     /// Patterns of cases that are left out.
     pub skip: Vec<String>,
+    /// Only as many of the most telling cases as so many requests suffice for.
+    pub requests: Option<u64>,
     /// Cases in flight at once, for each bank.
     pub jobs: usize,
     /// Banks that are asked side by side.
@@ -127,7 +129,8 @@ pub async fn run(
     record: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
     let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
-    let asks = Asks { options, only: &[], enough: &Arc::default(), is_unrecorded: false };
+    let chosen = chosen(suite, options)?;
+    let asks = Asks { chosen: chosen.as_ref(), ..Asks::everything(options) };
     over_tcp(suite, bank, asks, session, record).await
 }
 
@@ -148,18 +151,21 @@ pub fn testable(suite: &Suite) -> BTreeSet<String> {
     coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
-/// What banks that differ only in their address share: signed requests.
+/// What banks that differ only in their address share: signed requests, and which cases there are.
 pub(crate) struct Shared {
     session: Session,
     requests: Arc<RequestCache>,
     survivors: BTreeMap<String, String>,
+    /// The ids of the cases that so many requests suffice for.
+    chosen: Option<BTreeSet<String>>,
 }
 
 impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
         let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
-        Ok(Self { session, requests: Arc::default(), survivors: snapshot::survivors() })
+        let survivors = snapshot::survivors();
+        Ok(Self { session, requests: Arc::default(), survivors, chosen: chosen(suite, options)? })
     }
 
     /// A session that keeps its exchanges, and takes only the signatures of others.
@@ -184,7 +190,7 @@ impl Shared {
         };
         let (clause, only) = (Some(fault.clause()), [fault.clause().to_owned()]);
         // A clause may have no cases, or none that are asked.
-        if suite.cases().iter().any(|case| plan::matches(fault.clause(), case)) {
+        if suite.cases().iter().any(|case| plans::matches(fault.clause(), case)) {
             match self.asked(options, suite, bank, &only, clause).await {
                 Err(ProveError::Plan(_)) => {}
                 Ok(row) if row.own().next().is_none() && !self.survivors.contains_key(fault.name()) => {}
@@ -204,6 +210,20 @@ impl Shared {
         only: &[String],
         until_denied: Option<&str>,
     ) -> Result<Row, ProveError> {
+        let chosen = self.chosen.as_ref();
+        let asks = Asks { only, chosen, is_unrecorded: true, ..Asks::everything(options) };
+        self.asked_all(suite, bank, asks, until_denied).await
+    }
+
+    /// What these cases say of a bank, and no more than until one of them denies this clause.
+    pub(crate) async fn asked_all(
+        &self,
+        suite: &Arc<Suite>,
+        bank: BankVariant,
+        asks: Asks<'_>,
+        until_denied: Option<&str>,
+    ) -> Result<Row, ProveError> {
+        let options = asks.options;
         let (mut verdicts, mut reasons) = (Vec::new(), Reasons::default());
         let enough = Arc::new(Notify::new());
         let mut is_denied = false;
@@ -220,7 +240,7 @@ impl Shared {
             Event::Exchange(exchange) => reasons.see(exchange),
             _ => {}
         };
-        let asks = Asks { options, only, enough: &enough, is_unrecorded: true };
+        let asks = Asks { enough: Arc::clone(&enough), ..asks };
         let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
             Ok::<_, ProveError>(self.session.for_target(profile, &self.requests, inside)?)
         };
@@ -237,7 +257,8 @@ impl Shared {
         }
         let mut row = row(suite, bank, &verdicts);
         if gives_reasons {
-            let is_whole = options.skip.is_empty() && options.depth == Depth::Standard;
+            let is_whole =
+                options.skip.is_empty() && options.requests.is_none() && options.depth == Depth::Standard;
             row.masked = reasons.masked(suite, &verdicts, is_whole);
         }
         Ok(row)
@@ -251,15 +272,41 @@ fn denies(verdict: &CaseVerdict, clause: &str) -> bool {
 }
 
 /// What one bank is asked.
-#[derive(Clone, Copy)]
-struct Asks<'a> {
-    options: &'a MutationOptions,
+#[derive(Clone)]
+pub(crate) struct Asks<'a> {
+    pub(crate) options: &'a MutationOptions,
     /// Patterns of cases; all without any.
-    only: &'a [String],
+    pub(crate) only: &'a [String],
+    /// The cases that it may be asked; all without any.
+    pub(crate) chosen: Option<&'a BTreeSet<String>>,
     /// Ends the run where it is.
-    enough: &'a Arc<Notify>,
+    pub(crate) enough: Arc<Notify>,
     /// Whether only what the cases come to is of use.
-    is_unrecorded: bool,
+    pub(crate) is_unrecorded: bool,
+}
+
+impl<'a> Asks<'a> {
+    /// Every case of these options, with a record.
+    pub(crate) fn everything(options: &'a MutationOptions) -> Self {
+        Self { options, only: &[], chosen: None, enough: Arc::default(), is_unrecorded: false }
+    }
+}
+
+/// The cases that so many requests suffice for, by their ids.
+fn chosen(suite: &Suite, options: &MutationOptions) -> Result<Option<BTreeSet<String>>, ProveError> {
+    let Some(requests) = options.requests else { return Ok(None) };
+    let plan = suite.plan(&[], &options.skip, options.depth)?;
+    let (plan, _) = suite.within(&plan, requests)?;
+    Ok(Some(plan.selected.into_iter().map(|case| case.id.clone()).collect()))
+}
+
+/// The cases of one bank; there may be none.
+fn plan<'a>(suite: &'a Suite, asks: Asks<'_>) -> Result<Plan<'a>, PlanError> {
+    let plan = suite.plan(asks.only, &asks.options.skip, asks.options.depth)?;
+    Ok(match asks.chosen {
+        Some(chosen) => suite.part(&plan, |case| chosen.contains(&case.id)),
+        None => plan,
+    })
 }
 
 async fn over_tcp(
@@ -279,11 +326,13 @@ async fn over_tcp(
 async fn plan_and_run(
     suite: &Suite,
     bank: BankVariant,
-    Asks { options, only, enough, is_unrecorded }: Asks<'_>,
+    asks: Asks<'_>,
     session: Session,
     sink: impl FnMut(&Event),
 ) -> Result<(), ProveError> {
-    let mut plan = suite.plan(only, &options.skip, options.depth)?;
+    let Asks { options, is_unrecorded, .. } = asks;
+    let enough = Arc::clone(&asks.enough);
+    let mut plan = plan(suite, asks)?;
     if let Some(share) = bank.share(options.shares) {
         plan = suite.shard(&plan, share);
     }
@@ -295,7 +344,7 @@ async fn plan_and_run(
         arguments: bank.arguments(),
         fault: bank.faults().first().map(|_| bank.label()),
         variations: variations.into_iter().map(|variation| variation.name().to_owned()).collect(),
-        interrupt: Arc::clone(enough),
+        interrupt: enough,
         is_unrecorded,
         ..Options::default()
     };

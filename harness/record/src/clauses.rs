@@ -73,7 +73,8 @@ pub struct Demanded {
     pub broken: usize,
     /// Not asked because the profile does not say enough, or not told.
     pub not_asked: usize,
-    /// Declared absent by the profile, or left out by `--only`, `--skip`, `--depth`, `--shard` or `--allow`.
+    /// Declared absent by the profile, or left out by `--only`, `--skip`, `--depth`, `--requests`, `--shard`
+    /// or `--allow`.
     pub left_out: usize,
 }
 

@@ -109,6 +109,9 @@ pub struct RunStarted {
     /// Selected cases of all parts together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<usize>,
+    /// The most requests that the run may send, all parts together: its cases are those that say most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
     /// SHA-256 over what the target profile says of how it is asked and judged, as canonical JSON, in hex:
     /// runs with the same one were asked alike.
     #[serde(default)]

@@ -55,9 +55,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// How long the head of a request may take, and its body after it, before the bank answers 408.
     pub patience: Duration,
-    /// It answers each request whose number is a multiple of this with 429, and asks to come back a second
-    /// later.
-    pub busy: Option<u32>,
+    /// How slow it is, and how much it takes.
+    pub busy: Busy,
 }
 
 impl Default for Config {
@@ -73,7 +72,7 @@ impl Default for Config {
             data: Seed::built_in(),
             tls: None,
             patience: PATIENCE,
-            busy: None,
+            busy: Busy::default(),
         }
     }
 }
@@ -122,8 +121,7 @@ fn open(config: &Config, rules: Rules) -> Router {
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
-    let busy = Busy::each(config.busy);
-    router(Arc::new(Service { context, log: config.log, patience: config.patience, busy }))
+    config.busy.over(router(Arc::new(Service { context, log: config.log, patience: config.patience })))
 }
 
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and

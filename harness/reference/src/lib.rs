@@ -63,6 +63,7 @@ mod variation;
 mod verification;
 
 pub use bank::{Bank, Config, InProcessBank, start};
+pub use busy::Busy;
 pub use clock::Clock;
 pub use connection::{Tls, TlsError};
 pub use declaration::Declaration;

@@ -15,7 +15,6 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
-use crate::busy::Busy;
 use crate::connection::Turns;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
@@ -34,8 +33,6 @@ pub(crate) struct Service {
     pub(crate) log: bool,
     /// How long a body may take.
     pub(crate) patience: Duration,
-    /// Which requests are too many.
-    pub(crate) busy: Busy,
 }
 
 /// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
@@ -78,12 +75,7 @@ async fn serve(
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
     let absent = service.context.rules.forms().find_map(|form| form.absent(operation));
     let mut delay = None;
-    let too_many = service.busy.refusal();
-    let is_too_many = too_many.is_some();
-    let outcome = match read_body(&parts.headers, body, service.patience)
-        .await
-        .and_then(|body| too_many.map_or(Ok(body), Err))
-    {
+    let outcome = match read_body(&parts.headers, body, service.patience).await {
         Ok(_) if absent.is_some() => {
             Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
         }
@@ -130,11 +122,7 @@ async fn serve(
     if let Some(delay) = delay {
         tokio::time::sleep(delay).await;
     }
-    let mut response = respond(service, &parts.headers, answer);
-    if is_too_many {
-        Busy::ask_to_come_back(&mut response);
-    }
-    response
+    respond(service, &parts.headers, answer)
 }
 
 fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Plain {

@@ -1,6 +1,9 @@
 //! What is shown while a run goes on. Fed with the events of the run, as they happen.
 
-use std::io::Write;
+use std::{
+    io::Write,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 pub use indicatif::ProgressDrawTarget;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -32,10 +35,38 @@ pub struct Progress {
     cases: usize,
 }
 
+#[derive(Clone)]
 enum Show {
     Bar(ProgressBar),
-    Plain(Box<dyn Write + Send>),
+    Plain(Arc<Mutex<Box<dyn Write + Send>>>),
     Nothing,
+}
+
+/// Where something can be said beside the progress, by whoever sees what no event tells.
+pub struct Notes(Show);
+
+impl Notes {
+    /// Says a line of its own.
+    pub fn line(&self, line: &str) {
+        match &self.0 {
+            Show::Bar(bar) => bar.println(line),
+            // The events tell where a log cannot be written to.
+            Show::Plain(out) => drop(written(out, line)),
+            Show::Nothing => {}
+        }
+    }
+
+    /// Stands behind the counts of the bar, until something else does.
+    pub fn beside(&self, words: &str) {
+        if let Show::Bar(bar) = &self.0 {
+            bar.set_prefix(words.to_owned());
+        }
+    }
+}
+
+fn written(out: &Mutex<Box<dyn Write + Send>>, line: &str) -> std::io::Result<()> {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    writeln!(out, "{line}").and_then(|()| out.flush())
 }
 
 impl Progress {
@@ -45,10 +76,15 @@ impl Progress {
             Mode::Bar(target) => {
                 Show::Bar(ProgressBar::with_draw_target(Some(0), target).with_style(style()))
             }
-            Mode::Plain(out) => Show::Plain(out),
+            Mode::Plain(out) => Show::Plain(Arc::new(Mutex::new(out))),
             Mode::Quiet => Show::Nothing,
         };
         Self { show, counts: Counts::default(), cases: 0 }
+    }
+
+    /// Where something can be said beside it.
+    pub fn notes(&self) -> Notes {
+        Notes(self.show.clone())
     }
 
     /// Takes the next event. A log that cannot be written to is given up; the run goes on.
@@ -104,8 +140,8 @@ impl Progress {
     }
 
     fn say(&mut self, line: &str) {
-        if let Show::Plain(out) = &mut self.show
-            && writeln!(out, "{line}").and_then(|()| out.flush()).is_err()
+        if let Show::Plain(out) = &self.show
+            && written(out, line).is_err()
         {
             self.show = Show::Nothing;
         }
@@ -118,7 +154,7 @@ impl Progress {
 
 fn style() -> ProgressStyle {
     // A template that does not parse is a defect of ours; the default bar shows the run as well.
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}{prefix}");
     style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
 }
 
@@ -217,6 +253,15 @@ mod tests {
         FAIL  periodic.months.duplicate / adjacent: expected a refusal (4xx), got 201 with transactionStatus RCVD
         ============================== 9/9  pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
         ");
+        progress.notes().beside("; about 2 minutes at 5 requests a second");
+        if let Show::Bar(bar) = &progress.show {
+            bar.force_draw();
+        }
+        assert!(
+            term.contents().ends_with("error 1; about 2 minutes at 5 requests a second"),
+            "{}",
+            term.contents()
+        );
         progress.event(last);
         assert!(!term.contents().contains("9/9"), "{}", term.contents());
         assert!(term.contents().contains("FAIL  periodic.months.duplicate / adjacent"));

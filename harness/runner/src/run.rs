@@ -1,7 +1,7 @@
 //! A whole run: many cases in flight, their events in the order of the record.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
     time::Instant,
 };
@@ -29,6 +29,9 @@ pub struct Options {
     pub jobs: usize,
     /// Whether to stop at the first violation.
     pub fail_fast: bool,
+    /// Cases that are asked before the others, in this order, once the plain requests were. What they come to
+    /// waits in memory until it is their turn in the record, and is lost with it where the run is killed.
+    pub ahead: Vec<String>,
     /// Depth of the plan, for the record.
     pub depth: Depth,
     /// Patterns given with `--only`, for the record.
@@ -39,6 +42,8 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// The part of the plan that this is, and the selected cases of all parts.
     pub shard: Option<(Shard, usize)>,
+    /// The most requests of the run, for the record.
+    pub requests: Option<u64>,
     /// What the suite was shown to catch, for the record.
     pub quality: Option<String>,
     /// Fault of the built-in bank, for the record.
@@ -78,7 +83,8 @@ pub async fn run(
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
-    let mut waiting = left(&order, &done.unwrap_or_default()).into_iter().peekable();
+    let ahead = ahead(&order, &options.ahead);
+    let mut waiting = left(&order, &done.unwrap_or_default(), &ahead).into_iter().peekable();
     let mut open = [0_usize; AFTER_PLAIN + 1];
     waiting.clone().for_each(|at| open[turn(order[at].0)] += 1);
     if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
@@ -92,7 +98,8 @@ pub async fn run(
             && !window.is_full()
             && let Some(at) = waiting.next_if(|at| {
                 let turn = turn(order[*at].0);
-                open[..turn].iter().all(|open| *open == 0) && (turn < AFTER_PLAIN || release.may_begin(*at))
+                let has_room = turn < AFTER_PLAIN || ahead.contains_key(at) || release.may_begin(*at);
+                has_room && open[..turn].iter().all(|open| *open == 0)
             })
         {
             let case = order[at].0;
@@ -222,10 +229,30 @@ fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     all
 }
 
-/// The positions of the cases that are not done yet, by their turns.
-fn left(order: &[(&Case, Role)], done: &BTreeSet<String>) -> Vec<usize> {
+/// The positions of the cases that are asked before the others, each with its rank. A control has that of the
+/// first case that leans on it.
+fn ahead(order: &[(&Case, Role)], ids: &[String]) -> HashMap<usize, usize> {
+    let mut ahead = HashMap::new();
+    for (rank, id) in ids.iter().enumerate() {
+        let mut next = Some(id.as_str());
+        while let Some(at) =
+            next.and_then(|id| order.binary_search_by(|(case, _)| case.id.as_str().cmp(id)).ok())
+        {
+            if ahead.contains_key(&at) {
+                break;
+            }
+            ahead.insert(at, rank);
+            next = order[at].0.control.as_deref();
+        }
+    }
+    ahead
+}
+
+/// The positions of the cases that are not done yet, in the order in which they are asked: by their turns,
+/// and in each those that go ahead first.
+fn left(order: &[(&Case, Role)], done: &BTreeSet<String>, ahead: &HashMap<usize, usize>) -> Vec<usize> {
     let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
-    left.sort_by_key(|at| turn(order[*at].0));
+    left.sort_by_key(|at| (turn(order[*at].0), ahead.get(at).copied().unwrap_or(usize::MAX)));
     left
 }
 
@@ -314,6 +341,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         said_by_name: plan.said_by_name(),
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),
+        requests: options.requests,
         profile_sha256: session.profile().sha256(),
         waivers_sha256: options.waivers.sha256.clone(),
         clock_runs: session.clock_runs(),

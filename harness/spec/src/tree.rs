@@ -15,6 +15,12 @@ static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/schem
 static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
+/// In which order cases say most: the one file of its folder that a run is planned from.
+const ORDER: (&str, &str) = (
+    "fixtures/kill-matrix/order.tsv",
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/kill-matrix/order.tsv")),
+);
+
 /// The folders beside `cases` that a suite is read from, embedded or in a pack.
 const FIXTURES: [&str; 5] =
     ["fixtures/answers", "fixtures/requests", "fixtures/schemas", "fixtures/spec", "fixtures/tables"];
@@ -67,6 +73,7 @@ impl Tree {
         for (prefix, folder) in FIXTURES.into_iter().zip([&ANSWERS, &REQUESTS, &SCHEMAS, &SPEC, &TABLES]) {
             tree.add_embedded(prefix, folder);
         }
+        tree.files.insert(ORDER.0.to_owned(), ORDER.1.to_owned());
         tree
     }
 
@@ -100,6 +107,9 @@ impl Tree {
             if own.is_dir() {
                 tree.add_folder(prefix, &own, &ENDINGS, &mut problems);
             }
+        }
+        if let Ok(order) = std::fs::read_to_string(folder.join(ORDER.0)) {
+            tree.files.insert(ORDER.0.to_owned(), order);
         }
         for (path, what) in REQUIRED {
             if tree.below(path, "").next().is_none() {

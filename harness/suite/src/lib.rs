@@ -21,6 +21,7 @@ pub mod lazy_request;
 pub mod lint;
 pub mod location;
 pub mod matrix;
+pub mod order;
 mod parallel;
 mod parts;
 pub mod plan;

@@ -94,6 +94,18 @@ pub enum PlanError {
         /// Why it does not run.
         why: String,
     },
+    /// Not even the first case can be asked.
+    #[error(
+        "`--requests {requests}` suffices for nothing of what was asked for: {case} takes {needs} with its control"
+    )]
+    Requests {
+        /// How many there may be.
+        requests: u64,
+        /// The case that comes first.
+        case: String,
+        /// What it takes.
+        needs: usize,
+    },
 }
 
 impl PlanError {
@@ -141,11 +153,10 @@ impl Suite {
     /// The part of a plan that a shard runs: cases by a hash of their ids, so that a new case moves no other
     /// one, and the controls that they need.
     pub fn shard<'a>(&'a self, plan: &Plan<'a>, shard: Shard) -> Plan<'a> {
-        let selected = plan.selected.iter().copied().filter(|case| shard.has(&case.id)).collect();
-        self.with_controls(selected, plan.left_out.clone())
+        self.part(plan, |case| shard.has(&case.id))
     }
 
-    fn with_controls<'a>(
+    pub(crate) fn with_controls<'a>(
         &'a self,
         selected: Vec<&'a Case>,
         left_out: Vec<(&'a Case, Cow<'static, str>)>,

@@ -146,7 +146,7 @@ impl Suite {
     }
 
     /// The place of the case with this id among [`Self::cases`].
-    pub(crate) fn number(&self, id: &str) -> Option<usize> {
+    pub fn number(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 

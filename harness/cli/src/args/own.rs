@@ -55,11 +55,18 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
     /// Hold the matrix against this file, and fail where it differs
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip"])]
+    #[arg(long, value_name = "FILE", group = "kept", conflicts_with_all = ["only", "skip", "requests"])]
     pub(crate) matrix: Option<PathBuf>,
+    /// In place of all this: ask each fault, in each style, for all cases of its clause, and hold the order
+    /// in which cases catch the most for the fewest requests against this file
+    #[arg(long, value_name = "FILE", group = "kept", conflicts_with_all = ["only", "skip", "requests", "matrix", "fault", "variation", "explore", "derived", "drawn", "pairs", "findings", "every_case"])]
+    pub(crate) order: Option<PathBuf>,
     /// Write the file in place of comparing
-    #[arg(long, requires = "matrix", conflicts_with = "only")]
+    #[arg(long, requires = "kept", conflicts_with = "only")]
     pub(crate) update: bool,
+    /// Only as many of the most telling cases as so many requests suffice for, as `run --requests` has them
+    #[arg(long, value_name = "N", conflicts_with = "explore", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: Option<u64>,
     /// Folder for the reports
     #[arg(long, value_name = "DIR", default_value = "reports/prove")]
     pub(crate) out: PathBuf,
@@ -107,7 +114,7 @@ pub(crate) struct Serve {
     pub(crate) address: SocketAddr,
     /// In place of the bank, the page of the run in this folder, while the run goes on
     #[arg(long, value_name = "DIR",
-          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate", "busy"])]
+          conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate", "busy", "per_second", "unavailable"])]
     pub(crate) report: Option<PathBuf>,
     /// Let the bank break one clause in one named way; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -139,6 +146,15 @@ pub(crate) struct Serve {
     /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
     #[arg(long, value_name = "DIR", conflicts_with = "report")]
     pub(crate) record: Option<PathBuf>,
+    /// Take so many requests in a second, name that in each answer, and refuse what is more with 429
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) per_second: Option<u32>,
+    /// Let each answer take so long, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    pub(crate) latency_ms: u64,
+    /// Refuse one request of so many with 503
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    pub(crate) unavailable: Option<u64>,
     /// Do not log requests
     #[arg(long, short)]
     pub(crate) quiet: bool,

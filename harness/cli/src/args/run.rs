@@ -33,6 +33,10 @@ pub(crate) struct Run {
     /// How much to run: one case of each class, everything but what takes long, or everything
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
+    /// Send no more requests than so many: the cases that catch the most. What it does not reach to counts as
+    /// left out, as with --depth
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: Option<u64>,
     /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from
     /// the variables of the job
     #[arg(long, value_name = "K/N")]
@@ -100,12 +104,13 @@ pub(crate) struct Run {
 }
 
 /// What the record of a run that goes on says itself.
-const RESUMED: [&str; 19] = [
+const RESUMED: [&str; 20] = [
     "target",
     "only",
     "skip",
     "out",
     "depth",
+    "requests",
     "shard",
     "seed",
     "now",

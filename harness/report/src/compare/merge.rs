@@ -176,6 +176,7 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
             ("fault", format!("{:?}", first.fault), format!("{:?}", start.fault)),
             ("seed", first.seed.to_string(), start.seed.to_string()),
             ("depth", first.depth.clone(), start.depth.clone()),
+            ("number of requests", format!("{:?}", first.requests), format!("{:?}", start.requests)),
             (
                 "patterns",
                 format!("{:?} {:?}", first.only, first.skip),

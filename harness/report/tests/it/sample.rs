@@ -44,6 +44,7 @@ impl Sample {
             suite_sha256: "5e".repeat(32),
             shard: None,
             planned: None,
+            requests: None,
             profile_sha256: "9f".repeat(32),
             quality: Some("662 of 662 faults caught".into()),
             seed: 7,

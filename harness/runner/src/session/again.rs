@@ -45,9 +45,11 @@ impl Session {
     /// Asks the valid request of a case again. `mark` is what no other asking of it has. What is not accepted is
     /// asked once more: the failure may pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
-        let mut trail = Trail { is_again: true, ..Trail::default() };
+        let mut trail = Trail { is_again: true, is_confirming: true, ..Trail::default() };
         let mut refused = None;
-        let Some(valid) = self.suite.case(id) else { return Again { refused, exchanges: Vec::new() } };
+        let Some(valid) = self.suite.case(id) else {
+            return Again { refused, is_held_back: false, exchanges: Vec::new() };
+        };
         for attempt in ["", "b"] {
             // Its identifiers are its own.
             let case = Case { id: format!("{id}/{mark}{attempt}"), ..valid.clone() };
@@ -68,7 +70,7 @@ impl Session {
             self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
         }
         as_steps(id, &mut trail.exchanges);
-        Again { refused, exchanges: trail.exchanges }
+        Again { refused, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
     }
 
     /// What became of a request whose case is none of the suite.

@@ -75,8 +75,9 @@ impl Session {
             // In this process nobody is ever too busy: who says so says it by rule.
             profile.limits.retries = 0;
         }
-        let gate = Gate::new(exchanger, permission);
-        let live = Live::new(gate, Pace::new(profile.limits.clone()), Some(requests));
+        let limits = profile.limits.clone();
+        let pace = if exchanger.is_inside() { Pace::inside(limits) } else { Pace::new(limits) };
+        let live = Live::new(Gate::new(exchanger, permission), pace, Some(requests));
         Self::of(suite, profile, (self.seed, self.now), request_signer, live)
     }
 

@@ -4,6 +4,7 @@
 mod again;
 mod alternative;
 mod ask;
+mod budget;
 mod build;
 mod confirm;
 mod control;
@@ -180,20 +181,7 @@ impl Session {
         self.transport.sent()
     }
 
-    /// From now on nothing is sent beyond so many exchanges, those so far included. A case that is held back
-    /// by that says so.
-    pub fn limit_exchanges(&self, most: u64) {
-        if let Some(live) = self.transport.live() {
-            live.gate.set_limit(most);
-        }
-    }
-
-    /// How many exchanges there may still be.
-    pub fn exchanges_left(&self) -> u64 {
-        self.transport.live().map_or(0, |live| live.gate.limit().saturating_sub(live.gate.passed()))
-    }
-
-    /// How many of them only showed that valid requests are still accepted; they are not recorded.
+    /// How many exchanges only showed that valid requests are still accepted; they are not recorded.
     pub fn asked_again(&self) -> u64 {
         self.asked_again.load(Ordering::Relaxed)
     }
@@ -368,7 +356,8 @@ impl Session {
         verdict.observations.extend(judged.observations);
         if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
             let again = self.ask_again(&plain, &format!("again-after/{}", case.id)).await;
-            if let Some(words) = again.refused {
+            // What may not be asked now is asked before the verdict is told.
+            if let Some(words) = again.refused.filter(|_| !again.is_held_back) {
                 let own = |exchange| Exchange { case: case.id.clone(), ..exchange };
                 trail.exchanges.extend(again.exchanges.into_iter().map(own));
                 let why = "the target accepts nothing any more, so that its refusal says nothing";

@@ -18,6 +18,8 @@ pub(crate) struct Gate {
     passed: AtomicU64,
     /// How many may pass in all.
     limit: AtomicU64,
+    /// How many of them are only for requests that confirm verdicts.
+    reserve: AtomicU64,
 }
 
 /// Why a request was not sent.
@@ -27,7 +29,7 @@ pub(crate) enum Held {
     #[error("it could make something, and the target is a production system, which is only read")]
     Forbidden,
     /// As many were sent as there may be.
-    #[error("the budget of requests is used up")]
+    #[error("as many requests were sent as this run may send")]
     UsedUp,
 }
 
@@ -41,7 +43,8 @@ pub(crate) struct Pass<'a> {
 
 impl Gate {
     pub(crate) fn new(exchanger: Exchanger, permission: Permission) -> Self {
-        Self { exchanger, permission, passed: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX) }
+        let [passed, limit, reserve] = [0, u64::MAX, 0].map(AtomicU64::new);
+        Self { exchanger, permission, passed, limit, reserve }
     }
 
     /// Goes on counting from here.
@@ -66,12 +69,18 @@ impl Gate {
         self.limit.store(limit, Ordering::SeqCst);
     }
 
+    /// So many are only for requests that confirm verdicts.
+    pub(crate) fn set_reserve(&self, reserve: u64) {
+        self.reserve.store(reserve, Ordering::SeqCst);
+    }
+
     /// Leave to send a request with this method.
-    pub(crate) fn pass(&self, method: &str) -> Result<Pass<'_>, Held> {
+    pub(crate) fn pass(&self, method: &str, is_confirming: bool) -> Result<Pass<'_>, Held> {
         if !self.permission.covers(method) {
             return Err(Held::Forbidden);
         }
-        let limit = self.limit();
+        let reserve = if is_confirming { 0 } else { self.reserve.load(Ordering::SeqCst) };
+        let limit = self.limit().saturating_sub(reserve);
         let next = |passed: u64| (passed < limit).then_some(passed + 1);
         let before = self.passed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
         before.map(|before| Pass { gate: self, number: before + 1 }).map_err(|_| Held::UsedUp)
@@ -106,22 +115,29 @@ mod tests {
         gate.set_limit(50);
         let passed: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| (0..20).filter(|_| gate.pass("POST").is_ok()).count()))
+                .map(|_| scope.spawn(|| (0..20).filter(|_| gate.pass("POST", false).is_ok()).count()))
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert_eq!((passed, gate.passed()), (47, 50));
-        assert_eq!(gate.pass("GET").err(), Some(Held::UsedUp));
+        assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
         gate.set_limit(51);
-        assert_eq!(gate.pass("GET").ok().map(|pass| pass.number), Some(51));
+        assert_eq!(gate.pass("GET", false).ok().map(|pass| pass.number), Some(51));
+        // What confirms verdicts has requests of its own.
+        gate.set_limit(54);
+        gate.set_reserve(2);
+        assert!(gate.pass("GET", false).is_ok());
+        assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
+        assert!(gate.pass("GET", true).is_ok() && gate.pass("GET", true).is_ok());
+        assert_eq!(gate.pass("GET", true).err(), Some(Held::UsedUp));
     }
 
     #[test]
     fn what_is_not_permitted_does_not_pass_and_does_not_count() {
         let reads = gate(Permission::Reads);
-        assert_eq!(reads.pass("DELETE").err(), Some(Held::Forbidden));
-        assert!(reads.pass("GET").is_ok());
+        assert_eq!(reads.pass("DELETE", false).err(), Some(Held::Forbidden));
+        assert!(reads.pass("GET", false).is_ok());
         assert_eq!(reads.passed(), 1);
-        assert_eq!(gate(Permission::Nothing).pass("GET").err(), Some(Held::Forbidden));
+        assert_eq!(gate(Permission::Nothing).pass("GET", false).err(), Some(Held::Forbidden));
     }
 }

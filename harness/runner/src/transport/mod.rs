@@ -5,7 +5,9 @@
 //! bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
 
 mod cache;
+mod flow;
 mod gate;
+mod named;
 mod pace;
 mod replay;
 mod stop;
@@ -54,6 +56,7 @@ pub(crate) struct Live {
     cache: Option<Arc<RequestCache>>,
     began: Instant,
     retries: AtomicU64,
+    answered: AtomicU64,
 }
 
 /// A step of a case that is asked.
@@ -118,6 +121,16 @@ impl Transport {
         self.live().map_or(0, |live| live.retries.load(Ordering::Relaxed))
     }
 
+    /// How many answers came.
+    pub(crate) fn answered(&self) -> u64 {
+        self.live().map_or(0, |live| live.answered.load(Ordering::Relaxed))
+    }
+
+    /// The shortest time between two requests, as it is kept now.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        self.live().and_then(|live| live.pace.interval())
+    }
+
     /// Waits for a target, which a record does not need.
     pub(crate) async fn pause(&self, time: Duration) {
         if self.live().is_some() {
@@ -128,7 +141,15 @@ impl Transport {
 
 impl Live {
     pub(crate) fn new(gate: Gate, pace: Pace, cache: Option<Arc<RequestCache>>) -> Self {
-        Self { gate, pace, journal: None, cache, began: Instant::now(), retries: AtomicU64::new(0) }
+        Self {
+            gate,
+            pace,
+            journal: None,
+            cache,
+            began: Instant::now(),
+            retries: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+        }
     }
 
     /// Notes what could make something before it is sent.
@@ -145,9 +166,10 @@ impl Live {
         let mut attempt = 0;
         let answer = loop {
             attempt += 1;
+            let under_way = self.pace.enter().await;
             let sent = self.pace.wait(asked.operation).await;
             let request = (asked.make)()?;
-            let pass = self.gate.pass(&request.method).map_err(|held| {
+            let pass = self.gate.pass(&request.method, trail.is_confirming).map_err(|held| {
                 trail.is_held_back |= held == Held::UsedUp;
                 Stop::held(held)
             })?;
@@ -160,6 +182,12 @@ impl Live {
             }
             let (number, at) = (pass.number, micros(self.began.elapsed()));
             let Exchanged { answer, seen, took } = pass.send(&request).await;
+            if let Ok(answer) = &answer {
+                self.answered.fetch_add(1, Ordering::Relaxed);
+                let among = under_way.as_ref().map_or(1, |under_way| under_way.among);
+                self.pace.answered(asked.operation, answer, took, among);
+            }
+            drop(under_way);
             if self.cache.is_none() {
                 let seen = answer.as_ref().ok().or(seen.as_ref());
                 if let Some(answer) = seen {

@@ -1,6 +1,7 @@
-//! How fast a target is asked, and when again: the limits of its profile, and what the target itself asks for
-//! (`Retry-After`, RFC 9110 section 10.2.3). A target that has no time (429) is asked half as often from then
-//! on, and a little more often with each answer.
+//! How fast a target is asked, and when again: the limits of its profile, those that it names in its answers
+//! ([`named`]), and what it asks for otherwise (`Retry-After`, RFC 9110 section 10.2.3). A target that has no
+//! time (429) is asked half as often from then on, and a little more often with each answer; how many
+//! requests it gets at once depends on how fast it answers ([`flow`](super::flow)).
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,6 +15,10 @@ use std::{
 use chrono::{DateTime, Utc};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::{
+    flow::{Flow, UnderWay},
+    named::{Policy, named},
+};
 use crate::{
     exchange::{Answer, ExchangeError},
     profile::Limits,
@@ -33,6 +38,8 @@ const ALWAYS_BUSY: u32 = 32;
 const SLOWEST: f64 = 2.0;
 /// How many more requests in a second there are each second while the target has time.
 const RECOVERY: f64 = 10.0;
+/// A reset that is no farther away may have passed already.
+const SHORT: Duration = Duration::from_secs(1);
 /// The second that is looked back to see how fast the target was asked.
 const LOOK_BACK: Duration = Duration::from_secs(1);
 
@@ -40,6 +47,8 @@ const LOOK_BACK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Pace {
     limits: Limits,
+    /// What keeps the number of requests at once; nothing for a bank in this process.
+    flow: Option<Flow>,
     slots: Mutex<Slots>,
     /// Connections that failed since the last one that did not.
     failed: AtomicU32,
@@ -59,6 +68,12 @@ struct Slots {
     /// Requests in a second that the target seems to have time for, and since when; nothing as long as it has
     /// time for all.
     rate: Option<(f64, Instant)>,
+    /// The distance of requests that keeps the limits that the target named.
+    named: Option<Duration>,
+    /// How long the window of its quota is, where it said so only at its beginning.
+    window: Option<Duration>,
+    /// How often everything was held back: whoever has a slot of before takes another one.
+    holds: u64,
 }
 
 impl Slots {
@@ -72,39 +87,124 @@ impl Slots {
 
 impl Pace {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, slots: Mutex::default(), failed: AtomicU32::new(0), busy: AtomicU32::new(0) }
+        Self {
+            limits,
+            flow: Some(Flow::new()),
+            slots: Mutex::default(),
+            failed: AtomicU32::new(0),
+            busy: AtomicU32::new(0),
+        }
+    }
+
+    /// The same for a bank in this process, which has time for all.
+    pub(crate) fn inside(limits: Limits) -> Self {
+        Self { flow: None, ..Self::new(limits) }
+    }
+
+    /// Waits until one more request may be under way.
+    pub(crate) async fn enter(&self) -> Option<UnderWay<'_>> {
+        match &self.flow {
+            Some(flow) => Some(flow.enter().await),
+            None => None,
+        }
+    }
+
+    /// Takes an answer, and how long it took among so many requests at once.
+    pub(crate) fn answered(&self, operation: &str, answer: &Answer, took: Duration, among: usize) {
+        if let Some(flow) = &self.flow {
+            if matches!(answer.status, 429) {
+                flow.halve(among)
+            } else {
+                flow.answered(operation, took, among)
+            }
+        }
+        self.learn(answer);
+    }
+
+    /// The shortest time between two requests, as it is kept now.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        let slots = self.slots();
+        let asked = slots.rate.filter(|_| !self.is_always_busy());
+        let asked = asked.map(|(rate, _)| Duration::from_secs_f64(1.0 / rate));
+        [self.limits.interval, asked, slots.named].into_iter().flatten().max()
+    }
+
+    /// Learns the limits that an answer names. A window that is longer than anybody waits is not paced for:
+    /// what it leaves is used as long as it lasts.
+    fn learn(&self, answer: &Answer) {
+        let Some(limits) = named(answer) else { return };
+        let longest = self.limits.longest_wait;
+        let left = || limits.left.iter().filter(|left| left.reset <= longest);
+        let mut slots = self.slots();
+        let policies = limits.policies.iter().filter(|policy| policy.window <= longest);
+        let mut interval = policies.map(|policy| policy.interval()).max();
+        if let (None, Some(quota)) = (interval, limits.quota) {
+            // Until the first request of a window ends, the rest of it is all of it.
+            let whole = left().filter(|left| left.requests + 1 >= quota && !left.reset.is_zero());
+            slots.window = whole.map(|left| left.reset).chain(slots.window).max();
+            interval = slots.window.map(|window| Policy { quota, window }.interval());
+        }
+        let is_paced = interval.is_some();
+        let mut held = None;
+        for left in left() {
+            if left.requests == 0 && (!is_paced || left.reset > SHORT) {
+                held = held.max(Some(left.reset.max(SHORT)));
+            } else if !is_paced && left.requests > 0 {
+                let rest = Policy { quota: left.requests, window: left.reset };
+                interval = interval.max(Some(rest.interval()));
+            }
+        }
+        if interval.is_some() {
+            let now = Instant::now();
+            if slots.named.is_none()
+                && let Some(interval) = interval
+            {
+                // What was sent before the limits were known counts as well.
+                let sent = slots.sent.iter().filter(|sent| now - **sent < LOOK_BACK).count();
+                let due = now + interval * u32::try_from(sent).unwrap_or(u32::MAX);
+                slots.all = slots.all.max(Some(due));
+                slots.holds += 1;
+            }
+            slots.named = interval;
+        }
+        drop(slots);
+        if let Some(held) = held {
+            self.hold(held);
+        }
     }
 
     /// Waits until a request of this operation may be sent. When that was.
     pub(crate) async fn wait(&self, operation: &str) -> Instant {
-        while let Some(held) = self.held() {
-            sleep_until(held).await;
+        loop {
+            while let Some(held) = self.held() {
+                sleep_until(held).await;
+            }
+            let (slot, holds) = self.slot(operation);
+            if let Some(slot) = slot {
+                sleep_until(slot).await;
+            }
+            let now = Instant::now();
+            let mut slots = self.slots();
+            if slots.holds == holds && slots.held.is_none_or(|held| held <= now) {
+                slots.note(now);
+                return now;
+            }
         }
-        let slot = self.slot(operation);
-        if let Some(slot) = slot {
-            sleep_until(slot).await;
-        }
-        while let Some(held) = self.held() {
-            sleep_until(held).await;
-        }
-        let now = Instant::now();
-        self.slots().note(now);
-        now
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next free slot of an operation; none where nothing limits it.
-    fn slot(&self, operation: &str) -> Option<Instant> {
+    /// Takes the next free slot of an operation, none where nothing limits it; and how often everything was
+    /// held back until then.
+    fn slot(&self, operation: &str) -> (Option<Instant>, u64) {
         let own = self.limits.intervals.get(operation).copied();
+        let interval = self.interval();
         let mut slots = self.slots();
-        let asked = slots.rate.filter(|_| !self.is_always_busy());
-        let asked = asked.map(|(rate, _)| Duration::from_secs_f64(1.0 / rate));
-        let interval = [self.limits.interval, asked].into_iter().flatten().max();
+        let holds = slots.holds;
         if interval.is_none() && own.is_none() {
-            return None;
+            return (None, holds);
         }
         let slot = [slots.all, slots.operations.get(operation).copied()].into_iter().flatten().max();
         let slot = slot.map_or_else(Instant::now, |slot| slot.max(Instant::now()));
@@ -114,7 +214,7 @@ impl Pace {
         if let Some(interval) = own {
             slots.operations.insert(operation.to_owned(), slot + interval);
         }
-        Some(slot)
+        (Some(slot), holds)
     }
 
     fn held(&self) -> Option<Instant> {
@@ -202,7 +302,14 @@ impl Pace {
     fn hold(&self, wait: Duration) {
         let mut slots = self.slots();
         let until = Instant::now() + wait;
-        slots.held = Some(slots.held.map_or(until, |held| held.max(until)));
+        if slots.held.is_some_and(|held| held >= until) {
+            return;
+        }
+        slots.held = Some(until);
+        slots.holds += 1;
+        if slots.all.is_some() {
+            slots.all = Some(until);
+        }
     }
 }
 
@@ -298,6 +405,35 @@ mod tests {
         }
         let never = pace(|limits| limits.retries = 0);
         assert!(!never.again("GET", &busy(429, "1"), 1, Instant::now()).await && never.held().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_limits_that_a_target_names_are_kept() {
+        let naming = |fields: &[(&str, &str)]| {
+            let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            Answer { status: 200, headers: headers.collect(), body: vec![] }
+        };
+        let took = Duration::from_millis(1);
+        let policed = pace(|_| {});
+        policed.wait("ncbct").await;
+        policed.answered("ncbct", &naming(&[("RateLimit-Policy", "\"a\";q=10;w=1")]), took, 1);
+        assert_eq!(policed.interval(), Some(Duration::from_millis(110)));
+        let start = Instant::now();
+        for _ in 0..10 {
+            policed.wait("ncbct").await;
+        }
+        assert!(start.elapsed() >= Duration::from_millis(1100), "{:?}", start.elapsed());
+        // Nothing is left until a window ends, and nothing is known of the next one.
+        let used_up = pace(|_| {});
+        let left = |left, reset| naming(&[("X-RateLimit-Remaining", left), ("X-RateLimit-Reset", reset)]);
+        used_up.answered("ncbct", &left("0", "7"), took, 1);
+        let start = Instant::now();
+        used_up.wait("ncbct").await;
+        assert_eq!(start.elapsed().as_secs(), 7);
+        // What is longer than anybody waits is used up as fast as any.
+        let daily = pace(|_| {});
+        daily.answered("ncbct", &left("100", "80000"), took, 1);
+        assert_eq!(daily.interval(), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -28,6 +28,8 @@ pub(crate) struct Trail {
     pub(crate) is_held_back: bool,
     /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
     pub(crate) is_again: bool,
+    /// Whether verdicts rest on its answer, so that it may take what others have to leave.
+    pub(crate) is_confirming: bool,
 }
 
 impl Trail {
@@ -80,7 +82,7 @@ impl Stop {
     pub(crate) fn held(held: Held) -> Self {
         match held {
             Held::Forbidden => Self::declared_absent(held.to_string()),
-            Held::UsedUp => Self::inconclusive(held.to_string()),
+            Held::UsedUp => Self::declared_absent(held.to_string()),
         }
     }
 }

@@ -4,6 +4,7 @@ mod embedded;
 mod ledger;
 mod loading;
 mod matrix;
+mod order;
 mod scaffold;
 mod stored;
 mod tables;

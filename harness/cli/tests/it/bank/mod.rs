@@ -6,5 +6,6 @@ mod privacy;
 mod profile_mistakes;
 mod rate_limits;
 mod safety;
+mod sandbox;
 mod second_bank;
 mod serve;

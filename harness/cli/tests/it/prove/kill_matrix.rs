@@ -88,6 +88,19 @@ fn the_numbers_in_the_readme_are_current() {
         assert!(line.contains(" 0 false alarms "), "{name}: {line}");
         format!("`{name}`, {cases}: {faults}")
     });
+    // The first number of a line that `prove` says, and what so many percent of another one are.
+    let first = |line: &str| line.split(' ').next().unwrap().parse::<usize>().unwrap();
+    let faults = |line: &str| line.split(' ').nth(2).unwrap().parse::<usize>().unwrap();
+    let (all, known) = (first(numbers), faults(numbers));
+    let curve = [100, 300, 1000, 1500].map(|requests| {
+        let line = depth(&format!("{requests} requests"));
+        assert!(line.contains(" 0 false alarms ") && faults(&line) == known, "{requests}: {line}");
+        let (caught, cases) = (first(&line), line.rsplit("; ").next().unwrap());
+        let (of_all, of_known) = (caught * 100 / all, caught * 100 / known);
+        format!(
+            "`--requests {requests}`, {cases}: {caught} faults, {of_all} % of the {all} that all cases catch and {of_known} % of all {known}"
+        )
+    });
     let drawn = command().args(["coverage", "--matrix"]).output().unwrap();
     let drawn = String::from_utf8(drawn.stdout).unwrap();
     let cells: Vec<&str> = drawn.lines().filter(|line| line.contains("cells, each decided: ")).collect();
@@ -99,6 +112,7 @@ fn the_numbers_in_the_readme_are_current() {
     for (mark, numbers) in [
         ("<!-- prove -->", numbers),
         ("<!-- depths -->", &caught.join("\n>\n> ")),
+        ("<!-- requests -->", &curve.join("\n>\n> ")),
         ("<!-- matrix -->", &cells),
     ] {
         let (before, rest) = current.split_once(&format!("{mark}\n")).unwrap();

@@ -9,5 +9,6 @@ mod reference;
 mod rejudge;
 mod repeatable;
 mod reports;
+mod requests;
 mod resume;
 mod waivers;

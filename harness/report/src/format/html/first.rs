@@ -104,7 +104,8 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
     }
     let amounts = terminal::amounts(summary);
     let (depth, seed, now) = (&start.depth, start.seed, &start.now);
-    facts.push(("Run", format!("{amounts}; depth {depth}, seed {seed}, clock {now}")));
+    let most = start.requests.map(|most| format!(", at most {most} requests")).unwrap_or_default();
+    facts.push(("Run", format!("{amounts}; depth {depth}{most}, seed {seed}, clock {now}")));
     if let Some(profile) = summary.profile() {
         facts.extend(declared(profile));
     }

@@ -1,0 +1,149 @@
+//! What a choice of cases takes and finds on a test system as they are: slow, with a limit that it names, and
+//! sometimes out of service.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs::{self, File},
+    io::BufReader,
+    path::Path,
+    process::Command,
+    time::Instant,
+};
+
+use tempfile::TempDir;
+use xs2aspec_record::{Event, RecordReader, Verdict};
+
+use crate::table::{Server, suite, wrong};
+
+/// The sandbox answers so many times faster than one of 200 ms and 5 requests in a second, and takes so many
+/// times more: the whole suite asked of it would else take most of an hour.
+const SCALE: f64 = 10.0;
+const LATENCY_MS: &str = "20";
+const PER_SECOND: &str = "50";
+/// One answer of so many is 503.
+const UNAVAILABLE: &str = "100";
+/// Faults that the bank has at once.
+const FAULTS: usize = 10;
+
+const PROFILE: &str = include_str!("../../../fixtures/targets/reference.toml");
+const MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
+/// Where the section stands.
+const MARKS: [&str; 2] = ["<!-- sandbox -->\n", "<!-- end of sandbox -->\n"];
+
+/// Measures, and writes the section of the file.
+pub(crate) fn sandbox(path: &str) -> Result<String, String> {
+    let program = suite()?;
+    let folder = TempDir::new().map_err(wrong)?;
+    let faults = faults();
+    let mut text = format!(
+        "## A slow sandbox\n\nMade by `cargo run --release -p xs2aspec-bench -- sandbox harness/bench/RESULTS.md`. The reference bank with {LATENCY_MS} \
+         ms an answer, {PER_SECOND} requests in a second, which it names in each answer, and one answer of {UNAVAILABLE} with 503: a tenth of the \
+         latency and ten times the rate of a sandbox with 200 ms and 5 requests in a second, for which the last column is reckoned. First as it \
+         is, then with {} faults at once, of as many clauses.\n\n| asked | requests | in % of the limit | 429 | findings, clean | judged | of {} \
+         faults found | time | at 5 requests a second |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        faults.len(),
+        faults.len()
+    );
+    for choice in [&["--requests", "300"][..], &["--depth", "quick"], &["--depth", "standard"]] {
+        let clean = Asked::of(&program, folder.path(), choice, &[])?;
+        let broken = Asked::of(&program, folder.path(), choice, &faults)?;
+        let clauses: BTreeSet<&str> = faults.iter().filter_map(|fault| fault.split('/').next()).collect();
+        let found = clauses.iter().filter(|clause| broken.broken.contains(**clause)).count();
+        let limit: f64 = PER_SECOND.parse().map_err(wrong)?;
+        let share = f64::from(clean.requests) / clean.seconds / limit * 100.0;
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {share:.0} | {} | {} | {:.1} % | {found} | {:.0} s | {:.1} min |",
+            choice.join(" "),
+            clean.requests,
+            clean.busy,
+            clean.broken.len(),
+            clean.judged * 100.0,
+            clean.seconds,
+            clean.seconds * SCALE / 60.0
+        );
+    }
+    let kept = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let [begin, end] = MARKS;
+    let (before, after) = match kept.split_once(begin) {
+        Some((before, rest)) => (before.to_owned(), rest.split_once(end).map_or("", |(_, after)| after)),
+        None => (format!("{}\n\n", kept.trim_end()), ""),
+    };
+    fs::write(path, format!("{before}{begin}{text}{end}{after}")).map_err(wrong)?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// Faults that the suite denies, each of another clause, spread over all of them.
+fn faults() -> Vec<&'static str> {
+    let denied = MATRIX.lines().filter(|line| line.ends_with("\tdenied"));
+    let names: Vec<&str> = denied.filter_map(|line| line.split('\t').nth(1)).collect();
+    let mut clauses = BTreeSet::new();
+    let step = names.len() / FAULTS;
+    let spread = names.iter().skip(step / 2).step_by(step.max(1));
+    spread.copied().filter(|name| clauses.insert(name.split('/').next())).take(FAULTS).collect()
+}
+
+/// What came of a run.
+struct Asked {
+    requests: u32,
+    seconds: f64,
+    /// Answers with 429.
+    busy: usize,
+    /// Clauses that are broken.
+    broken: BTreeSet<String>,
+    /// The share of cases that could be judged.
+    judged: f64,
+}
+
+impl Asked {
+    fn of(program: &Path, folder: &Path, choice: &[&str], faults: &[&str]) -> Result<Self, String> {
+        let mut serve = vec!["serve", "--quiet", "--latency-ms", LATENCY_MS, "--per-second", PER_SECOND];
+        serve.extend(["--unavailable", UNAVAILABLE]);
+        faults.iter().for_each(|fault| serve.extend(["--fault", fault]));
+        let server = Server::start(program, &serve)?;
+        let lines = PROFILE.lines().map(|line| match line.starts_with("base-url") {
+            true => format!("base-url = {:?}", server.url),
+            false => line.to_owned(),
+        });
+        let (profile, out) = (folder.join("sandbox.toml"), folder.join("out"));
+        fs::write(&profile, lines.collect::<Vec<_>>().join("\n")).map_err(wrong)?;
+        let begun = Instant::now();
+        let output = Command::new(program)
+            .args(["run", "--quiet", "--seed", "1", "--target"])
+            .arg(&profile)
+            .arg("--out")
+            .arg(&out)
+            .args(choice)
+            .output()
+            .map_err(wrong)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        if !matches!(output.status.code(), Some(0 | 1 | 3)) {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        let record = RecordReader::new(BufReader::new(File::open(out.join("record.jsonl")).map_err(wrong)?));
+        let mut asked = Self { requests: 0, seconds, busy: 0, broken: BTreeSet::new(), judged: 0.0 };
+        let (mut cases, mut judged) = (0_u32, 0_u32);
+        for event in record.events() {
+            match event.map_err(wrong)? {
+                Event::Exchange(exchange) => {
+                    asked.busy += usize::from(exchange.response.is_some_and(|answer| answer.status == 429));
+                }
+                Event::Verdict(verdict) => {
+                    cases += 1;
+                    judged += u32::from(!matches!(verdict.verdict, Verdict::Inconclusive | Verdict::Error));
+                    if verdict.verdict == Verdict::Fail {
+                        asked.broken.extend(verdict.findings.into_iter().map(|finding| finding.clause));
+                    }
+                }
+                Event::RunFinished(finished) => {
+                    asked.requests =
+                        u32::try_from(finished.exchanges + finished.asked_again).map_err(wrong)?;
+                }
+                _ => {}
+            }
+        }
+        asked.judged = f64::from(judged) / f64::from(cases.max(1));
+        Ok(asked)
+    }
+}

@@ -1,0 +1,186 @@
+//! When a run will end: said once where that is not soon, and beside the progress bar as the run goes on.
+
+use std::{collections::VecDeque, convert::Infallible, time::Duration};
+
+use tokio::time::{Instant, sleep};
+use xs2aspec_report::{progress::Notes, text};
+use xs2aspec_runner::Session;
+use xs2aspec_suite::{Plan, Suite};
+
+/// How often a forecast is made.
+const STEP: Duration = Duration::from_secs(1);
+/// So far back the answers are counted.
+const LOOK_BACK: Duration = Duration::from_secs(15);
+/// From this age on what was seen counts for more than what limits say.
+const SURE: Duration = Duration::from_secs(4);
+/// What ends sooner needs no words.
+const SOON: Duration = Duration::from_secs(30);
+/// So long nobody wonders that no answer came.
+const SILENT: Duration = Duration::from_secs(2);
+
+/// Tells how long a run will take, until it is dropped. `jobs` cases are in flight at once.
+pub(crate) async fn tell(session: &Session, plan: &Plan<'_>, jobs: usize, notes: Notes) -> Infallible {
+    let suite = session.suite();
+    let begun = Instant::now();
+    let given_up = given_up(plan, jobs, session.profile().deadline);
+    let mut forecast: Option<Forecast> = None;
+    let (mut is_said, mut is_silence_said) = (false, false);
+    loop {
+        // A target without limits is likely to be done before anybody asks.
+        if session.interval().is_some() || begun.elapsed() >= SILENT {
+            let forecast = forecast.get_or_insert_with(|| Forecast::new(planned(suite, plan)));
+            let at = begun.elapsed();
+            match forecast.next(at, session.answers(), session.interval()) {
+                Some(left) => {
+                    if !is_said && left.time >= SOON {
+                        notes.line(&left.to_string());
+                        is_said = true;
+                    }
+                    notes.beside(&format!("; {left}"));
+                }
+                None if at >= SILENT && session.answers() == 0 => {
+                    let words = format!(
+                        "no answer yet; if none comes, the target is given up in {}",
+                        words(given_up.saturating_sub(at))
+                    );
+                    if !is_silence_said {
+                        notes.line(&words);
+                        is_silence_said = true;
+                    }
+                    notes.beside(&format!("; {words}"));
+                }
+                None => {}
+            }
+        }
+        sleep(STEP).await;
+    }
+}
+
+/// The requests of a plan.
+fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
+    suite.cost(plan.selected.iter().copied()).total() as u64
+}
+
+/// When a target that never answers is given up: each plain request waits as long as the profile says, those
+/// that are prepared by others after the rest. Nothing is asked then that leans on them.
+fn given_up(plan: &Plan<'_>, jobs: usize, deadline: Duration) -> Duration {
+    let plain = |is_prepared: bool| {
+        let all = plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);
+        all.filter(|case| case.before.is_empty() != is_prepared).count()
+    };
+    let rounds = plain(false).div_ceil(jobs.max(1)) + plain(true).div_ceil(jobs.max(1));
+    deadline * u32::try_from(rounds).unwrap_or(u32::MAX)
+}
+
+/// What is left of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Left {
+    time: Duration,
+    per_second: f64,
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rate = self.per_second;
+        let rate = if rate < 9.5 { format!("{rate:.1}") } else { format!("{rate:.0}") };
+        write!(f, "{} at {} requests a second", words(self.time), rate.trim_end_matches(".0"))
+    }
+}
+
+/// Counts answers.
+#[derive(Debug)]
+struct Forecast {
+    planned: u64,
+    seen: VecDeque<(Duration, u64)>,
+}
+
+impl Forecast {
+    fn new(planned: u64) -> Self {
+        Self { planned, seen: VecDeque::from([(Duration::ZERO, 0)]) }
+    }
+
+    /// What is left, where so many answers had come after so long and this is the shortest time between two
+    /// requests.
+    fn next(&mut self, at: Duration, answers: u64, interval: Option<Duration>) -> Option<Left> {
+        self.seen.push_back((at, answers));
+        while self.seen.len() > 2 && self.seen[1].0 + LOOK_BACK <= at {
+            self.seen.pop_front();
+        }
+        let (since, before) = *self.seen.front()?;
+        let (age, new) = (at - since, answers - before);
+        let seen = (age > Duration::ZERO && new > 0).then(|| count(new) / age.as_secs_f64());
+        let limit = interval.map(|interval| 1.0 / interval.as_secs_f64());
+        let per_second = match (limit, seen) {
+            (Some(limit), Some(seen)) if age >= SURE => seen.min(limit),
+            (Some(limit), _) => limit,
+            (None, seen) => seen?,
+        };
+        let left = self.planned.saturating_sub(answers);
+        Some(Left { time: Duration::try_from_secs_f64(count(left) / per_second).ok()?, per_second })
+    }
+}
+
+fn count(number: u64) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// A time in words, with one unit.
+fn words(time: Duration) -> String {
+    let seconds = usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
+    let (count, unit) = match seconds {
+        0..90 => (seconds.max(1), "second"),
+        90..5400 => ((seconds + 30) / 60, "minute"),
+        _ => (seconds.saturating_add(1800) / 3600, "hour"),
+    };
+    format!("about {}", text::count(count, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(time: u64) -> Duration {
+        Duration::from_secs(time)
+    }
+
+    #[test]
+    fn a_limit_counts_until_enough_was_seen() {
+        let mut forecast = Forecast::new(3900);
+        let interval = Some(Duration::from_millis(200));
+        let said = |left: Option<Left>| left.map(|left| left.to_string());
+        assert_eq!(
+            said(forecast.next(seconds(0), 0, interval)).unwrap(),
+            "about 13 minutes at 5 requests a second"
+        );
+        // It is slower than it may be.
+        for at in 1..=60 {
+            forecast.next(seconds(at), at * 2, interval);
+        }
+        assert_eq!(
+            said(forecast.next(seconds(61), 122, interval)).unwrap(),
+            "about 31 minutes at 2 requests a second"
+        );
+        // What is long ago is forgotten.
+        for at in 62..=90 {
+            forecast.next(seconds(at), 122, None);
+        }
+        assert_eq!(said(forecast.next(seconds(91), 122, None)), None, "it hangs");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let mut forecast = Forecast::new(10);
+        assert_eq!(forecast.next(seconds(0), 0, None), None);
+        assert_eq!(forecast.next(seconds(3), 0, None), None);
+        assert_eq!(forecast.next(seconds(4), 12, None).map(|left| left.time), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn times_have_one_unit() {
+        for (time, said) in
+            [(0, "1 second"), (89, "89 seconds"), (90, "2 minutes"), (5399, "90 minutes"), (5400, "2 hours")]
+        {
+            assert_eq!(words(seconds(time)), format!("about {said}"));
+        }
+    }
+}

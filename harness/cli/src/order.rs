@@ -1,0 +1,61 @@
+//! `xs2aspec prove --order`: which cases a run asks first that may send so many requests only.
+
+use std::{fs, path::Path, sync::Arc, time::Instant};
+
+use indicatif::ProgressBar;
+use xs2aspec_prove::{MutationOptions, order};
+use xs2aspec_record::{Exit, outputs};
+use xs2aspec_reference::{Fault, Style};
+use xs2aspec_suite::Suite;
+
+use crate::{Failure, args::Prove, report::write};
+
+/// Asks every fault in every style, and writes the order, or holds it against the file.
+pub(crate) async fn order(
+    args: &Prove,
+    suite: &Arc<Suite>,
+    options: &MutationOptions,
+    path: &Path,
+) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    outputs::may_write(path, &[]).map_err(Failure::input)?;
+    let styles = styles(args)?;
+    let bar = ProgressBar::new((Fault::all().count() * (styles.len() + 1)) as u64);
+    let catches = order::catches(suite, options, &styles, || bar.inc(1)).await?;
+    bar.finish_and_clear();
+    let steps = catches.order(suite);
+    let first = catches.first(suite, &steps);
+    let text = order::text(&steps);
+    for most in [100, 300, 1000, 1500] {
+        let caught =
+            steps.iter().take_while(|step| step.requests <= most).last().map_or(0, |step| step.caught);
+        say!("{most} requests: {caught} faults, as far as they were asked");
+    }
+    say!(
+        "the first case that catches a fault stands, in the median, at {:.2} % of the requests; by ids at {:.2} %",
+        first.in_order * 100.0,
+        first.by_id * 100.0
+    );
+    let seconds = start.elapsed().as_secs_f64();
+    if args.update {
+        write(path, &[], text.as_bytes())?;
+        say!("{} cases in {}; {seconds:.1} s", steps.len(), path.display());
+        return Ok(Exit::Conforms);
+    }
+    let kept = fs::read_to_string(path)
+        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
+    let is_kept = kept == text;
+    let words = if is_kept { "is current" } else { "is not current: --update writes it anew" };
+    say!("{} {words}; {seconds:.1} s", path.display());
+    Ok(if is_kept { Exit::Conforms } else { Exit::Violation })
+}
+
+/// The styles that were named, or all that have a name and differ from the bank that everybody gets.
+fn styles(args: &Prove) -> Result<Vec<Style>, Failure> {
+    if args.style.is_empty() {
+        return Ok(Style::named().filter(|style| !style.variations().is_empty()).collect());
+    }
+    let styles = args.style.iter().map(|name| name.parse::<Style>().map_err(Failure::input));
+    let styles: Result<Vec<Style>, Failure> = styles.collect();
+    Ok(styles?.into_iter().filter(|style| !style.variations().is_empty()).collect())
+}

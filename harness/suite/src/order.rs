@@ -1,0 +1,211 @@
+//! Which cases say most: the order in which a run asks that may send so many requests only. The plain
+//! requests come first, then the cases that the kill matrix shows to catch faults, by what each adds for what
+//! it costs, and then the rest, spread over clauses and operations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    case::Case,
+    expectation::Expectation,
+    plan::{Plan, PlanError},
+    suite::Suite,
+};
+
+/// The file of the order: cases by what they add. `xs2aspec prove --order` makes it.
+pub const FILE: &str = "fixtures/kill-matrix/order.tsv";
+
+/// So many refusals are believed, and then the plain requests of their operations are asked again.
+pub const CONFIRMED_AT_ONCE: usize = 100;
+
+/// What a choice of cases costs: how many requests a target gets that answers each as it should.
+#[derive(Debug, Clone)]
+pub struct Cost<'a> {
+    suite: &'a Suite,
+    /// Cases that are sent, by their numbers.
+    sent: BTreeSet<usize>,
+    requests: usize,
+    /// Those of them that may be refused, so that their verdict waits.
+    refusals: usize,
+    /// The plain requests on which those lean.
+    plain: BTreeSet<usize>,
+    /// Requests of these plain cases.
+    of_plain: usize,
+}
+
+impl<'a> Cost<'a> {
+    /// Nothing, so far.
+    pub fn new(suite: &'a Suite) -> Self {
+        let (sent, plain) = (BTreeSet::new(), BTreeSet::new());
+        Self { suite, sent, requests: 0, refusals: 0, plain, of_plain: 0 }
+    }
+
+    /// The requests of the cases alone: a control and a plain request count once.
+    pub fn requests(&self) -> usize {
+        self.requests
+    }
+
+    /// Requests that only show that valid ones are still accepted.
+    pub fn confirming(&self) -> usize {
+        rounds(self.refusals) * self.of_plain
+    }
+
+    /// All of them.
+    pub fn total(&self) -> usize {
+        self.requests + self.confirming()
+    }
+
+    /// Whether a case is sent already, be it as the control of another.
+    pub fn has(&self, number: usize) -> bool {
+        self.sent.contains(&number)
+    }
+
+    /// What it would be with one case more.
+    pub fn total_with(&self, number: usize) -> usize {
+        let (is_refusal, plain) = self.leans(number);
+        let is_new = is_refusal && !self.plain.contains(&plain);
+        let of_plain = self.of_plain + if is_new { of_its_own(&self.suite.cases()[plain]) } else { 0 };
+        let refusals = self.refusals + usize::from(is_refusal);
+        self.requests + self.of(number) + rounds(refusals) * of_plain
+    }
+
+    /// How many requests a case would add to those of the cases.
+    pub fn of(&self, number: usize) -> usize {
+        let new = self.suite.leans_on(number).into_iter().filter(|next| !self.sent.contains(next));
+        new.map(|next| of_its_own(&self.suite.cases()[next])).sum()
+    }
+
+    /// Adds a case and what it leans on.
+    pub fn add(&mut self, number: usize) {
+        self.requests += self.of(number);
+        self.sent.extend(self.suite.leans_on(number));
+        let (is_refusal, plain) = self.leans(number);
+        if is_refusal {
+            self.refusals += 1;
+            if self.plain.insert(plain) {
+                self.of_plain += of_its_own(&self.suite.cases()[plain]);
+            }
+        }
+    }
+
+    /// Whether a case may be refused, and the plain request at the end of its controls.
+    fn leans(&self, number: usize) -> (bool, usize) {
+        let case = &self.suite.cases()[number];
+        use Expectation::{Accepted, Observed, Shows};
+        let is_refusal = !matches!(case.expect, Accepted | Observed | Shows(_)) && case.same_as.is_none();
+        (is_refusal, self.suite.leans_on(number).last().copied().unwrap_or(number))
+    }
+}
+
+/// How often the plain requests are asked again, where so many verdicts wait for it: once at the end at
+/// least, and some of them for refusals that look as if the target knew nobody any more.
+fn rounds(refusals: usize) -> usize {
+    if refusals == 0 { 0 } else { refusals / CONFIRMED_AT_ONCE + 2 }
+}
+
+/// The requests of a case without those of its control.
+fn of_its_own(case: &Case) -> usize {
+    if case.same_as.is_some() {
+        return 0;
+    }
+    let steps: usize = case.before.iter().map(|step| step.times.unwrap_or(1)).sum();
+    steps + 1
+}
+
+impl Suite {
+    /// A case and what it leans on: its controls up to the plain request, or the plain request that it is.
+    /// The plain request comes last.
+    fn leans_on(&self, number: usize) -> Vec<usize> {
+        let mut chain = vec![number];
+        let mut next = Some(&self.cases()[number]);
+        while let Some(case) = next {
+            let id = case.same_as.as_deref().or(case.control.as_deref());
+            let found = id.and_then(|id| self.number(id)).filter(|found| !chain.contains(found));
+            chain.extend(found);
+            next = found.map(|found| &self.cases()[found]);
+        }
+        chain
+    }
+
+    /// What these cases cost together.
+    pub fn cost<'a>(&'a self, cases: impl Iterator<Item = &'a Case>) -> Cost<'a> {
+        let mut cost = Cost::new(self);
+        cases.filter_map(|case| self.number(&case.id)).for_each(|number| cost.add(number));
+        cost
+    }
+
+    /// The cases that the order of the suite names, the most telling first; none where it has no order. What
+    /// it names and is not there any more is passed over.
+    pub fn most_telling(&self) -> impl Iterator<Item = &Case> {
+        let lines = self.tree().text(FILE).unwrap_or_default().lines();
+        let named = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next());
+        named.filter_map(|id| self.case(id))
+    }
+
+    /// The numbers of all cases, the most telling first.
+    pub fn by_information(&self) -> Vec<usize> {
+        let cases = self.cases();
+        let mut order: Vec<usize> = (0..cases.len()).filter(|number| cases[*number].is_plain).collect();
+        // What nothing prepares comes first: others are prepared by it.
+        order.sort_by_key(|number| !cases[*number].before.is_empty());
+        order.extend(self.most_telling().filter_map(|case| self.number(&case.id)));
+        let mut seen = BTreeSet::new();
+        order.retain(|number| seen.insert(*number));
+        order.extend(self.spread(&seen));
+        order
+    }
+
+    /// The cases that are not among these, so that each clause has one of each operation before any has a
+    /// second one; and of many alike those that lie far from each other.
+    fn spread(&self, known: &BTreeSet<usize>) -> Vec<usize> {
+        let mut groups = BTreeMap::<(&str, &str), (usize, Vec<usize>)>::new();
+        for (number, case) in self.cases().iter().enumerate() {
+            let (had, group) = groups.entry((&case.clause, &case.request.operation)).or_default();
+            if known.contains(&number) {
+                *had += 1;
+            } else {
+                group.push(number);
+            }
+        }
+        let mut ranked = Vec::new();
+        for (place, (had, group)) in groups.into_values().enumerate() {
+            let mut far: Vec<(usize, usize)> =
+                group.iter().enumerate().map(|(at, number)| (at.reverse_bits(), *number)).collect();
+            far.sort_unstable();
+            ranked.extend(far.into_iter().enumerate().map(|(rank, (_, number))| (had + rank, place, number)));
+        }
+        ranked.sort_unstable();
+        ranked.into_iter().map(|(.., number)| number).collect()
+    }
+
+    /// The cases of a plan that say most, as many as so many requests suffice for, and what they cost; the
+    /// others are left out.
+    pub fn within<'a>(&'a self, plan: &Plan<'a>, requests: u64) -> Result<(Plan<'a>, Cost<'a>), PlanError> {
+        let most = usize::try_from(requests).unwrap_or(usize::MAX);
+        let wanted: BTreeSet<usize> = plan.selected.iter().filter_map(|case| self.number(&case.id)).collect();
+        let mut cost = Cost::new(self);
+        let mut chosen = BTreeSet::new();
+        for number in self.by_information().into_iter().filter(|number| wanted.contains(number)) {
+            if cost.total_with(number) > most {
+                if chosen.is_empty() {
+                    let case = self.cases()[number].id.clone();
+                    return Err(PlanError::Requests { requests, case, needs: cost.total_with(number) });
+                }
+                break;
+            }
+            cost.add(number);
+            chosen.insert(number);
+        }
+        let is_chosen = |case: &Case| self.number(&case.id).is_some_and(|number| chosen.contains(&number));
+        let mut part = self.part(plan, is_chosen);
+        let why = format!("--requests {requests} does not reach to it");
+        let beyond = plan.selected.iter().filter(|case| !is_chosen(case));
+        part.left_out.extend(beyond.map(|case| (*case, why.clone().into())));
+        Ok((part, cost))
+    }
+
+    /// Those of the selected cases of a plan, with the controls that they need.
+    pub fn part<'a>(&'a self, plan: &Plan<'a>, is_in: impl Fn(&Case) -> bool) -> Plan<'a> {
+        let selected = plan.selected.iter().copied().filter(|case| is_in(case)).collect();
+        self.with_controls(selected, plan.left_out.clone())
+    }
+}
