@@ -17,6 +17,7 @@
 pub mod attribution;
 pub mod breakdown;
 pub mod declare;
+mod draw;
 mod error;
 pub mod exploration;
 pub mod fault_search;

@@ -7,6 +7,7 @@
 mod connection;
 mod http_2;
 mod intermittent;
+mod sequence;
 mod server;
 mod turn;
 mod wrong;
