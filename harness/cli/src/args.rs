@@ -82,11 +82,13 @@ pub(crate) enum Command {
     /// run, and what to change
     Doctor(Doctor),
     /// Prints a line that sends the request of a case from a shell, freshly signed; requests that prepare it
-    /// are sent
+    /// are sent. It is the request as the case says it, also where a run goes on with another one in its place
+    /// (`judged_with`)
     Curl(Curl),
     /// Lists areas, clauses and cases
     List(List),
-    /// Explains a clause, or a case: what it sends, what it expects and why
+    /// Explains a clause, or a case: what it sends, what it expects and why. What a run sends in its place to a
+    /// target that refuses the plain request (`judged_with`) is not shown
     Explain(Explain),
     /// Says, section by section, how each statement of the document is covered
     Coverage(Coverage),
@@ -280,7 +282,7 @@ pub(crate) struct Diff {
     /// What makes exit code 1
     #[arg(long, value_enum, default_value_t = Gate::New)]
     pub(crate) gate: Gate,
-    /// What else makes exit code 1: a case that newly warns
+    /// What else makes exit code 1: a finding that is a warning
     #[arg(long, short = 'D', value_enum, value_name = "WHAT")]
     pub(crate) deny: Option<Denied>,
 }
@@ -288,14 +290,15 @@ pub(crate) struct Diff {
 /// What a difference may be besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Denied {
-    /// Cases that newly warn
+    /// New findings that are warnings
     Warnings,
 }
 
 /// When a difference is red.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Gate {
-    /// Where a case is newly broken, and only there; with `--deny warnings` also where one newly warns
+    /// Where there is a new finding that is a violation, however many cases show it; with `--deny warnings` also
+    /// where there is a new warning
     New,
     /// Never
     None,

@@ -5,7 +5,8 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Instant, SystemTime},
 };
 
 use axum::{
@@ -24,6 +25,9 @@ use crate::{Failure, report};
 
 /// Seconds until the browser asks again.
 const AGAIN: &str = "3";
+
+/// A page is drawn anew after so many times the time that it took, so that a long run has the machine to itself.
+const SHARE: u32 = 10;
 
 /// Shown before the run has begun its record.
 const WAITING: &str = "<!doctype html><html lang=\"en\"><title>xs2aspec</title><p>The run has not begun yet.";
@@ -48,32 +52,58 @@ pub(crate) async fn serve(folder: &Path, address: SocketAddr) -> Result<Exit, Fa
 /// Answers whoever asks for this address by its own name: a page from elsewhere, whose name leads here, gets
 /// nothing.
 fn router(folder: &Path, address: SocketAddr) -> Router {
-    let folder = Arc::new(folder.to_owned());
+    let shown = Arc::new((folder.to_owned(), Mutex::default()));
     let own = [address.to_string(), format!("localhost:{}", address.port())];
     Router::new().fallback(move |headers: HeaderMap| {
         let is_own = headers
             .get(header::HOST)
             .is_some_and(|host| own.iter().any(|name| name.as_bytes() == host.as_bytes()));
-        let folder = Arc::clone(&folder);
+        let shown = Arc::clone(&shown);
         async move {
             if !is_own {
                 return (StatusCode::NOT_FOUND, Html("")).into_response();
             }
-            let drawn = task::spawn_blocking(move || page(&folder)).await;
+            let drawn = task::spawn_blocking(move || page(&shown.0, &shown.1)).await;
             drawn.unwrap_or_else(|_| (StatusCode::INTERNAL_SERVER_ERROR, Html("")).into_response())
         }
     })
 }
 
-/// The page as the record is now.
-fn page(folder: &Path) -> Response {
-    let again = [(header::REFRESH, AGAIN), (header::CACHE_CONTROL, "no-store")];
-    let Ok(record) = fs::read(newest(folder)) else { return (again, Html(WAITING)).into_response() };
-    match draw(&record) {
-        Ok((page, true)) => ([(header::CACHE_CONTROL, "no-store")], Html(page)).into_response(),
-        Ok((page, false)) => (again, Html(page)).into_response(),
-        // Its first line is not whole yet, or it is no record.
-        Err(_) => (again, Html(WAITING)).into_response(),
+/// The page that was drawn last.
+#[derive(Default)]
+struct Drawn {
+    /// The record that it was drawn from: its path, length, and when it was written.
+    record: Option<(PathBuf, u64, SystemTime)>,
+    page: Vec<u8>,
+    is_over: bool,
+    /// Until when the browser gets it again though the record goes on.
+    until: Option<Instant>,
+}
+
+/// The page as the record is now, or was a moment ago: drawing it reads all of the record, which takes the longer the
+/// longer that is.
+fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
+    let again = || [(header::REFRESH, AGAIN), (header::CACHE_CONTROL, "no-store")];
+    let waiting = || (again(), Html(WAITING)).into_response();
+    let path = newest(folder);
+    let written = fs::metadata(&path).and_then(|file| Ok((file.len(), file.modified()?)));
+    let Ok((length, modified)) = written else { return waiting() };
+    let record = Some((path.clone(), length, modified));
+    let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_early = drawn.until.is_some_and(|until| Instant::now() < until) && !drawn.is_over;
+    if drawn.record != record && !is_early {
+        let began = Instant::now();
+        // Its first line may not be whole yet, or it is no record.
+        let Some((page, is_over)) = fs::read(&path).ok().and_then(|record| draw(&record).ok()) else {
+            return waiting();
+        };
+        *drawn = Drawn { record, page, is_over, until: Some(Instant::now() + began.elapsed() * SHARE) };
+    }
+    let page = Html(drawn.page.clone());
+    if drawn.is_over {
+        ([(header::CACHE_CONTROL, "no-store")], page).into_response()
+    } else {
+        (again(), page).into_response()
     }
 }
 

@@ -59,7 +59,11 @@ impl<'a> Recording<'a> {
             | Event::Source(_) => {
                 return self.before.push(event.clone());
             }
-            Event::Resumed(_) | Event::AnswerChecks(_) | Event::Changes(_) | Event::RunFinished(_) => {
+            Event::Resumed(_)
+            | Event::OrderOfTime(_)
+            | Event::AnswerChecks(_)
+            | Event::Changes(_)
+            | Event::RunFinished(_) => {
                 return self.after.push(event.clone());
             }
             Event::Exchange(exchange) => &exchange.case,

@@ -17,7 +17,7 @@ use xs2aspec_report::{
         diff::{self, DiffError},
         merge::{self, MergeError},
     },
-    format::{Report as FileFormat, annotations::Github, terminal::Terminal, trend},
+    format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal, trend},
     reporter::Reporter,
     stream::{self, Live, ReportsError},
     summary::RunSummary,
@@ -160,9 +160,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
         DiffError::Base(error) => wrong(&base, &error),
         DiffError::Head(error) => wrong(&head, &error),
     })?;
-    say_on!("{}", diff::markdown(&changes));
-    let is_warned = args.deny == Some(Denied::Warnings) && !changes.newly_warned.is_empty();
-    let is_red = args.gate == Gate::New && (is_warned || !changes.newly_broken.is_empty());
+    say_on!("{}", diff::markdown(&changes, LARGEST));
+    let is_red = args.gate == Gate::New && changes.is_red(args.deny == Some(Denied::Warnings));
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
 }
 

@@ -270,7 +270,7 @@ impl Keeper<'_> {
         if let Event::RunFinished(finished) = event
             && let Some(Ok(base)) = self.base.take_if(|base| base.is_ok())
         {
-            match base.finish(&self.live.findings_so_far(), &finished.waivers) {
+            match base.finish(&self.live.findings_so_far(&finished.waivers), &finished.waivers) {
                 Ok(changes) => drop(self.event(&Event::Changes(changes))),
                 Err(error) => self.base = Some(Err(error)),
             }

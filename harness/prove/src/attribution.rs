@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use xs2aspec_reference::Fault;
 
+use crate::draw;
+
 /// What a run said of a bank with one fault: for each finding its clause, then those it carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttributionRow {
@@ -65,18 +67,8 @@ impl AttributionRow {
 
 /// So many of these faults, drawn by a seed.
 pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<Fault> {
-    faults.sort_by_cached_key(|fault| rank(seed, fault.name()));
-    faults.truncate(count);
-    faults
-}
-
-/// FNV-1a (draft-eastlake-fnv) over the seed and a name: an order that no two seeds share, and each repeats.
-fn rank(seed: u64, name: &str) -> u64 {
-    let bytes = seed.to_be_bytes().into_iter().chain(name.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash ^ (hash >> 32)
+    faults.sort_by_key(|fault| fault.name());
+    draw::positions(faults.len(), seed).take(count).map(|at| faults[at]).collect()
 }
 
 /// How many rows have the right clause where, and the mean number of findings of those in which something is

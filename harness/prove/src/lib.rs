@@ -18,6 +18,7 @@
 pub mod attribution;
 pub mod breakdown;
 pub mod declare;
+mod draw;
 mod drawn_sequence;
 mod error;
 pub mod exploration;

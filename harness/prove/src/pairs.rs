@@ -10,7 +10,7 @@ use xs2aspec_reference::Fault;
 use xs2aspec_suite::Suite;
 
 use crate::{
-    BankVariant, MutationOptions, ProveError,
+    BankVariant, MutationOptions, ProveError, draw,
     mutation::{Shared, side_by_side},
 };
 
@@ -35,19 +35,13 @@ impl PairRow {
 /// So many pairs of faults of different clauses, drawn by a seed; each pair is of two that no other pair has,
 /// as long as there are such.
 pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<(Fault, Fault)> {
-    // Which is which is no secret: spread by a stride that has no divisor with the number of faults.
     faults.sort_by_key(|fault| fault.name());
     let all = faults.len();
-    let start = usize::try_from(seed % (all.max(1) as u64)).unwrap_or_default();
-    let stride = (all * 618 / 1000..=all).find(|stride| gcd(*stride, all) == 1).unwrap_or(1);
-    let at = |number: usize| faults[(start + number * stride) % all];
+    let positions: Vec<usize> = draw::positions(all, seed).collect();
+    let at = |number: usize| faults[positions[number % all]];
     let pairs =
         (0..).step_by(2).take(if all < 2 { 0 } else { all * all }).map(|number| (at(number), at(number + 1)));
     pairs.filter(|(one, other)| one.clause() != other.clause()).take(count).collect()
-}
-
-fn gcd(one: usize, other: usize) -> usize {
-    if other == 0 { one } else { gcd(other, one % other) }
 }
 
 /// Asks banks with both faults of each pair for the clauses of both, and banks with one for the same.

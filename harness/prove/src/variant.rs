@@ -17,7 +17,7 @@ use xs2aspec_runner::{
 };
 use xs2aspec_suite::{Clause, Shard, Strength, Suite};
 
-use crate::{Kind, ProveError, declare};
+use crate::{Kind, ProveError, declare, draw};
 
 /// The reference bank as it is, or with the one thing that makes it another.
 #[derive(Debug, Clone, Copy)]
@@ -88,10 +88,10 @@ impl BankVariant {
         }
         let sizes: Vec<usize> = by_operator.values().map(Vec::len).collect();
         let shares = shares(count, &sizes);
-        let drawn = by_operator.values().zip(shares).flat_map(|(all, share)| {
-            let first = usize::try_from(seed % all.len().max(1) as u64).unwrap_or_default();
-            (0..share).map(move |number| all[(first + number * all.len() / share) % all.len()])
-        });
+        let drawn = by_operator
+            .values()
+            .zip(shares)
+            .flat_map(|(all, share)| draw::positions(all.len(), seed).take(share).map(|at| all[at]));
         [Self::Clean].into_iter().chain(drawn.map(Self::Fault)).collect()
     }
 

@@ -1,6 +1,10 @@
 //! What differs between a run and an earlier one.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::level::Level;
 
 /// The differences between a run and an earlier one, its base. Cases stand with their ids.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -10,6 +14,9 @@ pub struct Changes {
     /// Findings that are new, each by its id, with what is wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_findings: Vec<(String, String)>,
+    /// What each of them does, by its id; nothing in a record of before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: BTreeMap<String, Level>,
     /// Findings of the base that nothing shows any more, each by its id, with what was wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone_findings: Vec<(String, String)>,
@@ -46,6 +53,12 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// Whether there is a new violation, or a new warning where those are denied.
+    pub fn is_red(&self, denies_warnings: bool) -> bool {
+        let least = if denies_warnings { Level::Warn } else { Level::Deny };
+        self.levels.values().any(|level| *level >= least)
+    }
+
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         *self == Self { base: self.base.clone(), ..Self::default() }

@@ -183,7 +183,9 @@ impl DemandedClauses {
                     self.of(clause).broken += 1;
                 }
                 // What a case found wrong besides does not say that its own clause is broken.
-                if !broken.is_empty() && !broken.contains(verdict.clause.as_str()) {
+                if verdict.unconfirmed {
+                    self.of(&verdict.clause).unasked.untold += 1;
+                } else if !broken.is_empty() && !broken.contains(verdict.clause.as_str()) {
                     self.of(&verdict.clause).kept += 1;
                 }
             }

@@ -19,6 +19,10 @@ pub enum Culprit {
     Accepted {
         /// What is another.
         form: RefusedForm,
+        /// Whether the refused request has something else there, which is as lawful; a record of format 3 does not
+        /// say it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replaces: bool,
     },
     /// The lawful request of the case was refused, and every other that was tried in its place; with the same key
     /// one of another operation was accepted, and nothing else in the request need be known to the target.
@@ -64,7 +68,13 @@ impl Culprit {
     pub fn says(&self) -> String {
         let (forms, shown_by) = match self {
             Self::Found { forms, shown_by } => (forms, shown_by),
-            Self::Accepted { form } => {
+            Self::Accepted { form, replaces: true } => {
+                let changes = form.changes.join("; ");
+                return format!(
+                    "accepted with this in place of what is there, which is as lawful: {changes}"
+                );
+            }
+            Self::Accepted { form, .. } => {
                 return format!("accepted with this, which nobody has to send: {}", form.changes.join("; "));
             }
             Self::OtherOperation { operation } => {
@@ -110,7 +120,9 @@ mod tests {
             clause: None,
         };
         let says = "accepted with this, which nobody has to send: header/A = \"b\"; header/C removed";
-        assert_eq!(Culprit::Accepted { form }.says(), says);
+        assert_eq!(Culprit::Accepted { form: form.clone(), replaces: false }.says(), says);
+        let says = "accepted with this in place of what is there, which is as lawful: header/A = \"b\"; header/C removed";
+        assert_eq!(Culprit::Accepted { form, replaces: true }.says(), says);
         let chosen = Culprit::Chosen { add: "[choices] a = \"b\"".to_owned() };
         assert_eq!(chosen.says(), "accepted as this line of a profile declares: [choices] a = \"b\"");
         let unknown = Culprit::Unknown { why: "got 503".to_owned() };

@@ -12,6 +12,7 @@ use crate::{
     clauses::AnswerChecks,
     counts::Counts,
     level::{ClauseLevel, LevelRule},
+    order_of_time::OrderOfTime,
     times::Times,
     verdict::{CaseVerdict, Strength},
     waiver::WaiverSeen,
@@ -37,6 +38,8 @@ pub enum Event {
     Verdict(CaseVerdict),
     /// The run was killed or lost its target here, and went on later.
     Resumed(Resumed),
+    /// What depends on what else was asked.
+    OrderOfTime(OrderOfTime),
     /// How often the checks on answers looked at some.
     AnswerChecks(AnswerChecks),
     /// What differs from the run that it was compared with.
@@ -136,11 +139,16 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, and format
-    /// 2, which has no `document`.
-    pub const FORMAT: u32 = 3;
+    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, format 2,
+    /// which has no `document`, and format 3, which has no `order-of-time` and no places of changes.
+    pub const FORMAT: u32 = 4;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;
+
+    /// Whether all cases were to be asked, in this part and others: a finding that is not there then is none.
+    pub fn is_whole(&self) -> bool {
+        self.only.is_empty() && self.skip.is_empty() && self.depth != "quick"
+    }
 
     /// Where the target is, if its name does not say that already.
     pub fn address(&self) -> Option<&str> {

@@ -9,8 +9,10 @@
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
 //! - [`digest`]: SHA-256 as text.
+//! - [`finding_id`]: what tells findings apart.
 //! - [`level`]: what a breach of a clause does, and who says so.
 //! - [`times`]: how long the target took; [`stopwatch`]: taking it.
+//! - [`order_of_time`]: what depends on what else was asked.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by
@@ -28,8 +30,10 @@ pub mod culprit;
 pub mod digest;
 pub mod event;
 pub mod exit;
+pub mod finding_id;
 pub mod journal;
 pub mod level;
+pub mod order_of_time;
 pub mod outputs;
 pub mod part;
 pub mod reader;
@@ -53,6 +57,7 @@ pub use event::{
 pub use exit::Exit;
 pub use journal::Journal;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
+pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 pub use reader::{ReadError, RecordReader, read};
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, SlowFor, Times};

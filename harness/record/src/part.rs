@@ -24,7 +24,12 @@ pub fn restore(folder: &Path) -> Result<(), ReadError> {
         // It ends in the middle of a line or a case.
         for entry in RecordReader::open(&part)?.map_while(Result::ok) {
             match entry {
-                Entry::Run(Event::AnswerChecks(_) | Event::Changes(_) | Event::RunFinished(_)) => {}
+                Entry::Run(
+                    Event::OrderOfTime(_)
+                    | Event::AnswerChecks(_)
+                    | Event::Changes(_)
+                    | Event::RunFinished(_),
+                ) => {}
                 Entry::Run(event) => writer.write(&event)?,
                 Entry::Case(case) if case.verdict.is_none() => break,
                 Entry::Case(case) => {

@@ -5,8 +5,11 @@ use serde::{Deserialize, Serialize};
 /// A waiver, and what the run says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaiverSeen {
-    /// Clause, case or area that it waives.
+    /// Clause, case or area that it waives; nothing where it names findings alone.
     pub pattern: String,
+    /// The findings that it waives, by their ids; all of its cases where none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
     /// Who answers for it.
     pub owner: String,
     /// Why.
@@ -39,7 +42,7 @@ pub enum WaiverState {
     Expired,
     /// A case of it passes.
     Passing,
-    /// No case has such an id.
+    /// No case has such an id, or nothing that is wrong.
     Unmatched,
 }
 
@@ -49,9 +52,17 @@ impl WaiverSeen {
         matches!(self.state, WaiverState::Expired | WaiverState::Passing | WaiverState::Unmatched)
     }
 
+    /// What it waives: its pattern, and the ids of its findings.
+    pub fn named(&self) -> String {
+        let pattern = Some(self.pattern.as_str()).filter(|pattern| !pattern.is_empty());
+        let named = pattern.into_iter().chain(self.findings.iter().map(String::as_str));
+        named.collect::<Vec<_>>().join(" ")
+    }
+
     /// The waiver and what has come of it, in one line; a red one says what to do.
     pub fn says(&self) -> String {
-        let Self { pattern, owner, ticket, expires, place, .. } = self;
+        let Self { owner, ticket, expires, place, .. } = self;
+        let pattern = self.named();
         let cases = || match self.cases.len() {
             0..=3 => self.cases.join(", "),
             more => format!("{} and {} more", self.cases[..3].join(", "), more - 3),
@@ -74,6 +85,11 @@ impl WaiverSeen {
                 format!(
                     "{place}: `{pattern}` waives what does not fail: {}; delete it, or name fewer cases",
                     cases()
+                )
+            }
+            WaiverState::Unmatched if !self.findings.is_empty() && self.near.is_none() => {
+                format!(
+                    "{place}: `{pattern}` is nothing that is wrong; delete it, or take the id of a finding of this run"
                 )
             }
             WaiverState::Unmatched => {

@@ -44,6 +44,7 @@ impl<W: Write> RecordWriter<W> {
             | Event::Clause(_)
             | Event::Source(_)
             | Event::Exchange(_)
+            | Event::OrderOfTime(_)
             | Event::AnswerChecks(_)
             | Event::Changes(_) => Ok(()),
         }

@@ -118,6 +118,7 @@ impl Progress {
             | Event::Profile(_)
             | Event::Resumed(_)
             | Event::Changes(_)
+            | Event::OrderOfTime(_)
             | Event::AnswerChecks(_)
             | Event::Document(_)
             | Event::Clause(_)

@@ -6,7 +6,7 @@ use std::{
 };
 
 use xs2aspec_record::{
-    Entry, Event, Grouping, ReadError, RecordReader,
+    Entry, Event, Grouping, ReadError, RecordReader, WaiverSeen,
     outputs::{self, Output},
 };
 
@@ -138,9 +138,9 @@ impl<'a> Live<'a> {
         Ok(())
     }
 
-    /// What was wrong with the cases so far.
-    pub fn findings_so_far(&self) -> Findings {
-        self.builder.so_far().map(RunSummary::findings_so_far).unwrap_or_default()
+    /// What was wrong with the cases so far, but for what is waived by its id.
+    pub fn findings_so_far(&self, waivers: &[WaiverSeen]) -> Findings {
+        self.builder.so_far().map(|summary| summary.findings_so_far(waivers)).unwrap_or_default()
     }
 
     /// What came of the run.

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Demanded, DocumentText, Entry, Event, Exit,
-    Level, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict, WaiverSeen,
+    Level, OrderOfTime, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict,
+    WaiverSeen,
 };
 
 use crate::{
     error::RunError,
     findings::{Findings, symptom::Symptoms},
     text,
-    words::{answer, kind},
+    words::{self, answer, kind},
 };
 
 /// What a record says of a run as a whole, as far as it was read.
@@ -23,7 +24,7 @@ pub struct RunSummary {
     /// Case files.
     sources: BTreeSet<String>,
     totals: Totals,
-    /// Clauses of the selected cases that fail.
+    /// Clauses that selected cases break.
     broken: BTreeSet<String>,
     /// Clauses that selected cases warn of.
     warned: BTreeSet<String>,
@@ -33,6 +34,7 @@ pub struct RunSummary {
     observations: usize,
     profile: Option<TargetProfile>,
     resumed: Vec<Resumed>,
+    order_of_time: OrderOfTime,
     changes: Option<Changes>,
     finish: Option<RunFinished>,
     events: usize,
@@ -91,7 +93,7 @@ impl SummaryBuilder {
     pub fn finish(self) -> Result<RunSummary, RunError> {
         let mut summary = self.summary.ok_or(RunError::NoStart { found: "no event" })?;
         summary.check()?;
-        summary.findings = summary.findings_so_far();
+        summary.findings = summary.findings_so_far(summary.waivers());
         Ok(summary)
     }
 }
@@ -118,6 +120,7 @@ impl RunSummary {
             observations: 0,
             profile: None,
             resumed: Vec::new(),
+            order_of_time: OrderOfTime::default(),
             changes: None,
             finish: None,
             events: 1,
@@ -170,6 +173,7 @@ impl RunSummary {
                 self.has_checks = true;
                 checks.checks.iter().for_each(|check| self.totals.check(check));
             }
+            Event::OrderOfTime(order) => self.order_of_time = order.clone(),
             Event::Changes(changes) => self.changes = Some(changes.clone()),
             Event::RunFinished(finish) => {
                 self.totals.times(&finish.times);
@@ -221,8 +225,9 @@ impl RunSummary {
         if verdict.role == Role::Selected {
             self.count_judged_with(verdict);
             self.observations += verdict.observations.len();
-            if verdict.verdict == Verdict::Fail && !self.broken.contains(&verdict.clause) {
-                self.broken.insert(verdict.clause.clone());
+            if verdict.verdict == Verdict::Fail {
+                let denied = verdict.findings.iter().filter(|finding| finding.level == Level::Deny);
+                self.broken.extend(denied.map(|finding| finding.clause.clone()));
             }
             if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
                 if self.controls.len() < CONTROLS {
@@ -297,6 +302,11 @@ impl RunSummary {
         self.changes.as_ref()
     }
 
+    /// What depends on what else was asked.
+    pub fn order_of_time(&self) -> &OrderOfTime {
+        &self.order_of_time
+    }
+
     /// The document under test, if the record carries it.
     pub fn document(&self) -> Option<&DocumentText> {
         self.document.as_ref()
@@ -312,7 +322,7 @@ impl RunSummary {
         self.clauses.values()
     }
 
-    /// Clauses of the selected cases that fail, by id.
+    /// Clauses that selected cases break, by id.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.iter().map(String::as_str)
     }
@@ -360,6 +370,7 @@ impl RunSummary {
         let kinds: Vec<&str> = self.answers.iter().map(String::as_str).collect();
         let said = match kinds.as_slice() {
             [] => return None,
+            [words::NO_ANSWER] => "no answer came".to_owned(),
             [one] => format!("every answer is {one}"),
             more if more.len() < KINDS => format!("the answers are {}", more.join(", ")),
             more => format!("the answers are {} and others", more[..KINDS - 1].join(", ")),
@@ -372,9 +383,9 @@ impl RunSummary {
         &self.findings
     }
 
-    /// What was wrong with the cases that were read.
-    pub fn findings_so_far(&self) -> Findings {
-        Findings::new(&self.symptoms)
+    /// What was wrong with the cases that were read, but for what is waived by its id.
+    pub fn findings_so_far(&self, waivers: &[WaiverSeen]) -> Findings {
+        Findings::new(&self.symptoms, &self.order_of_time, waivers)
     }
 
     /// What is wrong by clause and place.

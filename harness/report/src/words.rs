@@ -1,6 +1,9 @@
 //! What every report says in the same words.
 
-use xs2aspec_record::{CaseVerdict, Counts, Event, Exchange, Verdict};
+use xs2aspec_record::{Body, CaseVerdict, Counts, Event, Exchange, Verdict};
+
+/// The body of an answer that is no longer is shown with its status: `{}`, `null`.
+const NOTHING: usize = 4;
 
 /// Why a case has its verdict; a verdict that must have a reason and has none says so.
 pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
@@ -21,6 +24,7 @@ pub(crate) fn kind(event: &Event) -> &'static str {
         Event::RunStarted(_) => "run-started",
         Event::Profile(_) => "profile",
         Event::Resumed(_) => "resumed",
+        Event::OrderOfTime(_) => "order-of-time",
         Event::AnswerChecks(_) => "answer-checks",
         Event::Changes(_) => "changes",
         Event::Document(_) => "document",
@@ -32,14 +36,20 @@ pub(crate) fn kind(event: &Event) -> &'static str {
     }
 }
 
+/// In place of an answer that did not come.
+pub(crate) const NO_ANSWER: &str = "none";
+
 /// Status of an answer, with its media type where that is not JSON.
 pub(crate) fn answer(exchange: &Exchange) -> String {
-    let Some(response) = &exchange.response else { return "none".to_owned() };
+    let Some(response) = &exchange.response else { return NO_ANSWER.to_owned() };
     let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
     let media = header.map_or("", |header| header.1.split(';').next().unwrap_or_default().trim());
     match media {
         "" => response.status.to_string(),
-        json if json.ends_with("json") => response.status.to_string(),
+        json if json.ends_with("json") => {
+            let body = response.body.as_ref().map(Body::shown).filter(|body| body.len() <= NOTHING);
+            body.map_or_else(|| response.status.to_string(), |body| format!("{} {body}", response.status))
+        }
         other => format!("{} {other}", response.status),
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Culprits<'a> {
     }
 
     /// Whether a case is a row of lawful forms that was refused, of which nothing more is known.
-    fn is_refused_row(&self, case: &Case, events: &CaseEvents) -> bool {
+    pub(crate) fn is_refused_row(&self, case: &Case, events: &CaseEvents) -> bool {
         let Some(verdict) = &events.verdict else { return false };
         let is_open = case.together.len() > 1
             && verdict.culprit.is_none()

@@ -10,6 +10,9 @@ use xs2aspec_spec::ProfileSpec;
 
 use crate::exchange::{Cause, ExchangeError};
 
+/// An answer that is no longer has nothing in it: `{}`, `null`.
+const NOTHING: usize = 4;
+
 /// Clocks that differ by more are told; signed dates of another minute are refused by some banks.
 const SKEW: i64 = 60;
 
@@ -81,6 +84,9 @@ pub fn refusal_hint(operation: &str, response: &Response, spec: &ProfileSpec) ->
     match response.status {
         200..=299 if is_page => {
             Some("a page for people is there, and not the interface: `base-url`".to_owned())
+        }
+        200..=299 if response.body.as_ref().is_none_or(|body| body.shown().len() <= NOTHING) => {
+            Some("something is there that says yes to everything, and no interface: `base-url`".to_owned())
         }
         300..=399 => Some("the base URL has moved: `base-url`".to_owned()),
         429 => Some("too many requests: `--jobs` fewer, or another day".to_owned()),
@@ -159,6 +165,11 @@ mod tests {
         let page = Response { status: 200, headers: html, body: None };
         let found = refusal_hint("ncbct", &page, ProfileSpec::embedded()).unwrap();
         assert!(found.contains("a page for people") && found.contains("`base-url`"), "{found}");
+        for body in [None, Some(Body::Text("{}".to_owned())), Some(Body::Text("null".to_owned()))] {
+            let nothing = Response { status: 200, headers: vec![], body };
+            let found = refusal_hint("ncbct", &nothing, ProfileSpec::embedded()).unwrap();
+            assert!(found.contains("`base-url`"), "{found}");
+        }
         let plain = Response { status: 400, headers: vec![], body: None };
         assert_eq!(refusal_hint("ncbct", &plain, ProfileSpec::embedded()), None);
     }

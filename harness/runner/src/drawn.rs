@@ -109,7 +109,7 @@ impl<'a> DrawnRun<'a> {
         self.totals.times(&times);
         let waivers = Waivers::new(vec![], self.session.now().date_naive());
         let finished =
-            run::finished(self.session, &self.totals, &waivers, micros(self.start.elapsed()), false);
+            run::finished(self.session, &self.totals, &waivers, micros(self.start.elapsed()), (false, false));
         let finished = RunFinished {
             times,
             exchanges: self.recorded,

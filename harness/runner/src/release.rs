@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Event, Exchange, Numbering, Role, RunFinished, Stopwatch, Totals, Verdict,
+    AskedAlone, CaseEvents, CaseVerdict, Event, Exchange, Numbering, OrderOfTime, Role, RunFinished,
+    Stopwatch, Totals, Verdict,
 };
 use xs2aspec_suite::Case;
 
@@ -14,6 +15,7 @@ use crate::{
     resume::PreviousCases,
     session::{Narrowed, Session, left_in_doubt},
     strength::strength,
+    timeline::Timeline,
     waiver::Waivers,
 };
 
@@ -37,6 +39,9 @@ pub(crate) struct Release<'a, F> {
     totals: Totals,
     answers: AnswerTally<'a>,
     stopwatch: Stopwatch,
+    timeline: Timeline,
+    /// Whether the answers are those of no bank, so that nothing was checked on them.
+    are_foreign: bool,
     tell: F,
 }
 
@@ -61,6 +66,8 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
             totals: Totals::default(),
             answers: AnswerTally::new(session.suite()),
             stopwatch: Stopwatch::new(session.profile().limits.slow_ms),
+            timeline: Timeline::default(),
+            are_foreign: false,
             tell,
         }
     }
@@ -80,22 +87,35 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         position < self.next + WAITING
     }
 
-    /// Takes what a case came to. Whether that is a violation.
-    pub(crate) fn land(&mut self, mut verdict: CaseVerdict, exchanges: Vec<Exchange>) -> bool {
+    /// Takes what a case came to. Whether that is a violation of which all is known: of a row that is refused it is
+    /// told when it was narrowed.
+    pub(crate) fn land(&mut self, verdict: CaseVerdict, exchanges: Vec<Exchange>) -> bool {
         let Ok(at) = self.order.binary_search_by(|(case, _)| case.id.cmp(&verdict.case)) else {
             return false;
         };
-        self.waivers.apply(self.session.suite(), &mut verdict);
+        self.timeline.add(at, &verdict, &exchanges);
+        let is_violation = self.is_violation(&verdict);
+        let case = verdict.case.clone();
+        let events = CaseEvents { case, exchanges, verdict: Some(verdict) };
+        let is_open = self.culprits.is_refused_row(self.order[at].0, &events);
+        self.landed.insert(at, events);
+        self.release();
+        is_violation && !is_open
+    }
+
+    /// Whether a verdict makes the run one that does not conform.
+    fn is_violation(&self, verdict: &CaseVerdict) -> bool {
         let is_red = match verdict.verdict {
-            Verdict::Fail => true,
-            Verdict::Warn => self.totals.denies_warnings(),
+            Verdict::Fail => verdict.role == Role::Selected || verdict.is_broken_control(),
+            Verdict::Warn => verdict.role == Role::Selected && self.totals.denies_warnings(),
             _ => false,
         };
-        let is_violation = verdict.role == Role::Selected && is_red;
-        let case = verdict.case.clone();
-        self.landed.insert(at, CaseEvents { case, exchanges, verdict: Some(verdict) });
-        self.release();
-        is_violation
+        is_red && !self.waivers.are_of(self.session.suite(), verdict)
+    }
+
+    /// From now on no answer counts as one that was checked: something else than a bank gives them.
+    pub(crate) fn leave_out_answers(&mut self) {
+        self.are_foreign = true;
     }
 
     /// The row that is to be narrowed now. What comes after it is told once it was.
@@ -103,12 +123,15 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         self.culprits.row_to_narrow()
     }
 
-    /// Takes what came of narrowing that row.
-    pub(crate) fn narrowed(&mut self, narrowed: Narrowed) {
+    /// Takes what came of narrowing that row. Whether that is a violation.
+    pub(crate) fn narrowed(&mut self, narrowed: Narrowed) -> bool {
         if let Some(events) = self.landed.get_mut(&self.next) {
             self.culprits.take(events, narrowed);
         }
+        let verdict = self.landed.get(&self.next).and_then(|events| events.verdict.as_ref());
+        let is_violation = verdict.is_some_and(|verdict| self.is_violation(verdict));
         self.release();
+        is_violation
     }
 
     /// Tells what can be told.
@@ -125,12 +148,25 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         }
     }
 
+    /// Asks again what was wrong, when nothing else is under way.
+    pub(crate) async fn ask_alone(&self) -> Vec<AskedAlone> {
+        let order: Vec<&Case> = self.order.iter().map(|(case, _)| *case).collect();
+        self.timeline.ask(self.session, &order).await
+    }
+
     /// Tells all that is left; cases that did not come to their end have no verdict. `finished` makes the
     /// last event.
-    pub(crate) fn finish(mut self, finished: impl FnOnce(&Totals, &Waivers) -> RunFinished) -> RunFinished {
+    pub(crate) fn finish(
+        mut self,
+        order_of_time: OrderOfTime,
+        finished: impl FnOnce(&Totals, &Waivers) -> RunFinished,
+    ) -> RunFinished {
         while let Some((case, role)) = self.order.get(self.next).copied() {
             let is_kept = self.previous.as_ref().is_some_and(|previous| previous.keeps(&case.id));
             self.tell_next(case, role, is_kept);
+        }
+        if !order_of_time.is_empty() {
+            (self.tell)(&Event::OrderOfTime(order_of_time));
         }
         let checks = self.answers.finish();
         checks.checks.iter().for_each(|check| self.totals.check(check));
@@ -160,10 +196,13 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
             let landed = self.landed.remove(&self.next).unwrap_or_default();
             events.exchanges.extend(landed.exchanges);
             events.verdict = landed.verdict;
+            if let Some(verdict) = &mut events.verdict {
+                self.waivers.apply(self.session.suite(), verdict);
+            }
         }
         self.next += 1;
         self.numbering.apply(&mut events);
-        for exchange in &events.exchanges {
+        for exchange in events.exchanges.iter().filter(|_| !self.are_foreign) {
             self.answers.add(exchange);
         }
         self.stopwatch.add(&events.exchanges, events.verdict.as_ref());
@@ -243,7 +282,7 @@ mod tests {
         assert!(release.may_begin(2 * WAITING - 1) && !release.may_begin(2 * WAITING));
         // The run is interrupted: what came after a gap is told all the same.
         land(&mut release, WAITING + 1);
-        let finished = release.finish(|totals, _| {
+        let finished = release.finish(OrderOfTime::default(), |totals, _| {
             let counts = totals.counts();
             RunFinished { counts, ..RunFinished::default() }
         });

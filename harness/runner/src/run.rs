@@ -8,12 +8,13 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, Reading, Resumed, Role, RunFinished,
-    RunStarted, Times, Totals,
+    CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, OrderOfTime, Reading, Resumed, Role,
+    RunFinished, RunStarted, Times, Totals,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
 
 use crate::{
+    hopeless,
     release::Release,
     resume::PreviousRun,
     session::{Done, Narrowed, Session, left_in_doubt, micros},
@@ -27,7 +28,7 @@ use crate::{
 pub struct Options {
     /// Cases in flight at once, at least 1.
     pub jobs: usize,
-    /// Whether to stop at the first violation.
+    /// Whether to stop at the first finding that is a violation.
     pub fail_fast: bool,
     /// Cases that are asked before the others, in this order, once the plain requests were. What they come to
     /// waits in memory until it is their turn in the record, and is lost with it where the run is killed.
@@ -75,6 +76,7 @@ pub async fn run(
     let waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
     let mut release = Release::new(&session, &order, earlier.map(PreviousRun::cases), waivers, tell);
     let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
+    let is_whole = started.is_whole() && started.shard.is_none();
     release.event(&Event::RunStarted(started));
     release.event(&Event::Profile(session.recorded_profile()));
     if !options.is_unrecorded {
@@ -93,6 +95,8 @@ pub async fn run(
     let mut stopped_early = false;
     let mut flying = JoinSet::new();
     let mut window = Window::default();
+    // What the plain requests came to is told when all of them are known.
+    let mut plain_ones = Vec::new();
     loop {
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
@@ -126,14 +130,25 @@ pub async fn run(
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let mut failed = false;
+        let is_plain = matches!(&landed, Landed::Case(at, _) if turn(order[*at].0) < AFTER_PLAIN);
         if let Landed::Case(at, _) = &landed {
-            let turn = turn(order[*at].0);
-            open[turn] -= 1;
-            if turn < AFTER_PLAIN && open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
-                session.weigh_plain(plain(&order));
-            }
+            open[turn(order[*at].0)] -= 1;
         }
         let settled = match landed {
+            Landed::Case(at, done) if is_plain => {
+                plain_ones.extend(done.map(|done| (done, order[at].1)));
+                if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
+                    session.weigh_plain(plain(&order));
+                    let told = hopeless::weighed(&session, std::mem::take(&mut plain_ones));
+                    if told.iter().any(|(verdict, _)| verdict.unconfirmed) {
+                        release.leave_out_answers();
+                    }
+                    told
+                } else {
+                    Vec::new()
+                }
+            }
             Landed::Case(_, None) => continue,
             Landed::Case(at, Some(done)) => window
                 .take(&session, done, order[at].1)
@@ -142,11 +157,10 @@ pub async fn run(
                 .collect(),
             Landed::Again(answers) => window.settle(&session, answers),
             Landed::Narrowed(narrowed) => {
-                release.narrowed(narrowed);
-                continue;
+                failed |= release.narrowed(narrowed);
+                Vec::new()
             }
         };
-        let mut failed = false;
         for (verdict, exchanges) in settled {
             failed |= release.land(verdict, exchanges);
         }
@@ -156,8 +170,21 @@ pub async fn run(
             break;
         }
     }
+    for (done, role) in plain_ones {
+        release.land(CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges());
+    }
+    let mut order_of_time = OrderOfTime::default();
+    if !stopped_early {
+        tokio::select! {
+            asked = release.ask_alone() => order_of_time.asked_again = asked,
+            () = options.interrupt.notified() => {}
+        }
+    }
+    order_of_time.refused = window.refused_since();
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
-    release.finish(|totals, waivers| finished(&session, totals, waivers, micros, stopped_early))
+    release.finish(order_of_time, |totals, waivers| {
+        finished(&session, totals, waivers, micros, (stopped_early, is_whole))
+    })
 }
 
 /// Tells where a run goes on, and gives the cases that are not run any more.
@@ -200,9 +227,9 @@ pub(crate) fn finished(
     totals: &Totals,
     waivers: &Waivers,
     micros: u64,
-    stopped_early: bool,
+    (stopped_early, is_whole): (bool, bool),
 ) -> RunFinished {
-    let waivers = waivers.seen(session.suite());
+    let waivers = waivers.seen(session.suite(), is_whole && !stopped_early);
     RunFinished {
         counts: totals.counts(),
         exchanges: session.exchanges() - session.asked_again(),

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_record::{CaseVerdict, Exchange, Role};
+use xs2aspec_record::{CaseVerdict, Exchange, Finding, Level, RefusedSince, Role, Verdict};
 
 use crate::{
     session::{Again, Done, Session},
@@ -30,7 +30,12 @@ pub(crate) struct Window {
     accepted: BTreeMap<String, u64>,
     /// What is said of cases that lean on one that is not accepted any more.
     refused: BTreeMap<String, String>,
+    /// Since when, in the order in which it was seen.
+    since: Vec<RefusedSince>,
 }
+
+/// Not Found and Gone (RFC 9110 sections 15.5.5 and 15.5.11).
+const NOT_THERE: [u16; 2] = [404, 410];
 
 /// What came of asking plain requests again, each with the number of requests of the run until then.
 pub(crate) type Answers = Vec<(String, u64, Again)>;
@@ -67,6 +72,11 @@ impl Window {
         Some((self.times, plain.collect()))
     }
 
+    /// The plain requests that the target refused at some time after it had accepted them.
+    pub(crate) fn refused_since(self) -> Vec<RefusedSince> {
+        self.since
+    }
+
     /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says
     /// nothing. The exchanges that show it are those of the first case, by id, that says nothing.
     pub(crate) fn settle(
@@ -76,24 +86,44 @@ impl Window {
     ) -> Vec<(CaseVerdict, Vec<Exchange>)> {
         let mut shown = BTreeMap::new();
         let mut reasons = BTreeMap::new();
+        let mut broken = BTreeMap::new();
         for (plain, requests, again) in answers {
-            let before = self.accepted.get(&plain).copied();
+            let before = self.accepted.get(&plain).copied().or_else(|| session.asked_at(&plain));
             match again.refused {
                 None => {
                     // Between a refusal and an acceptance nobody knows.
                     reasons.extend(self.refused.remove(&plain).map(|reason| (plain.clone(), reason)));
+                    let over = self.since.iter_mut().rev().find(|since| since.plain == plain);
+                    if let Some(over) = over.filter(|over| over.again.is_none()) {
+                        over.again = Some(requests);
+                    }
                     self.accepted.insert(plain, requests);
                 }
                 Some(words) => {
-                    let since =
-                        before.map_or("at the beginning".to_owned(), |number| format!("at request {number}"));
-                    let reason = self.refused.entry(plain.clone()).or_insert_with(|| {
-                        format!(
-                            "the target accepted the plain request {plain} {since} of this run, and no more at request {requests}, when it \
-                             {words}: what it refuses since then says nothing"
-                        )
-                    });
-                    reasons.insert(plain.clone(), reason.clone());
+                    if !self.refused.contains_key(&plain) {
+                        let last = again.exchanges.last().and_then(|last| last.response.as_ref());
+                        let is_broken = last.is_some_and(|last| NOT_THERE.contains(&last.status))
+                            && session.reads_what_it_made(&plain);
+                        let refused = RefusedSince {
+                            plain: plain.clone(),
+                            clause: session
+                                .suite()
+                                .case(&plain)
+                                .map(|case| case.clause.clone())
+                                .unwrap_or_default(),
+                            until: before.unwrap_or_default(),
+                            since: requests,
+                            words,
+                            again: None,
+                            is_broken,
+                        };
+                        self.refused.insert(plain.clone(), reason(&refused));
+                        if is_broken {
+                            broken.insert(plain.clone(), refused.clone());
+                        }
+                        self.since.push(refused);
+                    }
+                    reasons.extend(self.refused.get(&plain).map(|reason| (plain.clone(), reason.clone())));
                     shown.insert(plain, again.exchanges);
                 }
             }
@@ -106,6 +136,9 @@ impl Window {
             let plain = session.plain(&verdict.case);
             if let Some(reason) = reasons.get(&plain) {
                 unconfirm(&mut verdict, reason);
+                if let Some(refused) = broken.remove(&plain) {
+                    breaks(session, &mut verdict, &refused);
+                }
             }
             for exchange in shown.remove(&plain).into_iter().flatten() {
                 exchanges.push(Exchange { case: verdict.case.clone(), ..exchange });
@@ -114,4 +147,37 @@ impl Window {
         });
         settled.collect()
     }
+}
+
+/// Why what leans on a plain request says nothing any more.
+fn reason(RefusedSince { plain, until, since, words, .. }: &RefusedSince) -> String {
+    let until = if *until == 0 { "at the beginning".to_owned() } else { format!("at request {until}") };
+    format!(
+        "the target accepted the plain request {plain} {until} of this run, and no more at request {since}, when it {words}: \
+         what it refuses since then says nothing"
+    )
+}
+
+/// Makes the first verdict that leans on a plain request which reads what is not there any more the one that shows
+/// it. Whoever made it a moment ago may read it, so that neither key nor values can be the cause.
+fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince) {
+    let Some(plain) = session.suite().case(&refused.plain) else { return };
+    let level = session.levels().clause(&plain.clause).level;
+    if level == Level::Note {
+        return;
+    }
+    let until = if refused.until == 0 {
+        "at the beginning".to_owned()
+    } else {
+        format!("at request {}", refused.until)
+    };
+    verdict.verdict = if level == Level::Deny { Verdict::Fail } else { Verdict::Warn };
+    verdict.checks = verdict.checks.max(1);
+    verdict.findings = vec![Finding {
+        clause: plain.clause.clone(),
+        expected: format!("acceptance (2xx) of {}, as {until} of the run", refused.plain),
+        actual: format!("{} at request {}", refused.words.trim_start_matches("got "), refused.since),
+        at: "status".to_owned(),
+        level,
+    }];
 }

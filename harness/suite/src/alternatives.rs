@@ -24,6 +24,8 @@ pub struct Alternative {
     /// The clause that leaves it to the caller, where the plain request has nothing there; or the one that wants
     /// what it has there accepted.
     pub clause: Option<String>,
+    /// Whether the plain request has something else there.
+    pub replaces: bool,
     /// The request.
     pub case: Case,
 }
@@ -52,7 +54,8 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
         }
         let of_place = counted(&mut of_places, form.place.as_str());
         let of_clause = counted(&mut of_clauses, (form.place.as_str(), case.clause.clone()));
-        let other = Alternative { place: form.place.clone(), clause: Some(case.clause.clone()), case };
+        let (place, clause) = (form.place.clone(), Some(case.clause.clone()));
+        let other = Alternative { place, clause, replaces: false, case };
         forms.push(((of_place, of_clause), is_open, other));
     }
     // After the first of a clause its last: of a list of which half is refused the one or the other is accepted.
@@ -73,6 +76,7 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     made.extend(forms.into_iter().map(|(.., made)| made));
     for other in made.iter_mut().filter(|other| !lacks(operation, &other.place, parts)) {
         other.clause = wanted.get(other.place.as_str()).map(|clause| (*clause).to_owned());
+        other.replaces = true;
     }
     made.truncate(MOST);
     made
@@ -124,7 +128,7 @@ fn fields_of_others(operation: &str, parts: &Parts) -> Vec<Alternative> {
             ..AppliedForm::default()
         };
         let (case, _) = Combination { operation: operation.to_owned(), forms: vec![form] }.case(parts)?;
-        Some(Alternative { place, clause: None, case })
+        Some(Alternative { place, clause: None, replaces: false, case })
     };
     alone.chain(all).filter_map(case).collect()
 }

@@ -50,7 +50,7 @@ pub(crate) struct Run {
     /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Stop at the first violation
+    /// Stop at the first finding that is a violation, once it is known what the target minds; what is waived is none
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Go on with the run in this folder, which was killed or lost its target: verdicts are kept, and what is

@@ -114,12 +114,14 @@ impl<R: BufRead> Comparison<R> {
         }
         let base = self.summary.finish()?;
         let mut changes = self.changes;
-        changes.new_findings = not_in(findings, base.findings());
-        changes.gone_findings = not_in(base.findings(), findings);
+        let new = not_in(findings, base.findings());
+        changes.levels = new.iter().map(|found| (found.id.clone(), found.level())).collect();
+        changes.new_findings = new.into_iter().map(said).collect();
+        changes.gone_findings = not_in(base.findings(), findings).into_iter().map(said).collect();
         changes.newly_observed.sort_unstable();
         changes.no_longer_observed.sort_unstable();
-        let said = |waivers: &[WaiverSeen]| waivers.iter().map(WaiverSeen::says).collect::<BTreeSet<_>>();
-        (changes.new_waivers, changes.gone_waivers) = differing(&said(base.waivers()), &said(waivers));
+        let says = |waivers: &[WaiverSeen]| waivers.iter().map(WaiverSeen::says).collect::<BTreeSet<_>>();
+        (changes.new_waivers, changes.gone_waivers) = differing(&says(base.waivers()), &says(waivers));
         Ok(changes)
     }
 }
@@ -153,14 +155,16 @@ pub fn diff<B: BufRead, H: BufRead>(
     comparison.finish(summary.findings(), summary.waivers()).map_err(DiffError::Base)
 }
 
-/// Findings of one run of which the other shows nothing, each by its id, with what is wrong.
-fn not_in(some: &Findings, others: &Findings) -> Vec<(String, String)> {
+/// Findings of one run of which the other shows nothing.
+fn not_in<'a>(some: &'a Findings, others: &Findings) -> Vec<&'a Found> {
     let is_other = |found: &&Found| !found.symptoms().any(|symptom| others.has(symptom));
-    let said = |found: &Found| {
-        let cases = text::count(found.witnesses(), "case");
-        (found.id.clone(), format!("{}: {} ({cases})", found.clause, found.root.mismatch))
-    };
-    some.all().iter().filter(is_other).map(said).collect()
+    some.all().iter().filter(is_other).collect()
+}
+
+/// A finding by its id, with what is wrong.
+fn said(found: &Found) -> (String, String) {
+    let cases = text::count(found.witnesses(), "case");
+    (found.id.clone(), format!("{}: {} ({cases})", found.clause, found.root.mismatch))
 }
 
 /// The first line of what changed: how much.
@@ -213,8 +217,8 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     lists.into_iter().filter(|list| !list.items.is_empty()).collect()
 }
 
-/// What changed, for the comment of a pull request or as a part of a summary.
-pub fn markdown(changes: &Changes) -> String {
+/// What changed, for the comment of a pull request or as a part of a summary, in not many more bytes than `most`.
+pub fn markdown(changes: &Changes, most: usize) -> String {
     let mut shown = format!("### xs2aspec: {}\n", heading(changes));
     if changes.is_empty() {
         shown.push_str("\nNothing differs.\n");
@@ -222,12 +226,18 @@ pub fn markdown(changes: &Changes) -> String {
     for List { title, items } in lists(changes) {
         // Writing to a String cannot fail.
         _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
+        let mut told = 0;
         for (item, why) in items.iter().take(MOST) {
             let why = why.map(|why| format!(": {}", code(why))).unwrap_or_default();
-            _ = writeln!(shown, "- {}{why}", code(item));
+            let line = format!("- {}{why}\n", code(item));
+            if shown.len() + line.len() > most {
+                break;
+            }
+            shown.push_str(&line);
+            told += 1;
         }
-        if items.len() > MOST {
-            _ = writeln!(shown, "- and {} more", items.len() - MOST);
+        if items.len() > told {
+            _ = writeln!(shown, "- and {} more", items.len() - told);
         }
     }
     shown
@@ -349,7 +359,9 @@ mod tests {
         assert_eq!(names(&diff.newly_not_assessed), ["periodic.months/c"]);
         assert_eq!(diff.newly_assessed, ["periodic.months/d"]);
         assert_eq!(diff.gone, ["periodic.months/f"]);
-        let shown = markdown(&diff);
+        let shown = markdown(&diff, 64_000);
+        let cut = markdown(&diff, 200);
+        assert!(cut.len() < 1_000 && cut.contains("\n- and 3 more\n"), "{cut}");
         assert!(
             shown.starts_with(
                 "### xs2aspec: 0 new findings, 0 gone; of the cases 3 newly broken, 1 newly warned of, 2 fixed, 1 newly not assessed\n\n#### Newly broken (3)"
@@ -371,8 +383,19 @@ mod tests {
             ["basket.mix: expected a refusal (4xx), got 201 with transactionStatus RCVD (1 case)"]
         );
         assert_eq!(gone.len(), 2, "a violation and a warning: {gone:?}");
+        let is_red = |base: &[u8], head: &[u8], denies_warnings| {
+            let changes = super::diff(RecordReader::new(base), RecordReader::new(head)).unwrap();
+            changes.is_red(denies_warnings)
+        };
+        assert!(!diff.is_red(true), "three more cases show what was found before");
+        assert!(is_red(head.as_slice(), other.as_slice(), false), "a new violation");
+        let mut warned = Sample::new(1);
+        warned.verdict("basket.mix/a", Warn);
+        let warned = written(&warned.finished());
+        assert!(!is_red(other.as_slice(), warned.as_slice(), false));
+        assert!(is_red(other.as_slice(), warned.as_slice(), true), "a new warning");
         assert_eq!(found(other.as_slice(), head.as_slice()), (gone, new));
         let same = super::diff(record(head.as_slice()), record(head.as_slice())).unwrap();
-        assert!(same.is_empty() && markdown(&same).contains("Nothing differs."));
+        assert!(same.is_empty() && markdown(&same, 64_000).contains("Nothing differs."));
     }
 }

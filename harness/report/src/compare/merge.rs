@@ -7,8 +7,8 @@ use std::{
 };
 
 use xs2aspec_record::{
-    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, Numbering, ReadError, RecordReader, Role,
-    RunFinished, RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
+    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, Numbering, OrderOfTime, ReadError,
+    RecordReader, Role, RunFinished, RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
 };
 
 use crate::{
@@ -295,15 +295,28 @@ fn end(parts: &[Part], mut totals: Totals, times: Times) -> Vec<Event> {
         finished.micros = finished.micros.max(finish.micros);
         for waiver in &finish.waivers {
             let is_same =
-                |known: &&mut WaiverSeen| known.place == waiver.place && known.pattern == waiver.pattern;
+                |known: &&mut WaiverSeen| known.place == waiver.place && known.named() == waiver.named();
             match finished.waivers.iter_mut().find(is_same) {
                 Some(known) => combine(known, waiver),
                 None => finished.waivers.push(waiver.clone()),
             }
         }
     }
+    let is_whole = parts.iter().all(|part| part.summary.start().is_whole());
+    for waiver in finished.waivers.iter_mut().filter(|waiver| !waiver.findings.is_empty() && is_whole) {
+        if waiver.state == WaiverState::NotAsked {
+            waiver.state = WaiverState::Unmatched;
+        }
+    }
     finished.exit = Exit::with(&totals, &finished.waivers).code();
-    vec![Event::AnswerChecks(checks), Event::RunFinished(finished)]
+    // The numbers of requests are those of each part.
+    let mut order = OrderOfTime::default();
+    for part in parts.iter().map(|part| part.summary.order_of_time()) {
+        order.asked_again.extend(part.asked_again.iter().cloned());
+        order.refused.extend(part.refused.iter().cloned());
+    }
+    let order = Some(order).filter(|order| !order.is_empty()).map(Event::OrderOfTime);
+    order.into_iter().chain([Event::AnswerChecks(checks), Event::RunFinished(finished)]).collect()
 }
 
 /// What has come of a waiver in two shards: what is red in one is red, and what is in force in one is in

@@ -5,7 +5,7 @@
 //! elsewhere, and what the same cases show beside it; a rule that is not kept at a place what else is answered
 //! in the same way at that place.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use xs2aspec_record::Level;
 
@@ -22,16 +22,18 @@ pub(super) struct Group {
     pub(super) kind: Kind,
 }
 
-/// The groups, likeliest causes first, of each level.
-pub(super) fn groups(symptoms: &Symptoms) -> Vec<Group> {
+/// The groups, likeliest causes first, of each level; without what is left out.
+pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool) -> Vec<Group> {
     let all = &symptoms.all;
-    let mut order: Vec<usize> = (0..all.len()).collect();
+    let mut order: Vec<usize> = (0..all.len()).filter(|at| !is_left_out(&all[*at])).collect();
     let likely = |at: &usize| {
         let symptom = &all[*at];
         let failing = Reverse(share(symptoms, symptom));
-        (Reverse(symptom.level), symptom.kind, symptom.distance(), failing, symptom.rank, *at)
+        // A statement comes before those that go on from it.
+        let clause = symptom.clause.as_str();
+        (Reverse(symptom.level), symptom.kind, symptom.distance(), failing, symptom.rank, clause, *at)
     };
-    order.sort_by_key(likely);
+    order.sort_by(|one, other| likely(one).cmp(&likely(other)));
     let mut groups: Vec<Group> = Vec::new();
     for at in order {
         match groups.iter_mut().find(|group| explains(&all[group.root], &all[at])) {
@@ -59,7 +61,9 @@ fn explains(root: &Symptom, other: &Symptom) -> bool {
         _ if root.is_of_status && other.is_of_status => {
             let same_mismatch = root.expected == other.expected || root.actual == other.actual;
             (root.class == 5 || same_mismatch) && has_class(root, other) && overlap(root, other)
+                || is_same_request(root, other)
         }
+        _ if root.is_of_status => other.kind == Kind::Consequence && root.clause == other.clause,
         _ => false,
     }
 }
@@ -93,9 +97,35 @@ fn overlap(one: &Symptom, other: &Symptom) -> bool {
         .any(|one| other.places().filter(is_place).any(|other| within(one, other) || within(other, one)))
 }
 
+/// Whether both are about the same request, prepared in the same way, of which two statements say the same.
+fn is_same_request(one: &Symptom, other: &Symptom) -> bool {
+    let parts = |symptom: &Symptom| symptom.places().map(str::to_owned).collect::<BTreeSet<_>>();
+    let is_said_alike = one.expected == other.expected && one.actual == other.actual;
+    is_said_alike
+        && one.operation == other.operation
+        && is_more_general(one, other)
+        && parts(one) == parts(other)
+}
+
+/// Whether one of two clauses goes on from the other.
+fn is_more_general(one: &Symptom, other: &Symptom) -> bool {
+    let goes_on = |longer: &Symptom, shorter: &Symptom| {
+        longer.clause.strip_prefix(shorter.clause.as_str()).is_some_and(|rest| rest.starts_with('.'))
+    };
+    goes_on(one, other) || goes_on(other, one)
+}
+
 /// The refused plain request only shows what is wrong: where a case of its own says which rule is not kept,
-/// that is the finding.
+/// that is the finding. Of two statements that are broken, of which one goes on from the other, it is the shorter.
 fn name(group: &mut Group, all: &[Symptom]) {
+    let is_shorter = |at: &usize| {
+        let (own, other) = (&all[group.root], &all[*at]);
+        let is_alike = own.kind == Kind::Rule && other.kind == Kind::Rule && own.level == other.level;
+        is_alike && own.clause.strip_prefix(other.clause.as_str()).is_some_and(|rest| rest.starts_with('.'))
+    };
+    if let Some(position) = group.carried.iter().position(is_shorter) {
+        std::mem::swap(&mut group.root, &mut group.carried[position]);
+    }
     if group.kind != Kind::Plain || all[group.root].places().next().is_none() {
         return;
     }

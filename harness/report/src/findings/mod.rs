@@ -1,11 +1,12 @@
 //! Findings: each is one thing that is wrong, however many cases show it, likeliest causes first.
 
 mod cause;
+mod sequence;
 pub(crate) mod symptom;
 
 use std::collections::{BTreeSet, HashMap};
 
-use xs2aspec_record::{CaseVerdict, Level};
+use xs2aspec_record::{CaseVerdict, Level, OrderOfTime, WaiverSeen, WaiverState, finding_id};
 
 pub use self::symptom::{Symptom, Witness};
 use self::{
@@ -29,6 +30,8 @@ pub struct Found {
     /// Of a plain request that is refused, where nothing shows what is minded: clauses of cases that are this
     /// request once more, so that any of them may be what is broken.
     pub shared_by: Vec<String>,
+    /// Where it depends on what else was asked: since when it is so, or what was asked again.
+    pub sequence: Option<String>,
 }
 
 impl Found {
@@ -40,6 +43,17 @@ impl Found {
     /// Everything that shows it, the likeliest cause first.
     pub fn symptoms(&self) -> impl Iterator<Item = &Symptom> {
         [&self.root].into_iter().chain(&self.carried)
+    }
+
+    /// Its id, and those of all that it carries: what a waiver of it names.
+    pub fn ids(&self) -> Vec<String> {
+        let mut ids = vec![self.id.clone()];
+        for id in self.symptoms().map(Symptom::id) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
     }
 
     /// How often a case shows it.
@@ -70,15 +84,22 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Puts symptoms together that have one cause.
-    pub(crate) fn new(symptoms: &Symptoms) -> Self {
+    /// Puts symptoms together that have one cause. What is waived by its id is none.
+    pub(crate) fn new(symptoms: &Symptoms, order_of_time: &OrderOfTime, waivers: &[WaiverSeen]) -> Self {
         let mut all = Vec::new();
-        let mut owners = vec![0; symptoms.all.len()];
-        for (number, group) in groups(symptoms).into_iter().enumerate() {
+        let mut owners = vec![None; symptoms.all.len()];
+        let waived: BTreeSet<&str> = waivers
+            .iter()
+            .filter(|waiver| waiver.state == WaiverState::InForce)
+            .flat_map(|waiver| waiver.findings.iter().map(String::as_str))
+            .collect();
+        let groups = groups(symptoms, &|symptom| waived.contains(symptom.id().as_str()));
+        let groups = sequence::together(groups, symptoms, order_of_time);
+        for (number, (group, sequence)) in groups.into_iter().enumerate() {
             let root = symptoms.all[group.root].clone();
             let carried: Vec<Symptom> = group.carried.iter().map(|at| symptoms.all[*at].clone()).collect();
             for at in group.carried.iter().chain([&group.root]) {
-                owners[*at] = number;
+                owners[*at] = Some(number);
             }
             let clause = root.named.clone().unwrap_or_else(|| root.clause.clone());
             let mut place = root.place.clone();
@@ -89,9 +110,10 @@ impl Findings {
             let is_open = root.kind == Kind::Plain && root.named.is_none() && carried.is_empty();
             let shared_by = symptoms.by_name.get(&root.witness.case).filter(|_| is_open);
             let shared_by = shared_by.into_iter().flatten().cloned().collect();
-            all.push(Found { shared_by, id: symptom::id(&clause, &place), clause, place, root, carried });
+            let id = finding_id::id(&clause, &place);
+            all.push(Found { shared_by, sequence, id, clause, place, root, carried });
         }
-        let index = symptoms.index.iter().map(|(key, at)| (key.clone(), owners[*at])).collect();
+        let index = symptoms.index.iter().filter_map(|(key, at)| Some((key.clone(), owners[*at]?))).collect();
         Self { all, index, beyond: symptoms.beyond.clone() }
     }
 

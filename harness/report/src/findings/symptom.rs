@@ -6,8 +6,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use sha2::{Digest as _, Sha256};
-use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Level, Place, Verdict};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Level, Place, Verdict, finding_id};
 
 /// Symptoms that are kept apart. A target that makes each of its answers another one does not fill the memory.
 const APART: usize = 5_000;
@@ -29,6 +28,8 @@ pub(super) enum Kind {
     Rule,
     /// A request with many lawful forms at once is refused for some of them.
     Row,
+    /// An answer that is wrong since it is of another kind than it should be.
+    Consequence,
 }
 
 /// A case that shows something wrong.
@@ -80,6 +81,10 @@ pub struct Symptom {
     pub(super) class: u16,
     /// Whether it is about what the target made of the whole request.
     pub(super) is_of_status: bool,
+    /// Whether its smallest witness shows that the target does not accept a plain request any more.
+    pub(super) is_unconfirmed: bool,
+    /// Operation of its smallest witness.
+    pub(super) operation: String,
     /// Whether its smallest witness is a case of another clause, and how much that changes.
     pub(super) rank: (bool, usize, usize),
     /// The same for the same set of cases.
@@ -106,6 +111,8 @@ impl Symptom {
             actual: String::new(),
             class: 0,
             is_of_status: false,
+            is_unconfirmed: false,
+            operation: String::new(),
             rank: (true, usize::MAX, usize::MAX),
             cases: 0,
         }
@@ -113,7 +120,7 @@ impl Symptom {
 
     /// What tells it from others, the same in every run that shows it: clause and place.
     pub fn id(&self) -> String {
-        id(&self.clause, &self.place)
+        finding_id::id(&self.clause, &self.place)
     }
 
     /// What it is kept under.
@@ -168,15 +175,22 @@ impl Symptom {
             && verdict.changes.is_empty()
             && verdict.same_as.is_none();
         self.is_of_status = finding.at == STATUS;
+        self.is_unconfirmed = verdict.unconfirmed;
+        self.operation.clone_from(&verdict.operation);
         self.kind = match culprit {
             Some(Culprit::Found { forms, .. }) if verdict.changes.len() > forms.len() => Kind::Row,
             _ if finding.is_answer_to(verdict) && is_plain => Kind::Plain,
             _ if finding.is_answer_to(verdict) => Kind::Rule,
+            _ if finding.clause == verdict.clause
+                && verdict.findings.iter().any(|one| one.is_answer_to(verdict)) =>
+            {
+                Kind::Consequence
+            }
             _ => Kind::Answer,
         };
         self.culprit = culprit.map(Culprit::says);
         self.named = match culprit {
-            Some(Culprit::Accepted { form }) => form.clause.clone(),
+            Some(Culprit::Accepted { form, .. }) => form.clause.clone(),
             _ => None,
         };
         (self.expected, self.actual) = (finding.expected.clone(), finding.actual.clone());
@@ -188,16 +202,9 @@ fn places(verdict: &CaseVerdict) -> BTreeSet<String> {
     let lower = |place: &String| place.to_lowercase();
     match verdict.culprit.as_deref() {
         Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| lower(&form.place)).collect(),
-        Some(Culprit::Accepted { form }) => [lower(&form.place)].into(),
+        Some(Culprit::Accepted { form, .. }) => [lower(&form.place)].into(),
         _ => verdict.places.iter().map(lower).collect(),
     }
-}
-
-/// What tells findings apart.
-pub(crate) fn id(clause: &str, place: &str) -> String {
-    let hash = Sha256::digest(format!("{clause}\n{place}"));
-    let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    format!("{number:016x}")
 }
 
 /// Level, clause, and place with the places of what is refused.
@@ -205,16 +212,7 @@ pub(crate) type Key = (Level, String, String);
 
 /// What a finding of a case is kept under.
 pub(crate) fn key(verdict: &CaseVerdict, finding: &Finding) -> Key {
-    let place = finding.at.split('/').map(|step| {
-        let is_index = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
-        if is_index { "*" } else { step }
-    });
-    let mut place = place.collect::<Vec<_>>().join("/");
-    // What is refused together is one thing, and something else another one.
-    let culprit = verdict.culprit.as_ref().filter(|_| finding.is_answer_to(verdict));
-    for refused in culprit.iter().flat_map(|culprit| culprit.forms()) {
-        place = format!("{place} {}", refused.place);
-    }
+    let place = finding_id::place_of(verdict, finding);
     (finding.level, finding.clause.clone(), place)
 }
 

@@ -1,6 +1,9 @@
 //! Which symptoms of records made by hand become one finding.
 
-use xs2aspec_record::{ControlSeen, Culprit, End, Finding, Level, RefusedForm, Verdict};
+use xs2aspec_record::{
+    AskedAlone, ControlSeen, Culprit, Earlier, End, Event, Finding, Level, OrderOfTime, RefusedForm, Repeated,
+    Verdict,
+};
 
 use super::*;
 use crate::{Run, sample::Sample};
@@ -89,7 +92,7 @@ fn a_refused_plain_request_comes_first_and_is_named_by_what_is_minded() {
     let plain = sample.verdict("ncbct.path/plain", Verdict::Fail);
     plain.findings[0].actual = REFUSED.1.into();
     plain.findings[0].expected = REFUSED.0.into();
-    plain.culprit = Some(Box::new(Culprit::Accepted { form }));
+    plain.culprit = Some(Box::new(Culprit::Accepted { form, replaces: false }));
     let expected = [pair("periodic.months", &["ncbct.path"]), pair("amount.digits", &[])];
     assert_eq!(shown(&sample), expected);
     // A case of its own says it better.
@@ -147,4 +150,114 @@ fn an_id_is_that_of_clause_and_place_whatever_else_a_run_shows() {
     fails(&mut sample, "amount.digits/a", "body/else", ACCEPTED);
     sample.start().cases = 3;
     assert_eq!(id(&sample), alone);
+}
+
+/// What was asked again of a clause, whose cases are judged by their status.
+fn asked_again(clause: &str, (until, since): (u64, u64), again: Repeated) -> AskedAlone {
+    AskedAlone {
+        clause: clause.into(),
+        at: "status".into(),
+        case: format!("{clause}/one"),
+        since,
+        until,
+        requests: 1,
+        again,
+        words: "200".into(),
+        earlier: None,
+    }
+}
+
+/// The findings of a run that asked this again: their clauses, those that they explain, and what is said of the order.
+fn ordered(sample: &Sample, asked_again: Vec<AskedAlone>) -> Vec<(String, Vec<String>, Option<String>)> {
+    let mut events = sample.finished();
+    let order = OrderOfTime { asked_again, refused: vec![] };
+    events.insert(events.len() - 1, Event::OrderOfTime(order));
+    let run = Run::of(&events).unwrap();
+    let all = run.summary().findings().all().iter();
+    let named = |found: &Found| {
+        let others = found.other_clauses().into_iter().map(str::to_owned).collect();
+        (found.clause.clone(), others, found.sequence.clone())
+    };
+    all.map(named).collect()
+}
+
+#[test]
+fn what_began_at_one_request_and_stayed_is_one_finding_that_says_since_when() {
+    let mut sample = Sample::new(3);
+    fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED);
+    fails(&mut sample, "basket.mix/one", "body/ids", REFUSED);
+    fails(&mut sample, "amount.digits/one", "body/amount", REFUSED);
+    let since = |clause, time| {
+        let earlier = Earlier { case: format!("{clause}/zero"), request: 7, again: Repeated::Same };
+        AskedAlone { earlier: Some(earlier), ..asked_again(clause, time, Repeated::Same) }
+    };
+    let (one, other) = (since("periodic.months", (90, 120)), since("basket.mix", (80, 100)));
+    let found = ordered(&sample, vec![one.clone(), other]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    let (_, _, Some(says)) = &found.iter().find(|(.., says)| says.is_some()).unwrap() else {
+        panic!("{found:?}")
+    };
+    assert!(says.starts_with("from request 91 to 100 of the run on: "), "{says}");
+    assert!(
+        found
+            .iter()
+            .any(|(clause, others, says)| clause == "amount.digits" && others.is_empty() && says.is_none())
+    );
+    // What began at another time is another thing.
+    let found = ordered(&sample, vec![one, since("basket.mix", (10, 20))]);
+    assert_eq!(found.len(), 3, "{found:?}");
+    // An earlier case that is still right says that the cases came in this order by chance.
+    let mut kept = since("periodic.months", (90, 120));
+    kept.earlier.as_mut().unwrap().again = Repeated::Kept;
+    assert!(ordered(&sample, vec![kept]).iter().all(|(.., says)| says.is_none()));
+}
+
+#[test]
+fn what_is_wrong_in_company_only_belongs_to_a_sequence_that_is_wrong_alone() {
+    let mut sample = Sample::new(4);
+    fails(&mut sample, "periodic.months/one", "body/months", REFUSED);
+    fails(&mut sample, "basket.mix/one", "body/ids", REFUSED);
+    fails(&mut sample, "amount.digits/one", "body/amount", REFUSED);
+    fails(&mut sample, "ncbct.path/one", "body/path", ACCEPTED);
+    let company = ["periodic.months", "basket.mix"].map(|clause| asked_again(clause, (0, 9), Repeated::Kept));
+    let alone = asked_again("ncbct.path", (0, 5), Repeated::Same);
+    // Nothing shows it alone: it is one thing that depends on others.
+    let found = ordered(&sample, [&company[..], &[alone.clone()]].concat());
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found.iter().filter(|(.., says)| says.is_some()).count(), 1, "{found:?}");
+    // A sequence with the same answer does.
+    let sequence = AskedAlone { requests: 6, ..asked_again("amount.digits", (0, 5), Repeated::Same) };
+    let found = ordered(&sample, [&company[..], &[sequence, alone]].concat());
+    let digits = found.iter().find(|(clause, ..)| clause == "amount.digits").unwrap();
+    assert_eq!(digits.1.len(), 2, "{found:?}");
+    assert_eq!((found.len(), digits.2.is_some()), (2, true), "{found:?}");
+}
+
+#[test]
+fn a_statement_is_the_finding_and_not_one_that_goes_on_from_it() {
+    let mut sample = Sample::new(3);
+    for case in ["periodic.months.duplicate/a", "periodic.months.duplicate/b"] {
+        fails(&mut sample, case, "body/months", ACCEPTED);
+    }
+    fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED);
+    assert_eq!(shown(&sample), [pair("periodic.months", &["periodic.months.duplicate"])]);
+}
+
+#[test]
+fn what_an_answer_lacks_that_should_have_been_a_refusal_is_no_finding_of_its_own() {
+    let mut sample = Sample::new(1);
+    let verdict = fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED).last();
+    let body = Finding {
+        expected: "a body with a text".into(),
+        actual: "none".into(),
+        at: "body".into(),
+        ..verdict.findings[0].clone()
+    };
+    verdict.findings.insert(0, body);
+    let run = Run::of(&sample.finished()).unwrap();
+    let all = run.summary().findings().all();
+    assert_eq!(
+        (all.len(), all[0].root.mismatch.as_str()),
+        (1, "expected a refusal (4xx), got 201 with transactionStatus RCVD")
+    );
 }

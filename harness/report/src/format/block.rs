@@ -13,6 +13,9 @@ use crate::{
     words,
 };
 
+/// Changes of a request that are shown of a finding among many.
+const CHANGES: usize = 2;
+
 /// The block of a case, several lines, the last one with its line end.
 pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     let verdict = report.verdict;
@@ -76,6 +79,18 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     line(&mut block, "   = ", &format!("witness {}", spaced(&verdict.case)));
     line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
     rest(&mut block, summary, verdict);
+    block
+}
+
+/// The same in three lines, for a finding among many: what was sent, what came, and how to see the rest.
+pub(crate) fn short_block(summary: &RunSummary, report: &CaseReport<'_>, finding: &Finding) -> String {
+    let mut block = String::new();
+    let sent = report.judged().map(|judged| exchanged(judged, &summary.start().base_url));
+    let changes = report.verdict.telling_changes().into_iter().take(CHANGES);
+    let sent: Vec<String> = sent.into_iter().chain(changes.map(|change| short(&change))).collect();
+    line(&mut block, "   | ", &sent.join("     "));
+    line(&mut block, "   | ", &short(&finding.mismatch()));
+    line(&mut block, "   = ", &format!("again   {}", again(summary, &report.verdict.case)));
     block
 }
 

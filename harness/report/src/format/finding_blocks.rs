@@ -27,10 +27,19 @@ const CARRIED: usize = 6;
 /// Findings from which on a table stands before the blocks.
 const TABLE: usize = 3;
 
+/// Findings from which on each is shown in a few lines, so that all of them are seen at once.
+const SHORT: usize = 4;
+
 /// What the smallest witness of each symptom shows.
 #[derive(Debug, Default)]
 pub(crate) struct FindingBlocks {
-    blocks: HashMap<Key, String>,
+    blocks: HashMap<Key, Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    whole: String,
+    short: String,
 }
 
 impl FindingBlocks {
@@ -44,11 +53,12 @@ impl FindingBlocks {
             if seen.contains(&key) || symptom.is_none_or(|symptom| symptom.witness.case != verdict.case) {
                 continue;
             }
-            let mut block = block::finding_block(summary, report, finding);
+            let mut whole = block::finding_block(summary, report, finding);
+            let short = block::short_block(summary, report, finding);
             if is_control {
-                block.push_str("   = nobody selected it: other cases rest on it\n");
+                whole.push_str("   = nobody selected it: other cases rest on it\n");
             }
-            self.blocks.insert(key.clone(), block);
+            self.blocks.insert(key.clone(), Block { whole, short });
             seen.push(key);
         }
     }
@@ -64,16 +74,22 @@ impl FindingBlocks {
                 1 => String::new(),
                 witnesses => format!("    ({witnesses} witnesses)"),
             };
-            let block = self.blocks.get(&found.root.key()).map_or("", String::as_str);
+            let is_short = findings.all().len() >= SHORT;
+            let block = self.blocks.get(&found.root.key());
+            let block = block.map_or("", |block| if is_short { &block.short } else { &block.whole });
+            let carried = if is_short { carried_in_short(found) } else { carried(found) };
             // Writing to a String cannot fail.
             _ = writeln!(
                 shown,
-                "{}  {}    {}{witnesses}\n{block}{}",
+                "{}  {}    {}{witnesses}\n{}",
                 level.word(),
                 harmless(&found.clause),
                 short(says),
-                carried(found)
+                (block.to_owned() + &carried).trim_end_matches('\n')
             );
+            if !is_short {
+                shown.push('\n');
+            }
         }
         for found in of_level.iter().skip(WHOLE).take(LINES - WHOLE) {
             let case = block::spaced(&found.root.witness.case);
@@ -85,16 +101,32 @@ impl FindingBlocks {
             let level = level.word();
             _ = writeln!(shown, "{level}  {more}: `record.jsonl` and the reports beside it have them all");
         }
-        if of_level.len() > WHOLE {
-            shown.push('\n');
-        }
         shown
     }
+}
+
+/// What is wrong besides, for the same cause, in a line.
+fn carried_in_short(found: &Found) -> String {
+    let mut lines = String::new();
+    if let Some(sequence) = &found.sequence {
+        _ = writeln!(lines, "   = order   {}", short(sequence));
+    }
+    let others = found.other_clauses();
+    if !others.is_empty() {
+        let left = others.len().saturating_sub(CARRIED);
+        let left = if left > 0 { format!(" and {left} more") } else { String::new() };
+        let others: Vec<String> = others.into_iter().take(CARRIED).map(harmless).collect();
+        _ = writeln!(lines, "   = also    {}{left}", others.join(", "));
+    }
+    lines
 }
 
 /// What is wrong besides, for the same cause.
 fn carried(found: &Found) -> String {
     let mut lines = String::new();
+    if let Some(sequence) = &found.sequence {
+        _ = writeln!(lines, "   = order   {}", short(sequence));
+    }
     for symptom in found.carried.iter().take(CARRIED) {
         let cases = text::count(symptom.witnesses, "case");
         let (clause, mismatch) = (harmless(&symptom.clause), short(&symptom.mismatch));
@@ -102,7 +134,7 @@ fn carried(found: &Found) -> String {
     }
     let left = found.carried.len().saturating_sub(CARRIED);
     if left > 0 {
-        _ = writeln!(lines, "   = also    {} in other places", text::count(left, "more"));
+        _ = writeln!(lines, "   = also    {left} more in other places");
     }
     if !found.shared_by.is_empty() {
         let clauses: Vec<String> =

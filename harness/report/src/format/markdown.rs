@@ -31,6 +31,9 @@ const ROWS: usize = 50;
 /// Changes of a request that are shown.
 const CHANGES: usize = 4;
 
+/// Patterns of cases that are named.
+const PATTERNS: usize = 20;
+
 /// Bytes kept free for the notes on what was left out.
 const NOTES: usize = 4_000;
 
@@ -62,7 +65,12 @@ impl Reporter for Summary {
         let mut page =
             Page { text: format!("## {cases}{} (exit {})\n\n", summary.conclusion(), summary.exit().code()) };
         if let Some(changes) = summary.changes() {
-            let _ = writeln!(page.text, "Since {}:\n\n{}", code(&changes.base), diff::markdown(changes));
+            let _ = writeln!(
+                page.text,
+                "Since {}:\n\n{}",
+                code(&changes.base),
+                diff::markdown(changes, LARGEST / 2)
+            );
         }
         page.findings(summary);
         page.text.push_str(&facts(summary));
@@ -222,6 +230,9 @@ fn facts(summary: &RunSummary) -> String {
     for line in terminal::judged_with(summary) {
         let _ = writeln!(facts, "- {}", code(&line));
     }
+    if let Some(line) = terminal::refused_since(summary) {
+        let _ = writeln!(facts, "- {}", code(&line));
+    }
     for line in demanded::to_add(summary) {
         let _ = writeln!(facts, "  - to ask more, add {}", code(&line));
     }
@@ -231,8 +242,10 @@ fn facts(summary: &RunSummary) -> String {
     }
     for (option, patterns) in [("--only", &start.only), ("--skip", &start.skip)] {
         if !patterns.is_empty() {
-            let patterns: Vec<String> = patterns.iter().map(|pattern| code(pattern)).collect();
-            let _ = writeln!(facts, "- `{option}` {}", patterns.join(", "));
+            let more = patterns.len().saturating_sub(PATTERNS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let patterns: Vec<String> = patterns.iter().take(PATTERNS).map(|pattern| code(pattern)).collect();
+            let _ = writeln!(facts, "- `{option}` {}{more}", patterns.join(", "));
         }
     }
     let _ = writeln!(facts, "- {}, seed {}, clock {}", code(&start.tool), start.seed, code(&start.now));
@@ -255,6 +268,9 @@ fn item(summary: &RunSummary, found: &Found) -> String {
     }
     if root.changes.len() > CHANGES {
         let _ = writeln!(item, "    - and {}", text::count(root.changes.len() - CHANGES, "more change"));
+    }
+    if let Some(sequence) = &found.sequence {
+        let _ = writeln!(item, "  - {}", code(sequence));
     }
     if let Some(culprit) = &root.culprit {
         let _ = writeln!(item, "  - {}", code(culprit));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use xs2aspec_record::{ClauseText, Level, Verdict};
+use xs2aspec_record::{ClauseText, Level, OrderOfTime, Verdict};
 
 use crate::{
     demanded,
@@ -63,7 +63,7 @@ impl Reporter for Sarif {
         let mut results: Vec<Value> =
             summary.findings().all().iter().map(|found| result(summary, found, &mut rules)).collect();
         for (reason, waived) in &self.waived {
-            for found in Findings::new(waived).all() {
+            for found in Findings::new(waived, &OrderOfTime::default(), &[]).all() {
                 let mut result = result(summary, found, &mut rules);
                 result["suppressions"] = json!([{"kind": "external", "justification": short(reason)}]);
                 results.push(result);
@@ -148,6 +148,10 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let root = &found.root;
     let again = block::again(summary, &root.witness.case);
     let mut text = format!("{}: {}\nAgain: {again}", short(says), short(&root.mismatch));
+    if let Some(sequence) = &found.sequence {
+        // Writing to a String cannot fail.
+        _ = write!(text, "\nOrder: {}", short(sequence));
+    }
     let others = found.other_clauses();
     if !others.is_empty() {
         let others: Vec<String> = others.into_iter().take(CLAUSES).map(harmless).collect();

@@ -1,12 +1,12 @@
 //! What the terminal shows when a run is over: the cases that need attention, and a closing summary.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fmt::Write as _,
     io::{self, Write},
 };
 
-use xs2aspec_record::{CaseVerdict, Counts, Level, Verdict};
+use xs2aspec_record::{CaseVerdict, Counts, Level, RefusedSince, Verdict};
 
 use crate::{
     compare::diff,
@@ -28,6 +28,9 @@ pub const FEW: usize = 5;
 
 /// Entries for a file of waivers that are shown.
 const ENTRIES: usize = 5;
+
+/// Ids in an entry for a file of waivers.
+const IDS: usize = 20;
 
 /// Clauses of a list that are named below the numbers.
 const NAMES: usize = 8;
@@ -137,16 +140,15 @@ impl Terminal {
     }
 }
 
-/// The summary at the end: counts by operation and by strength, cases, exchanges, time, and what the run
-/// comes to.
+/// The summary at the end: counts by operation with how long answers took, cases, exchanges, time, and what the
+/// run comes to.
 pub fn closing(summary: &RunSummary) -> String {
     let totals = summary.totals();
     let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
-    let strengths = totals.by_strength().iter().map(|(name, row)| (name.word().to_owned(), *row));
-    let mut shown = table("operation", operations, totals.counts());
-    shown.push('\n');
-    shown.push_str(&table("strength", strengths, totals.counts()));
-    shown.push_str(&times::table(summary));
+    let mut shown = table("operation", operations, totals.counts(), &times::rows(summary));
+    for line in times::slow_for(summary) {
+        let _ = writeln!(shown, "{line}");
+    }
     shown.push_str(&waivers(summary));
     let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));
@@ -161,6 +163,9 @@ pub fn closing(summary: &RunSummary) -> String {
     }
     for line in judged_with(summary) {
         let _ = writeln!(shown, "{line}");
+    }
+    if let Some(refused) = refused_since(summary) {
+        let _ = writeln!(shown, "{refused}");
     }
     let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {
@@ -201,6 +206,30 @@ pub(crate) fn judged_with(summary: &RunSummary) -> Vec<String> {
     summary.judged_with().map(line).collect()
 }
 
+/// From when on the target refused plain requests that it had accepted, and not again since.
+pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
+    let refused = summary.order_of_time().refused.iter();
+    let open: Vec<&RefusedSince> = refused.filter(|one| one.again.is_none() && !one.is_broken).collect();
+    let until = open.iter().map(|one| one.until).max()?;
+    let since = open.iter().map(|one| one.since).min()?;
+    let when = if until < since {
+        format!("from request {} to {since} of the run on", until + 1)
+    } else {
+        format!("from request {since} of the run on")
+    };
+    let names: Vec<String> = open.iter().take(NAMES).map(|one| harmless(&one.plain)).collect();
+    // A request that another one has to prepare says less.
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    open.iter().for_each(|one| *words.entry(&one.words).or_default() += 1);
+    let words = words.into_iter().max_by_key(|(_, times)| *times).map(|(words, _)| short(words));
+    Some(format!(
+        "{when} the target refused what it had accepted ({}): it {}; what it refuses since then says nothing: a token may be over, a limit \
+         reached, or something lost",
+        names.join(", "),
+        words.unwrap_or_default()
+    ))
+}
+
 /// What to say where no valid request was accepted.
 fn hopeless(summary: &RunSummary) -> Option<String> {
     let answers = summary.refused_everything()?;
@@ -231,7 +260,7 @@ fn target(summary: &RunSummary) -> String {
     words
 }
 
-/// Every waiver in a line, red ones first, and the entry to paste for each clause that is broken without one.
+/// Every waiver in a line, red ones first, and the entry to paste for each finding without one.
 /// Nothing in a run without waivers.
 fn waivers(summary: &RunSummary) -> String {
     let mut shown = String::new();
@@ -244,12 +273,13 @@ fn waivers(summary: &RunSummary) -> String {
         return shown;
     }
     shown.push('\n');
-    let open: BTreeSet<&str> = summary.broken().chain(summary.warned()).collect();
-    for clause in open.into_iter().take(ENTRIES) {
+    for found in summary.findings().all().iter().take(ENTRIES) {
+        let ids: Vec<String> = found.ids().into_iter().take(IDS).map(|id| format!("\"{id}\"")).collect();
         let _ = write!(
             shown,
-            "\n[[waiver]]\ncases = \"{}\"\nowner = \"\"\nreason = \"\"\nticket = \"\"\nexpires = \"\"\n",
-            harmless(clause)
+            "\n[[waiver]]  # {}\nfindings = [{}]\nowner = \"\"\nreason = \"\"\nticket = \"\"\nexpires = \"\"\n",
+            harmless(&found.clause),
+            ids.join(", ")
         );
     }
     shown
@@ -317,22 +347,43 @@ fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups) -> String {
     shown
 }
 
-/// A table of counts with a last row for all.
-fn table(title: &str, rows: impl Iterator<Item = (String, Counts)>, all: Counts) -> String {
+/// Columns of times that stand beside the counts, by their places in [`times::COLUMNS`].
+const TIMES: [usize; 3] = [1, 2, 4];
+
+/// A table of counts with a last row for all, and the times of each row where some were taken. Verdicts that no case
+/// has have no column.
+fn table(
+    title: &str,
+    rows: impl Iterator<Item = (String, Counts)>,
+    all: Counts,
+    times: &[(String, [String; 5])],
+) -> String {
     let rows: Vec<(String, Counts)> = rows.chain([("all".to_owned(), all)]).collect();
-    let names = rows.iter().map(|(name, _)| name.chars().count());
-    let width = names.chain([title.len()]).max().unwrap_or_default();
-    let mut shown = format!("{title:width$}");
-    for verdict in Verdict::ALL {
-        let _ = write!(shown, "  {}", verdict.word());
+    let words: Vec<Verdict> = Verdict::ALL
+        .into_iter()
+        .filter(|verdict| matches!(verdict, Verdict::Pass | Verdict::Fail) || all.of(*verdict) > 0)
+        .collect();
+    let mut lines = vec![vec![title.to_owned()]];
+    lines[0].extend(words.iter().map(|word| word.word().to_owned()).chain(["total".to_owned()]));
+    if !times.is_empty() {
+        lines[0].extend(TIMES.map(|at| times::COLUMNS[at].to_owned()));
     }
-    shown.push_str("  total\n");
     for (name, row) in rows {
-        let _ = write!(shown, "{name:width$}");
-        for verdict in Verdict::ALL {
-            let _ = write!(shown, "  {:>1$}", row.of(verdict), verdict.word().len());
+        let took = times.iter().find(|(operation, _)| *operation == name);
+        let mut line = vec![name];
+        line.extend(words.iter().map(|word| row.of(*word).to_string()).chain([row.total().to_string()]));
+        line.extend(took.iter().flat_map(|(_, cells)| TIMES.map(|at| cells[at].clone())));
+        lines.push(line);
+    }
+    let width =
+        |at: usize| lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max();
+    let mut shown = String::new();
+    for line in &lines {
+        let _ = write!(shown, "{:1$}", line[0], width(0).unwrap_or_default());
+        for (at, cell) in line.iter().enumerate().skip(1) {
+            let _ = write!(shown, "  {cell:>0$}", width(at).unwrap_or_default());
         }
-        let _ = writeln!(shown, "  {:>5}", row.total());
+        shown.push('\n');
     }
     shown
 }

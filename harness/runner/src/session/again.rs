@@ -2,11 +2,11 @@
 
 use std::sync::{PoisonError, atomic::Ordering};
 
-use xs2aspec_record::{Exchange, Verdict};
+use xs2aspec_record::{Exchange, Finding, Verdict};
 use xs2aspec_suite::{Case, Expectation, lint};
 
 use super::{
-    Done, Session, Trail,
+    Done, Session, Trail, blank,
     outcome::{Again, Prepared},
 };
 use crate::judge::Outcome;
@@ -71,6 +71,33 @@ impl Session {
         }
         as_steps(id, &mut trail.exchanges);
         Again { refused, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
+    }
+
+    /// Asks a case again under another name: what is wrong with it now, and what it got, in words; nothing where it
+    /// could not be judged.
+    pub(crate) async fn ask_alone(&self, case: &Case, mark: &str) -> Option<(Vec<Finding>, String)> {
+        let mut trail = Trail { is_again: true, ..Trail::default() };
+        let own = Case { id: format!("{}/{mark}", case.id), is_plain: false, ..case.clone() };
+        let mut verdict = blank(&own);
+        let asked = self.attempt(&own, &mut verdict, &mut trail).await;
+        self.levels.weigh(&mut verdict);
+        self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
+        let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
+        let (_, words) = asked.ok().filter(|_| is_judged)?;
+        Some((verdict.findings, self.masker.text_with(&words, &trail.learned)))
+    }
+
+    /// The number of the request of a case that was accepted.
+    pub(crate) fn asked_at(&self, id: &str) -> Option<u64> {
+        self.done(id).filter(|done| done.is_accepted())?.verdict.exchange
+    }
+
+    /// Whether the request of a case reads what the requests before it have made.
+    pub(crate) fn reads_what_it_made(&self, id: &str) -> bool {
+        let case = self.suite.case(id);
+        case.is_some_and(|case| {
+            case.request.method == "GET" && case.before.iter().any(|step| !step.keep.is_empty())
+        })
     }
 
     /// What became of a request whose case is none of the suite.

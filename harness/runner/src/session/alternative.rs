@@ -42,10 +42,9 @@ impl Session {
             }
             let mark = format!("otherwise/{}", number + 1);
             if self.is_accepted_otherwise(plain, &mark, &other.case, trail).await {
-                let Alternative { place, clause, case } = other.clone();
-                return Some(Culprit::Accepted {
-                    form: RefusedForm { place, changes: case.changes(), clause },
-                });
+                let Alternative { place, clause, replaces, case } = other.clone();
+                let form = RefusedForm { place, changes: case.changes(), clause };
+                return Some(Culprit::Accepted { form, replaces });
             }
         }
         // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;

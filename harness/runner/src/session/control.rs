@@ -76,11 +76,14 @@ impl Session {
         self.is_hopeless.store(is_hopeless, Ordering::SeqCst);
     }
 
+    /// Whether it was seen that the target accepts no plain request.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        self.is_hopeless.load(Ordering::SeqCst)
+    }
+
     /// Whether a case is not asked since the target is hopeless. Of a recorded run, whether it was not.
     fn is_given_up(&self, case: &Case) -> bool {
-        self.transport
-            .replay()
-            .map_or_else(|| self.is_hopeless.load(Ordering::SeqCst), |replay| replay.was_given_up(&case.id))
+        self.transport.replay().map_or_else(|| self.is_hopeless(), |replay| replay.was_given_up(&case.id))
     }
 
     /// Whether another lawful request is accepted and sent in place of this plain one.
@@ -162,7 +165,7 @@ impl Session {
     }
 
     /// Why nothing can be told of what leans on a plain request: the same words for all.
-    fn reason(&self, plain: &str, done: &Done) -> String {
+    pub(crate) fn reason(&self, plain: &str, done: &Done) -> String {
         let reason = match &done.verdict.reason {
             Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
             _ if let Some(culprit) = &done.verdict.culprit => {
@@ -170,7 +173,7 @@ impl Session {
             }
             _ => self.not_accepted(plain, &format!("it {}", done.words())),
         };
-        if self.is_hopeless.load(Ordering::SeqCst) {
+        if self.is_hopeless() {
             return format!("{reason}; {GIVEN_UP}");
         }
         reason

@@ -17,7 +17,7 @@ impl Session {
     pub(super) fn go_on_with(&self, plain: &Case, culprit: Option<&Culprit>) {
         let operation = &plain.request.operation;
         let form = match culprit {
-            Some(Culprit::Accepted { form }) => form,
+            Some(Culprit::Accepted { form, .. }) => form,
             Some(Culprit::Chosen { add }) => {
                 let signer = self.other_signers().into_iter().find(|other| other.add == *add);
                 let signer = signer.map(|other| other.signer);

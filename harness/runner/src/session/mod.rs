@@ -233,6 +233,9 @@ impl Session {
         }
         let is_held_back = trail.is_held_back
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
+        // A run that goes on asks it when the target accepts something then.
+        let is_given_up = self.is_hopeless() && trail.exchanges.is_empty();
+        verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive;
         let Trail { exchanges, learned, failure, status, passing, judged_with, .. } = trail;
         verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
@@ -342,7 +345,7 @@ impl Session {
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;
         }
-        let plain = self.plain(&case.id);
+        let plain = self.plain(case.control.as_deref().unwrap_or(&case.id));
         if examined.outcome == Outcome::Accepted && case.expect.is_accepted() {
             examined.checks += 1;
             examined.findings.extend(self.other_status(case, &plain, answer.status));

@@ -240,6 +240,7 @@ fn the_page_of_a_run_is_served_while_the_run_goes_on_and_to_nobody_elsewhere() {
     fs::write(folder.path().join("record.jsonl"), lines[..lines.len() - 4].concat()).unwrap();
     let begun = get(&own);
     assert!(begun.contains("the run did not finish") && begun.contains("refresh: 3"), "it asks again");
+    assert!(begun.contains("<progress max=") && !whole.contains("<progress "), "how far it is");
     assert!(get("evil.test").starts_with("HTTP/1.1 404"), "a name from elsewhere gets nothing");
     let (exit, said) = xs2aspec(&["serve", "--report", out, "--address", "0.0.0.0:0"]);
     assert!(exit == Some(2) && said.contains("expected an address of this machine"), "{said}");

@@ -24,14 +24,17 @@ use super::server::message;
 use crate::support::{REFERENCE, command, printed, recorded};
 
 /// A bank of its own behind something that answers some requests itself.
-struct Gateway {
-    url: String,
+pub(super) struct Gateway {
+    pub(super) url: String,
     _bank: (Runtime, Bank),
 }
 
 impl Gateway {
     /// `answer` may answer a request in place of the bank.
-    fn start(fault: Option<&str>, answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
+    pub(super) fn start(
+        fault: Option<&str>,
+        answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
         let runtime = Runtime::new().unwrap();
         let faults = fault.iter().map(|fault| fault.parse().unwrap()).collect();
         let bank =
@@ -64,15 +67,15 @@ impl Gateway {
 }
 
 /// Exit code, what was said, and what is in the record.
-struct Ran {
-    code: Option<i32>,
-    said: String,
-    verdicts: Vec<CaseVerdict>,
-    exchanges: Vec<Exchange>,
+pub(super) struct Ran {
+    pub(super) code: Option<i32>,
+    pub(super) said: String,
+    pub(super) verdicts: Vec<CaseVerdict>,
+    pub(super) exchanges: Vec<Exchange>,
 }
 
 impl Ran {
-    fn count(&self, word: Verdict) -> usize {
+    pub(super) fn count(&self, word: Verdict) -> usize {
         self.verdicts.iter().filter(|verdict| verdict.verdict == word).count()
     }
 }
@@ -83,7 +86,7 @@ fn profile(folder: &Path, url: &str) -> String {
     file.display().to_string()
 }
 
-fn run(url: &str, arguments: &[&str]) -> Ran {
+pub(super) fn run(url: &str, arguments: &[&str]) -> Ran {
     let folder = TempDir::new().unwrap();
     let target = profile(folder.path(), url);
     run_at(&target, &folder, arguments)
@@ -111,7 +114,7 @@ fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
 /// What the answers of a target that has turned hold.
 const MARK: &str = "no more of this";
 
-fn turned(status: &str, media: &str, body: &str) -> Vec<u8> {
+pub(super) fn turned(status: &str, media: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         .into_bytes()
 }

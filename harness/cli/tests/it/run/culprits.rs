@@ -142,3 +142,14 @@ fn the_forms_of_a_case_together_are_its_request() {
         assert_eq!((&again.request, again.changes()), (&case.request, case.changes()), "{}", case.id);
     }
 }
+
+#[test]
+fn a_run_that_stops_at_the_first_finding_says_what_is_minded_before_it_stops() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let fault = ["--fault", "customers.with-accounts/beside-encoding", "--only", "customers.path"];
+    let ran = run(&out, &[&fault[..], &["--fail-fast", "--jobs", "1"]].concat());
+    let first = ran.refused().next().unwrap_or_else(|| panic!("{}", ran.said));
+    assert!(matches!(first.culprit.as_deref(), Some(Culprit::Found { .. })), "{first:?}");
+    assert!(ran.said.contains("stopped before the end"), "{}", ran.said);
+}

@@ -95,15 +95,20 @@ fn full_profile(folder: &Path, url: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_conforms() {
     let html = "<html>log in</html>";
-    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone.
+    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone. What may be the
+    // fault of the key or the URL is held against nobody.
     for (status, body, full, bare) in [
-        (401, "", 1, 3),
-        (404, "", 1, 3),
-        (403, html, 1, 3),
+        (401, "", 3, 3),
+        (404, "", 3, 3),
+        (403, html, 3, 3),
+        (400, "", 1, 3),
         (500, "", 1, 1),
-        (200, "{}", 1, 1),
-        (200, "null", 1, 1),
-        (200, html, 1, 1),
+        (501, html, 3, 3),
+        (200, "{}", 3, 3),
+        (200, "null", 3, 3),
+        (200, html, 3, 3),
+        (204, "", 3, 3),
+        (302, "", 3, 3),
     ] {
         let server = MockServer::start().await;
         let media = if body == html { "text/html" } else { "application/json" };
@@ -162,11 +167,48 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
                     && line.ends_with(&format!("try `xs2aspec doctor --target {target}`"))),
                 "{last:?}"
             );
-            // An answer with a body that is JSON says nothing of key or address.
+            // A refusal without a word says nothing of key or address.
             let is_explained = last.iter().any(|line| line.starts_with("  perhaps "));
-            assert_eq!(is_explained, status != 200 || body == html, "{last:?}");
+            assert_eq!(is_explained, status != 400, "{last:?}");
+            assert!(said.contains(&format!("(exit {expected})\n")), "{what}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_it_as_well() {
+    let server = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(404)).mount(&server).await;
+    let folder = TempDir::new().unwrap();
+    let target = full_profile(folder.path(), &server.uri());
+    let out = folder.path().join("out");
+    let arguments = ["--target", &target, "--only", "ncbct", "--only", "customers.path", "--depth", "quick"];
+    let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
+    assert_eq!(output.status.code(), Some(3));
+    let whole = verdicts(&out).len();
+    // It is killed after some of its cases.
+    let record = std::fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let lines: Vec<&str> = record.split_inclusive('\n').collect();
+    let cut = |record: &[&str]| std::fs::write(out.join("record.jsonl"), record.concat()).unwrap();
+    cut(&lines[..lines.len() - 20]);
+    let resume = || support::xs2aspec(&["run", "--quiet", "--resume", out.to_str().unwrap()]);
+    let (exit, said) = tokio::task::block_in_place(resume);
+    assert_eq!(exit, Some(3), "{said}");
+    assert!(
+        said.contains("no valid request was accepted: every answer is 404; try `xs2aspec doctor"),
+        "{said}"
+    );
+    assert!(said.contains("\n  perhaps `[paths] customers`"), "{said}");
+    assert_eq!(verdicts(&out).len(), whole, "{said}");
+    // What nobody asked the first time is not kept.
+    cut(&lines[..lines.len() - 20]);
+    server.reset().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(401)).mount(&server).await;
+    let (exit, said) = tokio::task::block_in_place(resume);
+    let kept = verdicts(&out);
+    let reasons: Vec<&str> = kept.iter().filter_map(|verdict| verdict.reason.as_deref()).collect();
+    assert!(exit == Some(3) && reasons.len() > 20, "{said}");
+    assert!(!reasons.iter().any(|reason| reason.contains("404")), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

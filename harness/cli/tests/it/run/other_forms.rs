@@ -52,7 +52,7 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
     let plain = &verdicts["ncbct.path/plain"];
     assert_eq!(plain.verdict, Verdict::Fail, "{said}");
     assert!(plain.judged_with.is_empty(), "it is judged as it is");
-    let Some(Culprit::Accepted { form }) = plain.culprit.as_deref() else { panic!("{plain:?}") };
+    let Some(Culprit::Accepted { form, .. }) = plain.culprit.as_deref() else { panic!("{plain:?}") };
     assert!(form.changes[0].starts_with("header/PSU-HTTP-Method = "), "{form:?}");
     assert!(denied(&verdicts).contains(&"ncbct.creditor-name.required"), "{said}");
     // What the target does with the header field itself is judged as ever.

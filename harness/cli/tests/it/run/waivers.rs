@@ -18,11 +18,18 @@ struct Ran {
 }
 
 fn run(waivers: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    let waived: Vec<(String, &str)> =
+        waivers.iter().map(|(cases, expires)| (format!("cases = \"{cases}\""), *expires)).collect();
+    run_with(&waived, arguments)
+}
+
+/// The same with what each waiver waives as it stands in the file.
+fn run_with(waivers: &[(String, &str)], arguments: &[&str]) -> Ran {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("waivers.toml");
-    let entry = |(cases, expires): &(&str, &str)| {
+    let entry = |(waived, expires): &(String, &str)| {
         format!(
-            "[[waiver]]\ncases = \"{cases}\"\nowner = \"payments\"\nreason = \"comes with the next release\"\n\
+            "[[waiver]]\n{waived}\nowner = \"payments\"\nreason = \"comes with the next release\"\n\
              ticket = \"T-17\"\nexpires = \"{expires}\"\n"
         )
     };
@@ -72,10 +79,50 @@ fn what_is_waived_fails_and_the_run_conforms() {
     let ran = run(&each[1..], &FAULT);
     assert_eq!(ran.exit, Some(1));
     assert!(
-        ran.said.contains("[[waiver]]\ncases = \"periodic.months.duplicate\"\nowner = \"\""),
+        ran.said.contains("[[waiver]]  # periodic.months.duplicate\nfindings = [\"")
+            && ran.said.contains("\"]\nowner = \"\""),
         "{}",
         ran.said
     );
+}
+
+/// The `findings = [..]` that a run gives to be pasted.
+fn pasted(ran: &Ran) -> String {
+    let line = ran.said.lines().find(|line| line.starts_with("findings = ["));
+    line.unwrap_or_else(|| panic!("{}", ran.said)).to_owned()
+}
+
+#[test]
+fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
+    // Something that is no waiver of these cases makes the run say what to paste.
+    let ran = run(&[("basket.mix", "2030-02-01")], &FAULT);
+    let waived = pasted(&ran);
+    assert!(ran.summary.contains(&waived[13..29]), "the id is that of the reports: {waived}");
+    let ran = run_with(&[(waived.clone(), "2030-02-01")], &FAULT);
+    assert_eq!(ran.exit, Some(0), "{}", ran.said);
+    assert!(ran.said.contains("waiver  ") && !ran.said.contains("deny  "), "{}", ran.said);
+    assert_eq!(ran.junit.matches("<failure ").count(), 0);
+    // Another finding, of the same clause, is red; the waived one is not shown again.
+    let both = [&FAULT[..], &["--fault", "basket.mix/first-payment-only", "--only", "basket.mix"]].concat();
+    let ran = run_with(&[(waived.clone(), "2030-02-01")], &both);
+    assert_eq!(ran.exit, Some(1), "{}", ran.said);
+    assert!(ran.said.contains("deny  basket.mix ") && !ran.said.contains("deny  periodic"), "{}", ran.said);
+    // With a pattern it is waived in these cases alone.
+    let elsewhere = format!("cases = \"basket.mix\"\n{waived}");
+    let ran = run_with(&[(elsewhere, "2030-02-01")], &FAULT);
+    assert_eq!(ran.exit, Some(1), "{}", ran.said);
+}
+
+#[test]
+fn a_finding_that_is_not_there_any_more_makes_its_waiver_red_in_a_whole_run() {
+    let waived = [("findings = [\"0123456789abcdef\"]".to_owned(), "2030-02-01")];
+    let ran = run_with(&waived, &["--only", "basket.mix"]);
+    assert_eq!(ran.exit, Some(0), "of a part of the cases nobody knows: {}", ran.said);
+    let ran = run_with(&waived, &[]);
+    assert_eq!(ran.exit, Some(1), "{}", ran.said);
+    assert!(ran.said.contains("WAIVER  ") && ran.said.contains("is nothing that is wrong"), "{}", ran.said);
+    let ran = run_with(&[("findings = [\"0123\"]".to_owned(), "2030-02-01")], &[]);
+    assert!(ran.exit == Some(2) && ran.said.contains("16 hexadecimal digits"), "{}", ran.said);
 }
 
 #[test]

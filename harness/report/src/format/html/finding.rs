@@ -116,6 +116,9 @@ impl Witnessed {
         }
         let witness = &found.root.witness.case;
         _ = write!(html, "<p class=\"mismatch\">{}</p>", shown(&found.root.mismatch));
+        if let Some(sequence) = &found.sequence {
+            _ = write!(html, "<p>{}</p>", shown(sequence));
+        }
         match self.witnesses.get(witness).filter(|_| is_whole) {
             Some(one) => one.draw(self, html),
             None => _ = write!(html, "<p><code>{}</code></p>", shown(witness)),

@@ -45,6 +45,17 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
         text::count(violations, "violation"),
         text::count(warnings, "warning")
     );
+    let (told, cases) = (summary.totals().counts().total(), start.cases);
+    if summary.finish().is_none() && cases > 0 {
+        _ = write!(
+            html,
+            "<p><progress max=\"{cases}\" value=\"{told}\" aria-label=\"cases that have a verdict\"></progress> \
+             {told} of {cases} cases</p>"
+        );
+    }
+    if let Some(refused) = terminal::refused_since(summary) {
+        _ = write!(html, "<p class=\"not-asked\">{}</p>", shown(&refused));
+    }
     let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {
         let lines = list(to_add.iter().map(|line| format!("<code>{}</code>", shown(line))));
@@ -199,7 +210,7 @@ fn waivers(summary: &RunSummary) -> String {
     for waiver in waivers {
         let class = if waiver.is_red() { "denied" } else { "warned" };
         html.push_str("<tr>");
-        for text in [&waiver.pattern, &waiver.owner, &waiver.reason, &waiver.ticket, &waiver.expires] {
+        for text in [&waiver.named(), &waiver.owner, &waiver.reason, &waiver.ticket, &waiver.expires] {
             _ = write!(html, "<td>{}</td>", shown(text));
         }
         _ = write!(html, "<td class=\"{class}\">{}</td></tr>", shown(&waiver.says()));

@@ -1,0 +1,85 @@
+//! Targets whose memory goes wrong at some request: what is wrong since then is one finding that says so, whatever
+//! the clauses of the cases that show it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use xs2aspec_record::Verdict;
+
+use super::turn::{Gateway, Ran, run, turned};
+
+/// A bank that answers a request with this, if it is one of those and so many came before it.
+fn since(at: usize, is_one: fn(&str) -> bool, answer: Vec<u8>) -> Gateway {
+    let seen = AtomicUsize::new(0);
+    Gateway::start(None, move |request| {
+        let is_later = seen.fetch_add(1, Ordering::SeqCst) >= at;
+        (is_later && is_one(&String::from_utf8_lossy(request))).then(|| answer.clone())
+    })
+}
+
+/// Lines that begin a finding.
+fn findings(ran: &Ran) -> Vec<&str> {
+    ran.said.lines().filter(|line| line.starts_with("deny  ") || line.starts_with("warn  ")).collect()
+}
+
+#[test]
+fn what_was_made_and_is_not_there_from_some_request_on_is_one_finding() {
+    let error = r#"{"tppMessages":[{"category":"ERROR","code":"RESOURCE_UNKNOWN"}]}"#;
+    let is_read = |text: &str| text.starts_with("GET /v1/payments/");
+    let forgets = since(60, is_read, turned("404 Not Found", "application/json", error));
+    let ran = run(&forgets.url, &["--only", "ncbct.purpose*", "--only", "state", "--jobs", "4"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.said);
+    let found = findings(&ran);
+    assert!(found.len() == 1 && found[0].starts_with("deny  basket.payment-status "), "{}", ran.said);
+    assert!(ran.said.contains("\n   = order   from request "), "{}", ran.said);
+    let failing = ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail);
+    assert!(failing.clone().count() >= 1, "{}", ran.said);
+}
+
+#[test]
+fn an_answer_that_is_another_one_from_some_request_on_is_one_finding_that_says_since_when() {
+    let is_read = |text: &str| text.starts_with("GET /v1/sandbox/customers");
+    let other = since(80, is_read, turned("200 OK", "application/json", r#"{"customers":"none"}"#));
+    let ran = run(&other.url, &["--only", "customers*", "--only", "header.*.customers", "--jobs", "4"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.said);
+    let found = findings(&ran);
+    assert_eq!(found.len(), 1, "{}", ran.said);
+    assert!(ran.said.contains("\n   = order   from request "), "{}", ran.said);
+    assert!(ran.said.contains(" breaks it at the end; "), "{}", ran.said);
+    // Where it is so from the beginning nothing is said of the order.
+    let always = since(0, is_read, turned("200 OK", "application/json", r#"{"customers":"none"}"#));
+    let ran = run(&always.url, &["--only", "customers*", "--only", "header.*.customers", "--jobs", "4"]);
+    assert!(!ran.said.contains("= order "), "{}", ran.said);
+}
+
+#[test]
+fn a_token_that_is_over_at_some_request_is_said_once_and_is_no_violation() {
+    let error = r#"{"tppMessages":[{"category":"ERROR","code":"TOKEN_EXPIRED"}]}"#;
+    for status in ["401 Unauthorized", "429 Too Many Requests"] {
+        let over = since(150, |_| true, turned(status, "application/json", error));
+        let ran = run(&over.url, &["--only", "ncbct.purpose*", "--only", "ncbct.creditor-name*"]);
+        assert_eq!((ran.code, findings(&ran).len()), (Some(3), 0), "{}", ran.said);
+        let lines: Vec<&str> = ran
+            .said
+            .lines()
+            .filter(|line| line.contains("the target refused what it had accepted"))
+            .collect();
+        assert!(lines.len() == 1 && lines[0].starts_with("from request "), "{}", ran.said);
+        assert!(lines[0].contains("ncbct.path/plain") && lines[0].contains(&status[..3]), "{}", lines[0]);
+    }
+}
+
+#[test]
+fn what_is_wrong_beside_other_requests_only_is_one_finding_that_says_so() {
+    let fault = "payment.stays/five";
+    let gateway = Gateway::start(Some(fault), |_| None);
+    let only = ["payment.stays", "http.field-names", "error.pdng", "basket.payment-status", "ncbct.purpose*"];
+    let arguments: Vec<&str> = only.iter().flat_map(|only| ["--only", only]).collect();
+    let ran = run(&gateway.url, &arguments);
+    assert_eq!(ran.code, Some(1), "{}", ran.said);
+    assert!(findings(&ran).len() <= 3, "{}", ran.said);
+    assert!(
+        ran.said.contains("\n   = order   it depends on what is asked before it or beside it"),
+        "{}",
+        ran.said
+    );
+}

@@ -1,0 +1,102 @@
+//! What depends on what else was asked: failing cases that were asked again alone at the end of a run, and plain
+//! requests that a target refused from some request on.
+
+use serde::{Deserialize, Serialize};
+
+/// What a run says of the order of time.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OrderOfTime {
+    /// What was wrong and was asked again, in the order in which it was seen first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_again: Vec<AskedAlone>,
+    /// Plain requests that the target accepted, and later not any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedSince>,
+}
+
+/// What was wrong in cases of a run, and is asked again when nothing else is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedAlone {
+    /// The clause that they break.
+    pub clause: String,
+    /// Where, as in [`crate::Finding::at`], with `*` for an index.
+    pub at: String,
+    /// The first case, in the order of time, that shows it.
+    pub case: String,
+    /// The number of its request among all of the run, in the order in which they were sent.
+    pub since: u64,
+    /// The number of the last request before that could have shown it and did not; 0 where there is none.
+    pub until: u64,
+    /// How many requests the case sends, those that prepare it included.
+    pub requests: usize,
+    /// What came of asking the case again.
+    pub again: Repeated,
+    /// What it got, in words.
+    pub words: String,
+    /// A case that did not show it before, and was asked again too, where none kept it since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
+}
+
+/// A case that kept what others break later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// The case.
+    pub case: String,
+    /// The number of its request.
+    pub request: u64,
+    /// Whether the same is wrong with it at the end of the run.
+    pub again: Repeated,
+}
+
+/// A plain request that the target accepted, and then did not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedSince {
+    /// The plain case.
+    pub plain: String,
+    /// Its clause.
+    pub clause: String,
+    /// The number of the request at which it was accepted last; 0 at the beginning.
+    pub until: u64,
+    /// The number of the request at which it was refused.
+    pub since: u64,
+    /// What it got, in words.
+    pub words: String,
+    /// The number of the request at which it was accepted again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<u64>,
+    /// Whether that breaks its clause: it reads what the target made a moment before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_broken: bool,
+}
+
+/// What came of asking again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeated {
+    /// The same is wrong.
+    Same,
+    /// It is not wrong any more.
+    Kept,
+    /// It could not be asked.
+    Untold,
+}
+
+impl OrderOfTime {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.asked_again.is_empty() && self.refused.is_empty()
+    }
+}
+
+impl AskedAlone {
+    /// Whether it began at some request and stayed: what kept it before breaks it now.
+    pub fn is_since(&self) -> bool {
+        self.earlier.as_ref().is_some_and(|earlier| earlier.again == Repeated::Same)
+    }
+
+    /// Whether it depends on what was asked before, or at the same time.
+    pub fn is_in_company(&self) -> bool {
+        self.again == Repeated::Kept
+    }
+}

@@ -1,0 +1,183 @@
+//! What depends on what else was asked is one finding: what began at some request and stayed, and what is wrong
+//! beside other requests alone.
+
+use xs2aspec_record::{AskedAlone, OrderOfTime, RefusedSince, Repeated};
+
+use super::{
+    cause::Group,
+    symptom::{Symptom, Symptoms},
+};
+
+/// So many requests of one case are a sequence.
+const SEQUENCE: usize = 3;
+
+/// Puts groups together that began at the same time, and those that are in company only; each with a sentence that
+/// says so. The likeliest causes stay first.
+pub(super) fn together(
+    groups: Vec<Group>,
+    symptoms: &Symptoms,
+    order: &OrderOfTime,
+) -> Vec<(Group, Option<String>)> {
+    let all = &symptoms.all;
+    let mut kept: Vec<(Group, Time<'_>)> = Vec::new();
+    for group in groups {
+        let time = time(&all[group.root], order);
+        let is_same = |(_, known): &&mut (Group, Time<'_>)| match (known, time) {
+            (Time::Since(one), Time::Since(another)) => one.meets(another),
+            (Time::InCompany(_), Time::InCompany(_)) => true,
+            _ => false,
+        };
+        match kept.iter_mut().find(is_same) {
+            Some((other, known)) => {
+                other.carried.push(group.root);
+                other.carried.extend(group.carried);
+                known.narrow(time);
+            }
+            None => kept.push((group, time)),
+        }
+    }
+    blame_sequence(&mut kept, all);
+    kept.into_iter().map(|(group, time)| (group, time.says())).collect()
+}
+
+/// What the order of time says of something.
+#[derive(Debug, Clone, Copy)]
+enum Time<'a> {
+    /// It began, and stayed.
+    Since(Since<'a>),
+    /// It is not there when the case is asked alone.
+    InCompany(&'a AskedAlone),
+    /// It is there when the case is asked alone, which sends several requests itself.
+    Alone,
+    /// It is a sequence that what is in company only has the same cause as.
+    Explains,
+    Unknown,
+}
+
+/// When something began: after one request, with another one at the latest.
+#[derive(Debug, Clone, Copy)]
+struct Since<'a> {
+    until: u64,
+    since: u64,
+    seen: Seen<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Seen<'a> {
+    Asked(&'a AskedAlone),
+    Refused(&'a RefusedSince),
+}
+
+impl Since<'_> {
+    /// Whether both may have begun with one request.
+    fn meets(&self, other: Since<'_>) -> bool {
+        self.until.max(other.until) < self.since.min(other.since)
+    }
+}
+
+impl Time<'_> {
+    /// Takes what is known of another thing that began at the same time.
+    fn narrow(&mut self, other: Time<'_>) {
+        if let (Self::Since(own), Time::Since(other)) = (self, other) {
+            own.until = own.until.max(other.until);
+            own.since = own.since.min(other.since);
+        }
+    }
+
+    fn says(self) -> Option<String> {
+        match self {
+            Self::Since(Since { until, since, seen: Seen::Asked(asked) }) => {
+                let AskedAlone { case, earlier, .. } = asked;
+                let earlier = earlier.as_ref()?;
+                let again = match asked.again {
+                    Repeated::Same => format!("; {case} does so too when it is asked alone"),
+                    Repeated::Kept => format!("; {case} kept it when it was asked alone"),
+                    Repeated::Untold => String::new(),
+                };
+                Some(format!(
+                    "from request {} to {since} of the run on: {}, which kept it at request {}, breaks it at the end{again}",
+                    until + 1,
+                    earlier.case,
+                    earlier.request
+                ))
+            }
+            Self::Since(Since { until, since, seen: Seen::Refused(refused) }) => {
+                let again = refused.again.map_or_else(
+                    || ", and not again".to_owned(),
+                    |again| format!(", and again at request {again}"),
+                );
+                Some(format!(
+                    "from request {} to {since} of the run on: {} was accepted before{again}",
+                    until + 1,
+                    refused.plain
+                ))
+            }
+            Self::InCompany(AskedAlone { case, words, .. }) => Some(format!(
+                "it depends on what is asked before it or beside it: {case} got {words} when it was asked again alone"
+            )),
+            Self::Explains => Some(
+                "a case of several requests, wrong also when it is asked alone; what is wrong beside other requests \
+                 only is taken for the same"
+                    .to_owned(),
+            ),
+            Self::Alone | Self::Unknown => None,
+        }
+    }
+}
+
+/// What the order of time says of a symptom.
+fn time<'a>(symptom: &Symptom, order: &'a OrderOfTime) -> Time<'a> {
+    let at = |asked: &AskedAlone| {
+        let rest = symptom.place.strip_prefix(asked.at.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let is_of = |refused: &&RefusedSince| {
+        refused.is_broken && symptom.is_unconfirmed && refused.clause == symptom.clause
+    };
+    if let Some(refused) = order.refused.iter().find(is_of) {
+        return Time::Since(Since {
+            until: refused.until,
+            since: refused.since,
+            seen: Seen::Refused(refused),
+        });
+    }
+    let asked = order.asked_again.iter().find(|asked| asked.clause == symptom.clause && at(asked));
+    match asked {
+        Some(asked) if asked.is_since() => {
+            Time::Since(Since { until: asked.until, since: asked.since, seen: Seen::Asked(asked) })
+        }
+        Some(asked) if asked.is_in_company() => Time::InCompany(asked),
+        Some(asked) if asked.again == Repeated::Same && asked.requests >= SEQUENCE => Time::Alone,
+        _ => Time::Unknown,
+    }
+}
+
+/// Where cases of several requests are wrong alone, what is wrong in company only is theirs: the first of them of
+/// which an answer says something wrong (an id that came before), or that got the same answer.
+fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
+    while let Some(at) = groups.iter().position(|(_, time)| matches!(time, Time::InCompany(_))) {
+        let answers: Vec<&str> = [groups[at].0.root]
+            .iter()
+            .chain(&groups[at].0.carried)
+            .map(|at| all[*at].actual.as_str())
+            .collect();
+        let is_cause = |group: &Group, time: &Time<'_>, same: bool| {
+            let root = &all[group.root];
+            let is_same = if same { answers.contains(&root.actual.as_str()) } else { !root.is_of_status };
+            matches!(time, Time::Alone | Time::Explains) && is_same
+        };
+        let cause = [false, true]
+            .into_iter()
+            .find_map(|same| groups.iter().position(|(group, time)| is_cause(group, time, same)));
+        let Some(cause) = cause else { return };
+        let (group, _) = groups.remove(at);
+        let cause = cause - usize::from(cause > at);
+        groups[cause].0.carried.push(group.root);
+        groups[cause].0.carried.extend(group.carried);
+        groups[cause].1 = Time::Explains;
+        if at < cause {
+            let moved = groups.remove(cause);
+            groups.insert(at, moved);
+        }
+    }
+}
