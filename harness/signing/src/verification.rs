@@ -1,6 +1,9 @@
 //! What a signature that was received is over, and by whose key.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::{
+    Engine,
+    prelude::{BASE64_STANDARD, BASE64_URL_SAFE},
+};
 
 use crate::{
     certificate::Certificate,
@@ -19,7 +22,11 @@ pub enum Signed {
     NotBase64,
     /// Of another length than the key of the certificate makes.
     OtherLength,
-    /// Not made with the key of the certificate, or with another padding or hash.
+    /// By the key of the certificate, with another hash than SHA-256.
+    OtherHash,
+    /// Base64 in the URL-safe alphabet (RFC 4648, section 5).
+    UrlSafe,
+    /// Not made with the key of the certificate, or with another padding.
     NotByKey,
     /// The certificate is not of an RSA key.
     NotRsa,
@@ -32,19 +39,29 @@ pub enum KeyIdNames {
     Certificate,
     /// It names another one.
     Another,
+    /// Its number is right, and its name is a part of the issuer's.
+    Part,
     /// It is no `SN=..,CA=..`.
     Nothing,
 }
 
 /// What a signature, in base64, is by the key of a certificate.
 pub fn signed(signature: &str, certificate: &Certificate) -> Signed {
-    let Ok(signature) = BASE64_STANDARD.decode(signature) else { return Signed::NotBase64 };
+    let text = signature;
+    let Ok(signature) = BASE64_STANDARD.decode(text) else {
+        let is_url_safe = text.contains(['-', '_']) && BASE64_URL_SAFE.decode(text).is_ok();
+        return if is_url_safe { Signed::UrlSafe } else { Signed::NotBase64 };
+    };
     let Some(key) = PublicKey::of(certificate) else { return Signed::NotRsa };
     if signature.len() != key.length {
         return Signed::OtherLength;
     }
     let hash = key.recovered(&signature).and_then(|hash| hash.try_into().ok());
-    hash.map_or(Signed::NotByKey, Signed::Over)
+    match hash {
+        Some(hash) => Signed::Over(hash),
+        None if key.is_padded(&signature) => Signed::OtherHash,
+        None => Signed::NotByKey,
+    }
 }
 
 /// The SHA-256 of the signing string for these header fields. `None` where one that is listed is not there.
@@ -62,9 +79,26 @@ pub fn hash(text: &[u8]) -> Option<[u8; 32]> {
 pub fn key_id_names(key_id: &str, certificate: &Certificate) -> KeyIdNames {
     match key_id::compare(key_id, certificate) {
         Ok(_) => KeyIdNames::Certificate,
-        Err(_) if key_id.starts_with("SN=") && key_id.contains(",CA=") => KeyIdNames::Another,
-        Err(_) => KeyIdNames::Nothing,
+        Err(_) => match key_id.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA=")) {
+            None => KeyIdNames::Nothing,
+            Some((serial, issuer)) if is_part(serial, issuer, certificate) => KeyIdNames::Part,
+            Some(_) => KeyIdNames::Another,
+        },
     }
+}
+
+/// Whether a number is that of a certificate, and a name a part of that of its issuer.
+fn is_part(serial: &str, issuer: &str, certificate: &Certificate) -> bool {
+    let whole = certificate.issuer().write(&crate::certificate::NameForm::Rfc4514);
+    let has = |part: &str| {
+        let part = part.trim();
+        whole
+            .split(',')
+            .any(|whole| whole == part || whole.split_once('=').is_some_and(|(_, value)| value == part))
+    };
+    serial.trim_start_matches('0').eq_ignore_ascii_case(&certificate.serial_hex())
+        && !issuer.trim().is_empty()
+        && issuer.split(',').all(has)
 }
 
 #[cfg(test)]
@@ -89,6 +123,8 @@ mod tests {
         assert_eq!(signed(&signature, own), Signed::Over(due(&["date", "x-id"], &fields, None).unwrap()));
         assert_ne!(signed(&signature, own), Signed::Over(due(&["x-id"], &fields, None).unwrap()));
         assert_eq!(signed(&signature, &other), Signed::NotByKey);
+        let url_safe = signature.replace('+', "-").replace('/', "_");
+        assert!(url_safe == signature || signed(&url_safe, own) == Signed::UrlSafe);
         assert_eq!(signed("AAAA", own), Signed::OtherLength);
         assert_eq!(signed("!", own), Signed::NotBase64);
         assert_eq!(due(&["absent"], &fields, None), None);
@@ -96,5 +132,9 @@ mod tests {
         assert_eq!(key_id_names(&key_id, own), KeyIdNames::Certificate);
         assert_eq!(key_id_names(&key_id, &other), KeyIdNames::Another);
         assert_eq!(key_id_names("a key", own), KeyIdNames::Nothing);
+        let serial = own.serial_hex();
+        let part = own.issuer().write(&crate::certificate::NameForm::Rfc4514);
+        let part = part.split(',').next().unwrap();
+        assert_eq!(key_id_names(&format!("SN={serial},CA={part}"), own), KeyIdNames::Part);
     }
 }

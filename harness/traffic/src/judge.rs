@@ -23,10 +23,11 @@ use xs2aspec_suite::{Expectation, Party, Suite, combination::expected};
 
 use crate::{
     memory::Memory,
-    reading::{Reader, Reading, Vocabulary},
+    reading::{Reader, Reading},
     routes::Routes,
     signature::{self, Certificates},
     traffic::{Payload, Received, Traffic},
+    vocabulary::Vocabulary,
 };
 
 /// Judges exchanges, in the order in which they took place: what one made the next may speak of.
@@ -136,7 +137,7 @@ impl Judge {
         if !is_own {
             asked.unsure.push("whether the bank knows the certificate".to_owned());
         }
-        if self.memory.was_accepted(&operation, &traffic.request) {
+        if self.memory.was_accepted(&operation, reading.amounts()) {
             asked
                 .unsure
                 .push("the same was asked for before: the bank may take it for a duplicate".to_owned());
@@ -147,7 +148,7 @@ impl Judge {
             judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
         }
         let day = traffic.began.date_naive();
-        self.memory.add(&operation, &traffic.request, day, document.as_ref());
+        self.memory.add(&operation, (&traffic.request, day, reading.amounts()), document.as_ref());
         judged
     }
 
@@ -213,7 +214,8 @@ impl Judge {
         let examined = answers::examine(operation, &answer, rules, &self.levels);
         judged.answered.clone_from(&examined.words);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
-        let (expect, clause) = self.expectation(operation, asked, &examined, judged);
+        let is_read = traffic.request.method == "GET";
+        let (expect, clause) = self.expectation(operation, asked, (&examined, is_read), judged);
         let whole = examined.document.clone();
         let result = answers::judge(
             (&clause, operation),
@@ -247,7 +249,7 @@ impl Judge {
         &self,
         operation: &str,
         asked: &Asked,
-        examined: &Examined,
+        (examined, is_read): (&Examined, bool),
         judged: &mut Judged,
     ) -> (Expectation, String) {
         let plain = self.suite.requests().plain_clause(operation).unwrap_or_default().to_owned();
@@ -264,7 +266,13 @@ impl Judge {
                 (read(&asked.due), clause.clone())
             }
             Due::Accepted { clauses } => {
-                let clause = clauses.first().cloned().unwrap_or_else(|| plain.clone());
+                // Of several any may be what a bank minds.
+                let clause = clauses.iter().min_by_key(|clause| self.levels.clause(clause).level);
+                let clause = clause.unwrap_or(&plain).clone();
+                if examined.outcome == Outcome::Rejected && is_read {
+                    // It shows what was rejected before.
+                    return (Expectation::Observed, plain);
+                }
                 let is_refusal = matches!(examined.outcome, Outcome::Refused | Outcome::Rejected);
                 let why = self.may_refuse(asked).filter(|_| is_refusal);
                 if let Some(why) = why {
@@ -379,12 +387,13 @@ fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
     let own = Certificate::from_pem(&profile.certificate).ok();
     let signer = profile.signer().ok();
     let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).ok();
+    let form = encoding.as_ref().map(|encoding| encoding.key_id.clone()).unwrap_or_default();
     let signer = signer.zip(encoding);
     let signer =
         signer.and_then(|(signer, encoding)| RequestSigner::new(signer, encoding, &spec.signed_headers).ok());
     let other = signer.and_then(|signer| signer.certificate(Some(Party::Other), "pem"));
     let other = other.and_then(|text| signature::pem(&text));
-    Certificates { own, other }
+    Certificates { own, other, form }
 }
 
 /// Whether what stands at a place of an answer's body is masked, or holds something that is.

@@ -3,8 +3,8 @@
 //! - [`traffic`]: a request and its answer, wherever they were read.
 //! - [`input`]: reading it from archives, records and files.
 //! - [`judge`]: what either end broke, and what could not be told.
-//! - `routes`: the operation of a request; `reading`: a request as the rules look at one; `signature`: what its
-//!   signature is; `memory`: what earlier exchanges made.
+//! - `routes`: the operation of a request; `reading`: a request as the rules look at one; `vocabulary` and
+//!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier exchanges made.
 //! - `restore`: what a record of ours masked, put back by whoever knows it.
 //! - [`run`](mod@run): the record of it; `mask`: without what belongs to persons and keys.
 //!
@@ -21,6 +21,8 @@ mod routes;
 pub mod run;
 mod signature;
 pub mod traffic;
+mod values;
+mod vocabulary;
 
 pub use judge::{Judge, Judged, NotTold};
 pub use restore::Restorer;

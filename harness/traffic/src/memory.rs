@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 use xs2aspec_suite::{Location, Suite};
 
-use crate::traffic::Sent;
+use crate::{routes::decoded, traffic::Sent};
 
 /// How many resources, and how many requests, are remembered: those of last.
 const MOST: usize = 1 << 17;
@@ -18,13 +18,26 @@ const MOST: usize = 1 << 17;
 /// The name under which requests speak of the identifier of what an earlier one made.
 const ID: &str = "id";
 
+/// A resource that was made.
+#[derive(Debug)]
+struct Made {
+    operation: String,
+    who: u64,
+    is_touched: bool,
+}
+
 /// What earlier exchanges did.
 #[derive(Debug)]
 pub(crate) struct Memory {
     /// Where the answers of an operation have the identifier of what was made, as JSON pointers.
     places: BTreeMap<String, BTreeSet<String>>,
-    /// Operations by what they made.
-    made: Bounded<String>,
+    /// What was made: by which operation, by whom, and whether anybody spoke of it since.
+    made: Bounded<Made>,
+    /// Identifiers of requests, and the header field that has them.
+    sent_ids: Bounded<()>,
+    id_header: Option<String>,
+    /// Header fields that say who asks, in small letters.
+    identities: Vec<String>,
     /// Requests that were accepted, by what they asked for.
     accepted: Bounded<()>,
     /// How often a request was sent on a day.
@@ -50,10 +63,17 @@ impl Memory {
         for step in forms.flat_map(|form| &form.before) {
             step.keep.iter().filter(|(key, _)| *key == ID).for_each(|(_, at)| add(&step.baseline, at));
         }
+        let spec = suite.spec();
+        let personal = spec.signing.signed_headers.iter().filter(|name| spec.masks.is_personal_header(name));
+        let certificate = spec.signing.certificate_header.as_ref();
+        let identities = personal.chain(certificate).map(|name| name.to_ascii_lowercase()).collect();
         let repeats = requests.operations().map(|name| (name.to_owned(), requests.repeats(name)));
         Self {
             places,
             made: Bounded::default(),
+            identities,
+            sent_ids: Bounded::default(),
+            id_header: spec.signing.request_id_header.clone(),
             accepted: Bounded::default(),
             sent: Bounded::default(),
             repeats: repeats.filter(|(_, names)| !names.is_empty()).collect(),
@@ -62,12 +82,32 @@ impl Memory {
 
     /// The operation that made what this is the identifier of.
     pub(crate) fn made_by(&self, id: &str) -> Option<&str> {
-        self.made.get(hash(&id)).map(String::as_str)
+        self.made.get(hash(&id)).map(|made| made.operation.as_str())
+    }
+
+    /// Whether the same made it, and nothing was done with it since.
+    pub(crate) fn is_untouched(&self, id: &str, who: u64) -> bool {
+        self.made.get(hash(&id)).is_some_and(|made| !made.is_touched && made.who == who)
+    }
+
+    /// Whether a request with the same identifier was sent before.
+    pub(crate) fn was_sent(&self, request: &Sent) -> bool {
+        self.id_of(request).is_some_and(|id| self.sent_ids.get(id).is_some())
+    }
+
+    fn id_of(&self, request: &Sent) -> Option<u64> {
+        Some(hash(request.header(self.id_header.as_deref()?)?))
+    }
+
+    /// Who asks, as a number: the same for the same header fields that say so.
+    pub(crate) fn who(&self, request: &Sent) -> u64 {
+        let said: Vec<_> = self.identities.iter().map(|name| request.header(name)).collect();
+        hash(&said)
     }
 
     /// Whether the same was asked for, and accepted, before.
-    pub(crate) fn was_accepted(&self, operation: &str, request: &Sent) -> bool {
-        self.accepted.get(asks(operation, request)).is_some()
+    pub(crate) fn was_accepted(&self, operation: &str, asks: u64) -> bool {
+        asks != 0 && self.accepted.get(hash(&(operation, asks))).is_some()
     }
 
     /// Names under which rules ask how often a request was sent before, each with how often it was.
@@ -86,7 +126,12 @@ impl Memory {
     }
 
     /// Remembers a request that was sent, and what its answer says it made, where it was accepted.
-    pub(crate) fn add(&mut self, operation: &str, request: &Sent, day: NaiveDate, answer: Option<&Value>) {
+    pub(crate) fn add(
+        &mut self,
+        operation: &str,
+        (request, day, asks): (&Sent, NaiveDate, u64),
+        answer: Option<&Value>,
+    ) {
         if self.repeats.contains_key(operation) {
             let key = alike(operation, request);
             let times = match self.sent.get(key) {
@@ -95,21 +140,50 @@ impl Memory {
             };
             self.sent.insert(key, (day, times + 1));
         }
+        if let Some(id) = self.id_of(request) {
+            self.sent_ids.insert(id, ());
+        }
         let Some(answer) = answer else { return };
+        if request.method != "GET" {
+            self.touch(request);
+        }
+        let who = self.who(request);
         for place in self.places.get(operation).into_iter().flatten() {
             if let Some(Value::String(id)) = answer.pointer(place) {
-                self.made.insert(hash(id), operation.to_owned());
+                let made = Made { operation: operation.to_owned(), who, is_touched: false };
+                self.made.insert(hash(id), made);
             }
         }
         if self.places.contains_key(operation) {
-            self.accepted.insert(asks(operation, request), ());
+            self.accepted.insert(hash(&(operation, asks)), ());
         }
     }
 }
 
-/// What a request asks for, as a number: its body.
-fn asks(operation: &str, request: &Sent) -> u64 {
-    hash(&(operation, request.body.bytes()))
+impl Memory {
+    /// Something was done with every resource of which a request speaks.
+    fn touch(&mut self, request: &Sent) {
+        let (path, _) = request.target();
+        let mut named: Vec<u64> = path.split('/').map(|part| hash(&decoded(part))).collect();
+        let body = request.body.bytes().and_then(|body| serde_json::from_slice(body).ok());
+        if let Some(body) = body {
+            texts(&body, &mut named);
+        }
+        for key in named {
+            if let Some(made) = self.made.values.get_mut(&key) {
+                made.is_touched = true;
+            }
+        }
+    }
+}
+
+fn texts(value: &Value, found: &mut Vec<u64>) {
+    match value {
+        Value::String(text) => found.push(hash(text)),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(members) => members.values().for_each(|value| texts(value, found)),
+        _ => {}
+    }
 }
 
 /// A number that requests for the same have in common that send the same header fields.
@@ -118,7 +192,8 @@ fn alike(operation: &str, request: &Sent) -> u64 {
     hash(&(operation, request.target(), names))
 }
 
-fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+/// A number that is the same for the same value.
+pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

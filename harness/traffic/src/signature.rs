@@ -4,7 +4,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 use xs2aspec_signing::{
-    Certificate, RequestTarget, encoded_word, listed_headers,
+    Certificate, KeyIdForm, RequestTarget, encoded_word, listed_headers,
     signature_header::ALGORITHM,
     verification::{self, KeyIdNames, Parameters, Signed},
 };
@@ -26,6 +26,14 @@ pub(crate) struct Certificates {
     pub(crate) own: Option<Certificate>,
     /// The one of the suite's cases for somebody else.
     pub(crate) other: Option<Certificate>,
+    /// How a keyId is written.
+    pub(crate) form: KeyIdForm,
+}
+
+impl Certificates {
+    fn names(&self, key_id: &str, certificate: &Certificate) -> bool {
+        certificate.key_id(&self.form) == key_id
+    }
 }
 
 /// What was found of the signature of a request.
@@ -37,6 +45,8 @@ pub(crate) struct Found {
     pub(crate) stands_for: Vec<(String, Value)>,
     /// What could not be looked at, and why.
     pub(crate) hidden: Vec<(String, String)>,
+    /// What is another than usual, so that a bank might refuse it.
+    pub(crate) unsure: Vec<String>,
     /// What is wrong, in words.
     pub(crate) says: Option<String>,
     /// Whether the certificate is that of the target profile.
@@ -57,6 +67,10 @@ pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known:
         found.hide(FIELD, SIGNATURE, "is masked");
         return found;
     }
+    if is_open(text) {
+        found.hide(FIELD, SIGNATURE, "is encoded in a way of which the document does not speak");
+        return found;
+    }
     let plain = if text.starts_with("=?") { encoded_word::unwrap(text) } else { Some(text.to_owned()) };
     let Some(plain) = plain else { return found };
     let parameters = Parameters::read(&plain);
@@ -65,10 +79,14 @@ pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known:
     }
     found.stands_for.push((FIELD.to_owned(), SIGNATURE.into()));
     let examination = Examination { sent, spec, rules, known, certificate: certificate.as_ref() };
+    if !examination.is_usual(text, &plain, &parameters) {
+        found.unsure.push("it is signed in another way than requests usually are".to_owned());
+    }
     if let Some((signing, says)) = examination.flaw(&parameters, &mut found) {
         if names_one_twice(&plain) && examination.holds_by_the_first(&plain) {
             let value = format!("{SIGNATURE},signature=\"\"");
-            found.stands_for = vec![(FIELD.to_owned(), value.into())];
+            found.stands_for.retain(|(name, _)| name != FIELD);
+            found.stands_for.push((FIELD.to_owned(), value.into()));
             found.says = Some("of a parameter that is there twice the last counts".to_owned());
             return found;
         }
@@ -76,6 +94,16 @@ pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known:
         found.says = Some(says);
     }
     found
+}
+
+/// What stands behind the base64 of a certificate, if a text is that and more.
+fn behind_certificate(text: &str) -> Option<&str> {
+    let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/".contains(letter);
+    let end = text.find(|letter| !is_base64(letter)).unwrap_or(text.len());
+    let end = end + text[end..].find(|letter| letter != '=').unwrap_or(text.len() - end);
+    let (code, rest) = text.split_at(end);
+    let is_certificate = BASE64_STANDARD.decode(code).is_ok_and(|bytes| Certificate::from_der(bytes).is_ok());
+    (is_certificate && !rest.is_empty()).then_some(rest)
 }
 
 /// Whether a header field holds what a record has in place of a secret.
@@ -97,8 +125,14 @@ impl Found {
             self.hide(&name, CERTIFICATE, "is masked");
             return None;
         }
-        let bytes = BASE64_STANDARD.decode(text.trim()).ok()?;
+        let Ok(bytes) = BASE64_STANDARD.decode(text.trim()) else {
+            if let Some(rest) = behind_certificate(text) {
+                self.stands_for.push((name, format!("{CERTIFICATE}{rest}").into()));
+            }
+            return None;
+        };
         let read = if bytes.starts_with(b"-----BEGIN") {
+            self.unsure.push("whether it takes a certificate in PEM is the bank's choice".to_owned());
             Certificate::from_pem(&bytes)
         } else {
             Certificate::from_der(bytes)
@@ -122,6 +156,9 @@ impl Examination<'_> {
     /// The way of signing that a request has in place of the document's, and what is wrong in words.
     fn flaw(&self, parameters: &Parameters, found: &mut Found) -> Option<(Map<String, Value>, String)> {
         let way = |name: &str, says: String| Some((self.rules.way(name).cloned()?, says));
+        let found_to_be = |name: &str, says: String| {
+            Some((Map::from_iter([("found".to_owned(), Value::from(name))]), says))
+        };
         let missing = [
             ("without-key-id", "keyId", &parameters.key_id),
             ("without-headers", "headers", &parameters.headers),
@@ -132,19 +169,28 @@ impl Examination<'_> {
         }
         let algorithm = parameters.algorithm.as_deref().unwrap_or(ALGORITHM);
         if algorithm != ALGORITHM {
-            let name = if algorithm == "hs2019" { "algorithm-hs2019" } else { "algorithm-hmac" };
-            return way(name, format!("algorithm is {algorithm}"));
+            let says = format!("algorithm is {algorithm}");
+            return match algorithm {
+                "rsa-sha1" => found_to_be("sha-1", says),
+                "hs2019" => way("algorithm-hs2019", says),
+                _ => way("algorithm-hmac", says),
+            };
         }
         let (key_id, list) = (parameters.key_id.as_deref()?, parameters.headers.as_deref()?);
         let listed: Vec<String> = list.split_ascii_whitespace().map(str::to_ascii_lowercase).collect();
         let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
         let signature = self.signature(parameters.signature.as_deref()?, &listed, found);
-        if let Some((name, says)) = signature.as_ref().filter(|(name, _)| name.starts_with("other-")) {
+        if let Some((name, says)) =
+            signature.as_ref().filter(|(name, _)| ["other-key", "other-certificate"].contains(name))
+        {
             return way(name, says.clone());
         }
         match self.certificate.map(|certificate| verification::key_id_names(key_id, certificate)) {
             Some(KeyIdNames::Nothing) => {
                 return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
+            }
+            Some(KeyIdNames::Part) => {
+                return found_to_be("key-id-part", "keyId names a part of the issuer".to_owned());
             }
             Some(KeyIdNames::Another) => {
                 return way("key-id-another-number", "keyId names another certificate".to_owned());
@@ -172,6 +218,7 @@ impl Examination<'_> {
                 let (field, instead) = self.altered(&listed, parameters.signature.as_deref()?)?;
                 Some((of(json!({"signed-as": {field: instead}})), says))
             }
+            "other-hash" | "url-safe" => found_to_be(name, says),
             name => way(name, says),
         }
     }
@@ -181,6 +228,17 @@ impl Examination<'_> {
         let certificate = self.certificate?;
         let target = self.target();
         let hash = match verification::signed(text, certificate) {
+            Signed::NotBase64 if text.starts_with("=?") => {
+                let why = "the signature alone is encoded, of which the document does not speak";
+                found.hidden.push((format!("header/{FIELD}"), why.to_owned()));
+                return None;
+            }
+            Signed::OtherHash => {
+                return Some(("other-hash", "the signature is of another hash than SHA-256".to_owned()));
+            }
+            Signed::UrlSafe => {
+                return Some(("url-safe", "the signature is in the URL-safe alphabet".to_owned()));
+            }
             Signed::NotBase64 => return Some(("not-base64", "the signature is no base64".to_owned())),
             Signed::OtherLength => {
                 return Some(("too-short", "the signature is not as long as the key makes it".to_owned()));
@@ -228,6 +286,20 @@ impl Examination<'_> {
         })
     }
 
+    /// Whether a header is written as one usually is: the parameters in their order, and the list of the document in
+    /// its order.
+    fn is_usual(&self, text: &str, plain: &str, parameters: &Parameters) -> bool {
+        let of = |value: &Option<String>| value.clone().unwrap_or_default();
+        let due = listed_headers(&self.spec.signed_headers, &self.sent.headers).join(" ");
+        let key_id = of(&parameters.key_id);
+        let is_named = self.certificate.is_none_or(|certificate| self.known.names(&key_id, certificate));
+        let usual = format!(
+            "keyId=\"{key_id}\",algorithm=\"{ALGORITHM}\",headers=\"{due}\",signature=\"{}\"",
+            of(&parameters.signature)
+        );
+        is_named && plain == usual && (text == plain) == plain.is_ascii()
+    }
+
     /// Whose key made a signature that is not by the key of its certificate.
     fn by_whom(&self, text: &str, certificate: &Certificate) -> (&'static str, String) {
         let is_by = |known: &Option<Certificate>| {
@@ -264,6 +336,19 @@ impl Examination<'_> {
         }
         self.flaw(&first, &mut Found::default()).is_none()
     }
+}
+
+/// Whether a field is several encoded words, or one of a charset or an encoding that the document does not name:
+/// what becomes of those is open.
+fn is_open(text: &str) -> bool {
+    if !text.starts_with("=?") {
+        return false;
+    }
+    let parts: Vec<&str> = text.split('?').collect();
+    let [_, charset, encoding, _, _] = parts[..] else { return parts.len() > 5 };
+    let charsets = ["utf-8", "iso-8859-1"];
+    !charsets.iter().any(|known| charset.eq_ignore_ascii_case(known))
+        || !["b", "q"].iter().any(|known| encoding.eq_ignore_ascii_case(known))
 }
 
 /// Whether a header of parameters names one twice.

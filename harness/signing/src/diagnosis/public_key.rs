@@ -23,6 +23,15 @@ impl PublicKey {
         Some(Self { modulus, exponent, length })
     }
 
+    /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2).
+    pub(crate) fn is_padded(&self, signature: &[u8]) -> bool {
+        let message = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
+        let padding =
+            message.strip_prefix(&[1]).map(|padded| padded.iter().take_while(|byte| **byte == 0xFF).count());
+        message.len() + 1 == self.length
+            && padding.is_some_and(|padding| padding >= 8 && message.get(padding + 1) == Some(&0))
+    }
+
     /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
     pub(crate) fn recovered(&self, signature: &[u8]) -> Option<Vec<u8>> {
         /// `DigestInfo` of SHA-256 (section 9.2, note 1).

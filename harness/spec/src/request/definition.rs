@@ -121,6 +121,9 @@ pub(super) struct Signing {
     pub(super) refused: Map<String, Value>,
     /// What is signed instead of a field's value.
     pub(super) instead: IndexMap<String, String>,
+    /// The clause of what is found of a signature that somebody else made, by its name.
+    #[serde(default)]
+    pub(super) found: IndexMap<String, String>,
     pub(super) ways: Vec<Way>,
 }
 

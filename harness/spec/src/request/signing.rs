@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 use super::{definition, form::Form, outcome::Outcome, view::View};
 use crate::{signing::SigningSpec, yaml::At};
 
+/// What says of a request how its signature was found to be, in place of how it is signed.
+const FOUND: &str = "found";
+
 /// What ways of signing break.
 #[derive(Debug, Default)]
 pub(super) struct Signing {
@@ -49,6 +52,9 @@ impl Signing {
         let open = || Some(Outcome::Open("a way of signing of which the document does not speak".to_owned()));
         if !is_signed {
             return open();
+        }
+        if let Some(clause) = signing.get(FOUND).and_then(|name| self.file.found.get(name.as_str()?)) {
+            return breaks(clause);
         }
         if let Some(way) = self.file.ways.iter().find(|way| way.signing == *signing) {
             return match &way.open {
@@ -146,6 +152,7 @@ impl Signing {
         let own = [&file.missing, &file.not_sent, &file.unsigned, &file.altered];
         let ways = file.ways.iter().map(|way| &way.clause);
         let clauses = own.into_iter().chain(&file.order).chain(ways);
+        let clauses = clauses.chain(file.found.values());
         clauses.map(String::as_str).filter(|clause| !clause.is_empty())
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use xs2aspec_prove::BankVariant;
-use xs2aspec_record::End;
+use xs2aspec_record::{End, Level};
 use xs2aspec_runner::{
     Session,
     exchange::{Answer, InProcess},
@@ -23,7 +23,7 @@ const NOWHERE: &str = "http://localhost";
 struct Measured {
     /// Of each case: whether it must be refused, whether it must be accepted, and what was found of its request.
     cases: Vec<Case>,
-    /// What the bank broke, each with the first case that shows it.
+    /// What the bank broke that is a violation, each with the first case that shows it.
     bank: BTreeMap<String, String>,
 }
 
@@ -36,6 +36,8 @@ struct Case {
     /// Clauses whose breach is only noted.
     noted: Vec<String>,
     due: String,
+    /// Whether something could not be told of it.
+    is_not_told: bool,
     is_accepted: bool,
 }
 
@@ -99,7 +101,7 @@ async fn measure(bank: BankVariant) -> Measured {
         session.case(&case.id).await;
         all.extend(judged());
         for (_, judged) in &all {
-            for found in judged.of(End::Bank) {
+            for found in judged.of(End::Bank).filter(|found| found.level == Level::Deny) {
                 measured
                     .bank
                     .entry(format!("{}: {}", found.clause, found.mismatch()))
@@ -115,6 +117,7 @@ async fn measure(bank: BankVariant) -> Measured {
             expect: case.expect.clone(),
             found: own.of(End::Client).map(|found| found.clause.clone()).collect(),
             noted: noted.map(|(clause, _)| clause.to_owned()).collect(),
+            is_not_told: !own.not_told.is_empty(),
             due: own.due,
             is_accepted: (200..300).contains(&status),
         });
@@ -134,7 +137,7 @@ impl Case {
 
     /// Whether what is wrong with it does not stand in its request.
     fn cannot_be_told(&self) -> bool {
-        self.found.is_empty() && self.due.starts_with("either: ")
+        self.found.is_empty() && (self.is_not_told || self.due.starts_with("either: "))
     }
 
     fn line(&self) -> String {

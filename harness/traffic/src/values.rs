@@ -1,0 +1,183 @@
+//! What single values of a request stand for: digests, dates, identifiers, and header fields of which no operation
+//! speaks.
+
+use chrono::{Datelike, NaiveDate, Weekday};
+use serde_json::Value;
+use xs2aspec_runner::request_signer::RequestSigner;
+use xs2aspec_suite::template;
+
+use crate::{traffic::Sent, vocabulary::filled};
+
+/// What a digest of the body stands for; one with something around it stands for that with the same around it.
+pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested {
+    let lookup = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
+    let same = templates
+        .iter()
+        .find(|written| filled(written, &lookup).as_ref().and_then(Value::as_str) == Some(text));
+    if let Some(written) = same {
+        return Digested::Known(written.clone());
+    }
+    let bare = |text: &str| text.trim_end_matches('=').to_owned();
+    let padded = templates.iter().find(|written| {
+        let filled = filled(written, &lookup);
+        filled
+            .as_ref()
+            .and_then(Value::as_str)
+            .is_some_and(|right| text.contains('=') && bare(right) == bare(text))
+    });
+    if let Some(written) = padded {
+        return Digested::Open(written.clone());
+    }
+    let mut names: Vec<String> = templates.iter().flat_map(template::names).collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let inside = names.iter().fold(text.to_owned(), |text, name| match lookup(name) {
+        Some(Value::String(value)) => text.replace(&value, &format!("${{{name}}}")),
+        _ => text,
+    });
+    Digested::Known(Value::from(inside))
+}
+
+/// What a digest stands for.
+pub(crate) enum Digested {
+    Known(Value),
+    /// It is right but for how its base64 is filled up, of which nothing is said.
+    Open(Value),
+}
+
+/// Whether an object is there, with more behind it.
+pub(crate) fn begins_with_json(bytes: &[u8]) -> bool {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+    values.next().is_some_and(|first| first.is_ok_and(|first| first.is_object()))
+}
+
+/// A date as days from today; with what ISO 8601 may write behind it.
+pub(crate) fn date(text: &str, today: NaiveDate) -> Option<Value> {
+    let begin = text.len() - text.trim_start().len();
+    let (day, rest) = text.get(begin..begin + 10).zip(text.get(begin + 10..))?;
+    let is_form = rest.is_empty() || rest == "Z" || rest.starts_with('T') || rest.trim().is_empty();
+    let is_date = day.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    if !is_form || !is_date {
+        return None;
+    }
+    let day = NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?;
+    let ahead = (day - today).num_days();
+    let word = if ahead >= 0 && is_workday(day) { "workday" } else { "day" };
+    if (begin > 0 || !rest.is_empty()) && (ahead < 0 || word == "day") {
+        // The rules know such forms of a workday alone.
+        return Some(Value::from(format!("{}${{workday+{}}}{rest}", &text[..begin], ahead.abs())));
+    }
+    Some(Value::from(format!("{}${{{word}+{ahead}}}{rest}", &text[..begin])))
+}
+
+/// Whether a text is an identifier such as valid requests have where one is fresh (RFC 9562, section 4).
+pub(crate) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date, and
+/// none that moves with Easter.
+fn is_workday(day: NaiveDate) -> bool {
+    const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
+    // From the earliest Maundy Thursday to the latest Whit Monday, Tuesdays and Wednesdays are workdays.
+    let may_move = (318..=614).contains(&(day.month() * 100 + day.day()));
+    match day.weekday() {
+        Weekday::Sat | Weekday::Sun => false,
+        _ if FIXED.contains(&(day.month(), day.day())) => false,
+        Weekday::Mon | Weekday::Thu | Weekday::Fri => !may_move,
+        Weekday::Tue | Weekday::Wed => true,
+    }
+}
+
+/// Header fields that say how a message travels, or what a browser or tool adds to all of its requests
+/// (RFC 9110, RFC 9112, RFC 9113, the Fetch standard): no operation speaks of them.
+pub(crate) fn is_of_transport(name: &str) -> bool {
+    const NAMES: [&str; 24] = [
+        "cache-control",
+        "connection",
+        "content-length",
+        "dnt",
+        "expect",
+        "forwarded",
+        "keep-alive",
+        "origin",
+        "postman-token",
+        "pragma",
+        "priority",
+        "proxy-connection",
+        "referer",
+        "te",
+        "traceparent",
+        "tracestate",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "upgrade-insecure-requests",
+        "user-agent",
+        "via",
+        "x-forwarded-for",
+        "x-forwarded-proto",
+    ];
+    NAMES.contains(&name) || name.starts_with("sec-")
+}
+
+/// Whether a field names the host of the URL, in whatever writing (RFC 9110, sections 4.2.3 and 7.2).
+pub(crate) fn is_own_host(name: &str, text: &str, sent: &Sent) -> bool {
+    if name != "host" {
+        return false;
+    }
+    let plain = |text: &str| {
+        let text = text.trim().to_ascii_lowercase();
+        let default = if sent.url.starts_with("https:") { ":443" } else { ":80" };
+        text.strip_suffix(default).map_or(text.clone(), str::to_owned)
+    };
+    sent.authority().is_none_or(|authority| plain(authority) == plain(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_stands_for_days_from_today() {
+        let today = NaiveDate::from_ymd_opt(2026, 1, 5).unwrap();
+        for (text, expected) in [
+            ("2026-01-07", Some("${workday+2}")),
+            ("2026-01-10", Some("${day+5}")),
+            ("2026-01-04", Some("${day+-1}")),
+            ("2026-01-07T00:00:00Z", Some("${workday+2}T00:00:00Z")),
+            (" 2026-01-07", Some(" ${workday+2}")),
+            ("2026-01-07\n", Some("${workday+2}\n")),
+            ("2026-01-10Z", Some("${workday+5}Z")),
+            ("2026-01-07x", None),
+            ("2026-02-30", None),
+            ("2026-1-7", None),
+            ("tomorrow", None),
+            ("", None),
+        ] {
+            assert_eq!(date(text, today), expected.map(Value::from), "{text}");
+        }
+    }
+
+    #[test]
+    fn holidays_are_no_workdays() {
+        let day = |month, day| NaiveDate::from_ymd_opt(2026, month, day).unwrap();
+        for (month, number, expected) in [
+            (1, 1, false),
+            (1, 2, true),
+            (4, 3, false),
+            (4, 7, true),
+            (5, 14, false),
+            (8, 1, false),
+            (8, 3, true),
+        ] {
+            assert_eq!(is_workday(day(month, number)), expected, "{month}-{number}");
+        }
+    }
+}

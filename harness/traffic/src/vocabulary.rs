@@ -1,0 +1,104 @@
+//! What the values of the requests of an operation may stand for, place by place: what the plain request and the
+//! rules write there.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use xs2aspec_runner::Profile;
+use xs2aspec_suite::{RequestSpec, Suite, template};
+
+/// The kind of places that hold a date.
+const DATE: &str = "date";
+
+/// What the values of the requests of an operation may stand for, by place.
+#[derive(Debug)]
+pub(crate) struct Vocabulary {
+    pub(crate) operations: BTreeMap<String, Words>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// Values that the target profile alone decides, each with what stands for it.
+    pub(crate) fixed: BTreeMap<String, Vec<(Value, Value)>>,
+    /// Values that depend on the body.
+    pub(crate) of_body: BTreeMap<String, Vec<Value>>,
+    /// Places that hold a date.
+    pub(crate) dates: Vec<String>,
+    /// Places whose value is fresh in each valid request, each with what stands for it.
+    pub(crate) fresh: BTreeMap<String, Value>,
+}
+
+impl Vocabulary {
+    pub(crate) fn new(suite: &Suite, profile: &Profile) -> Self {
+        let requests = suite.requests();
+        let mut operations: BTreeMap<String, Words> = BTreeMap::new();
+        for operation in requests.operations() {
+            let words = operations.entry(operation.to_owned()).or_default();
+            let plain = suite.baselines().get(operation).map(|plain| written(&plain.request));
+            for (at, value) in plain.into_iter().flatten() {
+                if template::names(&value).iter().all(|name| template::head(name) == "fresh") {
+                    words.fresh.insert(key(&at), value.clone());
+                }
+                words.add(&at, &value, profile);
+            }
+            for (at, value) in requests.written(operation) {
+                words.add(&at, &value, profile);
+            }
+        }
+        for place in requests.places() {
+            let text = |name: &str| place.get(name).and_then(Value::as_str);
+            if let (Some(operation), Some(at), Some(DATE)) = (text("operation"), text("at"), text("kind")) {
+                operations.entry(operation.to_owned()).or_default().dates.push(at.to_owned());
+            }
+        }
+        Self { operations }
+    }
+}
+
+impl Words {
+    fn add(&mut self, at: &str, value: &Value, profile: &Profile) {
+        let at = key(at);
+        let heads: Vec<String> =
+            template::names(value).iter().map(|name| template::head(name).to_owned()).collect();
+        if heads.iter().all(|head| head == "target") {
+            let lookup = |name: &str| profile.value(name.strip_prefix("target.")?);
+            if let Some(filled) = filled(value, &lookup) {
+                self.fixed.entry(at).or_default().push((filled, value.clone()));
+            }
+        } else if heads.iter().all(|head| head == "digest") {
+            self.of_body.entry(at).or_default().push(value.clone());
+        }
+    }
+}
+
+/// A value with its placeholders filled and its functions computed; `None` if something is not known.
+pub(crate) fn filled(value: &Value, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+    let filled = template::expand(value, lookup).and_then(template::compute).ok()?;
+    template::names(&filled).is_empty().then_some(filled)
+}
+
+/// The values with placeholders of a request, each with its place.
+pub(crate) fn written(request: &RequestSpec) -> Vec<(String, Value)> {
+    let fields = request.headers.iter().map(|(name, value)| (format!("header/{name}"), value.clone()));
+    let mut found: Vec<(String, Value)> = fields.collect();
+    if let Some(members) = request.members() {
+        leaves(&Value::Object(members.clone()), "body", &mut found);
+    }
+    found.retain(|(_, value)| !template::names(value).is_empty());
+    found
+}
+
+fn leaves(value: &Value, at: &str, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| leaves(value, &format!("{at}/{name}"), found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, &format!("{at}/0"), found)),
+        other => found.push((at.to_owned(), other.clone())),
+    }
+}
+
+/// A place as it is looked up: header fields are the same in any letter case.
+fn key(at: &str) -> String {
+    if at.starts_with("header/") { at.to_ascii_lowercase() } else { at.to_owned() }
+}
