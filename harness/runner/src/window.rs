@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_record::{CaseVerdict, Exchange, Finding, Level, RefusedSince, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Exchange, Finding, Level, RefusedSince, Role, Verdict};
 
 use crate::{
     session::{Again, Done, Session},
@@ -179,5 +179,6 @@ fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince) 
         actual: format!("{} at request {}", refused.words.trim_start_matches("got "), refused.since),
         at: "status".to_owned(),
         level,
+        end: End::Bank,
     }];
 }
