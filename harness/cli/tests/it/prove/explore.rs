@@ -102,7 +102,6 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
 fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
     for (fault, clause, says) in [
         ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
-        ("payment.deletion.others/all-of-the-psu", "payment.deletion.others", "owner: delete "),
         ("payment.deletion.refused/to-another", "payment.deletion.refused", ": delete 1\n   | owner: read 1"),
         ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
         (
@@ -124,7 +123,7 @@ fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
         };
         let again = run(&["--fault", fault]);
         assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
-        assert!(again.1.contains(&format!("deny  {clause} ")), "{fault}: {}", again.1);
+        assert!(again.1.contains(&format!("warn  {clause} ")), "{fault}: {}", again.1);
         let clean = run(&[]);
         assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
     }
