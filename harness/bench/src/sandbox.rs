@@ -100,12 +100,10 @@ impl Asked {
     fn of(program: &Path, folder: &Path, choice: &[&str], faults: &[&str]) -> Result<Self, String> {
         let mut serve = vec!["serve", "--quiet", "--latency-ms", LATENCY_MS, "--per-second", PER_SECOND];
         serve.extend(["--unavailable", UNAVAILABLE]);
-        faults.iter().for_each(|fault| serve.extend(["--fault", fault]));
+        serve.extend(faults.iter().flat_map(|fault| ["--fault", *fault]));
         let server = Server::start(program, &serve)?;
-        let lines = PROFILE.lines().map(|line| match line.starts_with("base-url") {
-            true => format!("base-url = {:?}", server.url),
-            false => line.to_owned(),
-        });
+        let base_url = format!("base-url = {:?}", server.url);
+        let lines = PROFILE.lines().map(|line| if line.starts_with("base-url") { &base_url } else { line });
         let (profile, out) = (folder.join("sandbox.toml"), folder.join("out"));
         fs::write(&profile, lines.collect::<Vec<_>>().join("\n")).map_err(wrong)?;
         let begun = Instant::now();

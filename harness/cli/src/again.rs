@@ -53,7 +53,7 @@ async fn repeat(args: &Run, times: u16) -> Result<Exit, Failure> {
     for number in 1..=times {
         say!("run {number} of {times}");
         let out = args.out.join(number.to_string());
-        let exit = run::run(&Run { out: out.clone(), repeat: None, ..args.clone() }).await?;
+        let exit = Box::pin(run::run(&Run { out: out.clone(), repeat: None, ..args.clone() })).await?;
         worst = worse(worst, exit);
         for (case, verdict) in verdicts(&out)? {
             seen.entry(case).or_default().push(verdict);
@@ -114,12 +114,12 @@ async fn round(args: &Run, is_ended: &AtomicBool) -> Result<Exit, Failure> {
     let only = failed(&args.out).unwrap_or_default();
     if !only.is_empty() {
         say!("{} cases that failed before", only.len());
-        let exit = run::run(&Run { only, ..once.clone() }).await?;
+        let exit = Box::pin(run::run(&Run { only, ..once.clone() })).await?;
         if exit == Exit::Violation || is_ended.load(Ordering::Relaxed) {
             return Ok(exit);
         }
     }
-    run::run(&once).await
+    Box::pin(run::run(&once)).await
 }
 
 /// What may change between two runs.

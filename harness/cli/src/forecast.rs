@@ -56,6 +56,15 @@ pub(crate) async fn tell(session: &Session, plan: &Plan<'_>, jobs: usize, notes:
     }
 }
 
+/// What comes of a run, which begins before anything is said beside it.
+pub(crate) async fn beside<T>(run: impl Future<Output = T>, told: impl Future<Output = Infallible>) -> T {
+    tokio::select! {
+        biased;
+        ended = run => ended,
+        never = told => match never {},
+    }
+}
+
 /// The requests of a plan.
 fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
     suite.cost(plan.selected.iter().copied()).total() as u64
@@ -64,11 +73,11 @@ fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
 /// When a target that never answers is given up: each plain request waits as long as the profile says, those
 /// that are prepared by others after the rest. Nothing is asked then that leans on them.
 fn given_up(plan: &Plan<'_>, jobs: usize, deadline: Duration) -> Duration {
-    let plain = |is_prepared: bool| {
+    let waits = |is_prepared: bool| {
         let all = plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);
         all.filter(|case| case.before.is_empty() != is_prepared).count()
     };
-    let rounds = plain(false).div_ceil(jobs.max(1)) + plain(true).div_ceil(jobs.max(1));
+    let rounds = waits(false).div_ceil(jobs.max(1)) + waits(true).div_ceil(jobs.max(1));
     deadline * u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
@@ -107,7 +116,7 @@ impl Forecast {
             self.seen.pop_front();
         }
         let (since, before) = *self.seen.front()?;
-        let (age, new) = (at - since, answers - before);
+        let (age, new) = (at.saturating_sub(since), answers - before);
         let seen = (age > Duration::ZERO && new > 0).then(|| count(new) / age.as_secs_f64());
         let limit = interval.map(|interval| 1.0 / interval.as_secs_f64());
         let per_second = match (limit, seen) {

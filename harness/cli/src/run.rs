@@ -26,7 +26,7 @@ use xs2aspec_runner::{
     resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
-use xs2aspec_suite::{Shard, Suite};
+use xs2aspec_suite::{Plan, Shard, Suite};
 
 use crate::{
     Failure,
@@ -78,15 +78,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let _warm_up = WarmUp::begin();
     let suite = Arc::new(crate::suite(&args.source)?);
     target::keeps_the_document(&suite, args.target.as_deref())?;
-    let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
-    let chosen = plan.selected.len();
-    if let Some(requests) = args.requests {
-        plan = suite.within(&plan, requests).map_err(Failure::input)?.0;
-    }
-    let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
-    if let Some((shard, _)) = shard {
-        plan = suite.shard(&plan, shard);
-    }
+    let (plan, shard, chosen) = planned(args, &suite)?;
     let waivers =
         args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
     let asked = Asked {
@@ -115,10 +107,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let mut options = options(args, arguments, in_flight, shard, waivers, earlier);
     options.variations = target.variations;
     options.ahead = ahead(args, &suite, failed?);
-    if let Some(requests) = args.requests {
-        session.limit_exchanges(requests);
-        session.reserve_exchanges(suite.cost(plan.selected.iter().copied()).confirming() as u64);
-    }
+    limit(args, &session, &plan);
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let record = args.out.join(outputs::RECORD);
@@ -140,7 +129,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
     let session = Arc::new(session);
-    let forecast = forecast::tell(&session, &plan, options.jobs, progress.notes());
+    let forecast = Box::pin(forecast::tell(&session, &plan, options.jobs, progress.notes()));
     let running = xs2aspec_runner::run(Arc::clone(&session), &plan, &options, |event: &Event| {
         if !keeper.event(event) {
             // Nothing more is sent that nobody could prove.
@@ -149,12 +138,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         progress.event(event);
         hints.event(event);
     });
-    let finished = tokio::select! {
-        // What a run begins with is told before what is said of it.
-        biased;
-        finished = Box::pin(running) => finished,
-        never = forecast => match never {},
-    };
+    let finished = forecast::beside(Box::pin(running), forecast).await;
     drop(progress);
     stop(target.bank).await?;
     let Keeper { writer, live, base, broken } = keeper;
@@ -170,26 +154,64 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let summary = live.finish().map_err(Failure::input)?;
     report::say_reporter(&mut terminal, &summary);
     hints.say(&summary, &suite.spec().profile);
-    if let Some(requests) = args.requests {
-        let (sent, cases) = (session.exchanges(), plan.selected.len());
-        say!("--requests {requests}: the {cases} most telling of {chosen} cases, {sent} requests sent");
-    }
+    say_requests(args, &session, &plan, chosen);
     if let Some(Server::Github) = args.annotations {
         report::say_reporter(&mut github, &summary);
     }
     if !is_record_lost {
         errors.extend(stream::write(&args.out, &summary).iter().map(ToString::to_string));
     }
-    if finished.stopped_early {
-        say!("stopped before the end; `run --resume {}` goes on", args.out.display());
-    } else if !is_record_lost {
-        journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    }
+    leave(args, finished.stopped_early, is_record_lost)?;
     if !errors.is_empty() {
         return Err(report::unwritten(&errors, finished.exit, &args.out));
     }
     say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// Says how a run goes on that was stopped, or forgets what it had noted for that.
+fn leave(args: &Run, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
+    if stopped_early {
+        say!("stopped before the end; `run --resume {}` goes on", args.out.display());
+    } else if !is_record_lost {
+        journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    }
+    Ok(())
+}
+
+/// A plan, which part of how many cases it is, and how many cases the command line selects.
+type Planned<'a> = (Plan<'a>, Option<(Shard, usize)>, usize);
+
+/// The part of the plan that this run is, with the selected cases of all parts; and how many cases the command line
+/// selects, however few requests there may be.
+fn planned<'a>(args: &Run, suite: &'a Suite) -> Result<Planned<'a>, Failure> {
+    let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
+    let chosen = plan.selected.len();
+    if let Some(requests) = args.requests {
+        plan = suite.within(&plan, requests).map_err(Failure::input)?.0;
+    }
+    let shard = args.shard.as_deref().map(shard).transpose()?.map(|shard| (shard, plan.selected.len()));
+    if let Some((shard, _)) = shard {
+        plan = suite.shard(&plan, shard);
+    }
+    Ok((plan, shard, chosen))
+}
+
+/// Lets the session send no more requests than the command line says.
+fn limit(args: &Run, session: &Session, plan: &Plan<'_>) {
+    if let Some(requests) = args.requests {
+        session.limit_exchanges(requests);
+        let cost = session.suite().cost(plan.selected.iter().copied());
+        session.reserve_exchanges(cost.confirming() as u64);
+    }
+}
+
+/// Says what was asked of what there is, where the command line says how many requests there may be.
+fn say_requests(args: &Run, session: &Session, plan: &Plan<'_>, chosen: usize) {
+    if let Some(requests) = args.requests {
+        let (sent, cases) = (session.exchanges(), plan.selected.len());
+        say!("--requests {requests}: the {cases} most telling of {chosen} cases, {sent} requests sent");
+    }
 }
 
 /// Ends the built-in bank, if it was asked.

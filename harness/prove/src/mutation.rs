@@ -77,7 +77,7 @@ pub async fn rows(
     for bank in clean {
         let mut verdicts = Vec::new();
         let session = |profile| shared.recorded(options, suite, profile);
-        let asks = Asks { options, only: &[], enough: &Arc::default(), is_unrecorded: false };
+        let asks = Asks { chosen: shared.chosen.as_ref(), ..Asks::everything(options) };
         over_tcp(suite, bank, asks, session, |event| {
             if let Event::Verdict(verdict) = event {
                 verdicts.push(verdict.clone());
@@ -301,7 +301,7 @@ fn chosen(suite: &Suite, options: &MutationOptions) -> Result<Option<BTreeSet<St
 }
 
 /// The cases of one bank; there may be none.
-fn plan<'a>(suite: &'a Suite, asks: Asks<'_>) -> Result<Plan<'a>, PlanError> {
+fn plan<'a>(suite: &'a Suite, asks: &Asks<'_>) -> Result<Plan<'a>, PlanError> {
     let plan = suite.plan(asks.only, &asks.options.skip, asks.options.depth)?;
     Ok(match asks.chosen {
         Some(chosen) => suite.part(&plan, |case| chosen.contains(&case.id)),
@@ -332,7 +332,7 @@ async fn plan_and_run(
 ) -> Result<(), ProveError> {
     let Asks { options, is_unrecorded, .. } = asks;
     let enough = Arc::clone(&asks.enough);
-    let mut plan = plan(suite, asks)?;
+    let mut plan = plan(suite, &asks)?;
     if let Some(share) = bank.share(options.shares) {
         plan = suite.shard(&plan, share);
     }

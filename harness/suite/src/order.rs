@@ -90,8 +90,8 @@ impl<'a> Cost<'a> {
     /// Whether a case may be refused, and the plain request at the end of its controls.
     fn leans(&self, number: usize) -> (bool, usize) {
         let case = &self.suite.cases()[number];
-        use Expectation::{Accepted, Observed, Shows};
-        let is_refusal = !matches!(case.expect, Accepted | Observed | Shows(_)) && case.same_as.is_none();
+        let is_silent = matches!(case.expect, Expectation::Observed | Expectation::Shows(_));
+        let is_refusal = !(case.expect.is_accepted() || is_silent) && case.same_as.is_none();
         (is_refusal, self.suite.leans_on(number).last().copied().unwrap_or(number))
     }
 }

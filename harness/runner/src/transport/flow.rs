@@ -105,15 +105,12 @@ impl Flow {
     /// Takes how long an answer took. With it were `among` requests under way.
     pub(super) fn answered(&self, operation: &str, took: Duration, among: usize) {
         let mut state = self.state();
-        let quickest = match state.quickest.get_mut(operation) {
-            Some(quickest) => {
-                *quickest = took.min(*quickest);
-                *quickest
-            }
-            None => {
-                state.quickest.insert(operation.to_owned(), took);
-                took
-            }
+        let quickest = if let Some(quickest) = state.quickest.get_mut(operation) {
+            *quickest = took.min(*quickest);
+            *quickest
+        } else {
+            state.quickest.insert(operation.to_owned(), took);
+            took
         };
         state.answers += 1;
         state.slow += usize::from(took > quickest * 2 + MUCH);

@@ -113,9 +113,9 @@ impl Pace {
     pub(crate) fn answered(&self, operation: &str, answer: &Answer, took: Duration, among: usize) {
         if let Some(flow) = &self.flow {
             if matches!(answer.status, 429) {
-                flow.halve(among)
+                flow.halve(among);
             } else {
-                flow.answered(operation, took, among)
+                flow.answered(operation, took, among);
             }
         }
         self.learn(answer);

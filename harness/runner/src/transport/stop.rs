@@ -79,10 +79,9 @@ impl Stop {
         Self::new(Verdict::Error, reason)
     }
 
+    /// A request that may not be sent, so that nobody asks: the profile was not authorized for it, or as many were sent
+    /// as may be.
     pub(crate) fn held(held: Held) -> Self {
-        match held {
-            Held::Forbidden => Self::declared_absent(held.to_string()),
-            Held::UsedUp => Self::declared_absent(held.to_string()),
-        }
+        Self::declared_absent(held.to_string())
     }
 }
