@@ -12,7 +12,7 @@ use crate::{
 
 /// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be the
 /// fault of our key or URL, none of them is held against it.
-pub(crate) fn weighed(session: &Session, plain: Vec<(Arc<Done>, Role)>) -> Vec<(CaseVerdict, Vec<Exchange>)> {
+pub(crate) fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(CaseVerdict, Vec<Exchange>)> {
     let told = |(done, role): &(Arc<Done>, Role)| {
         (CaseVerdict { role: *role, ..done.verdict.clone() }, done.take_exchanges())
     };
@@ -20,7 +20,7 @@ pub(crate) fn weighed(session: &Session, plain: Vec<(Arc<Done>, Role)>) -> Vec<(
     if !(session.is_hopeless() && may_be_ours(&cases)) {
         return cases;
     }
-    for ((verdict, _), (done, _)) in cases.iter_mut().zip(&plain) {
+    for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
         if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
             unconfirm(verdict, &session.reason(&done.verdict.case, done));
         }

