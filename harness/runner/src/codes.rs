@@ -109,7 +109,8 @@ mod tests {
             // Messages may be there, and need not (`Errors`).
             assert_eq!(has("ncbct", body), is_said, "{body}");
         }
-        let beside = r#"{"tppMessages":[{"category":"ERROR","code":"FORBIDDEN"}],"code":"REFERENCE_MIX_INVALID"}"#;
+        let beside =
+            r#"{"tppMessages":[{"category":"ERROR","code":"FORBIDDEN"}],"code":"REFERENCE_MIX_INVALID"}"#;
         assert!(!has("ncbct", beside) && has("basket", beside));
     }
 }

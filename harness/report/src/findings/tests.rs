@@ -1,8 +1,8 @@
 //! Which symptoms of records made by hand become one finding.
 
 use xs2aspec_record::{
-    AskedAlone, ControlSeen, Culprit, Earlier, End, Event, Finding, Level, OrderOfTime, RefusedForm, Repeated,
-    Verdict,
+    AskedAlone, ControlSeen, Culprit, Earlier, End, Event, Finding, Level, OrderOfTime, RefusedForm,
+    Repeated, Verdict,
 };
 
 use super::*;

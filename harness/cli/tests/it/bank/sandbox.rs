@@ -41,7 +41,12 @@ fn statuses(exchanges: &[Exchange], status: u16) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bank_that_names_its_limit_never_has_to_say_it_twice() {
     let folder = TempDir::new().unwrap();
-    let busy = Busy { latency: Duration::from_millis(20), per_second: Some(60), unavailable: Some(100) };
+    let busy = Busy {
+        latency: Duration::from_millis(20),
+        per_second: Some(60),
+        unavailable: Some(100),
+        ..Busy::default()
+    };
     let begun = Instant::now();
     let (_, said, verdicts, exchanges) = run((busy, None), folder.path(), &["--requests", "300"]).await;
     let took = begun.elapsed().as_secs_f64();
