@@ -55,9 +55,13 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let tool = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
     let arguments = vec!["client-report".to_owned(), args.record.display().to_string()];
     let (events, exit) = drawn::events(&ticked, &recorded, (&file, plan_text), tool, arguments);
-    events.iter().for_each(|event| recording.write(event));
+    for event in &events {
+        recording.write(event);
+    }
     recording.finish()?;
-    ticked.iter().for_each(|one| say_item(one, &recorded));
+    for one in &ticked {
+        say_item(one, &recorded);
+    }
     say!("{}", Statement::of(&ticked));
     say!("reports in {}", args.out.display());
     Ok(exit)

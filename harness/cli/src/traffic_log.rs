@@ -96,7 +96,7 @@ fn log(
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
     let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.seed, setup.now);
     let session = session.map_err(Failure::input)?;
-    let mut judges = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
+    let mut judge = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
     let mut writer = Writer { record, is_shown: setup.is_shown, last: None, known: HashSet::new() };
     let mut run = TrafficRun::begin(&session, setup.only, &setup.options, |event| writer.write(event));
     let (mut number, mut unread, mut unreachable) = (0, 0, 0);
@@ -104,8 +104,8 @@ fn log(
         match sighting {
             Sighting::Exchange(exchange) => {
                 number += 1;
-                let traffic = traffic(number, exchange, setup);
-                let mut judged = judges.exchange(&traffic);
+                let traffic = traffic(number, *exchange, setup);
+                let mut judged = judge.exchange(&traffic);
                 judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
                 run.add(setup.source, &traffic, &judged, |event| writer.write(event));
             }

@@ -34,7 +34,7 @@ impl Sequence {
         let exchange = &exchanges[index];
         let is_safe = SAFE.contains(&exchange.request.method.as_str());
         let mut state = State::NotShown;
-        for (later, other) in self.later(exchanges, index) {
+        for (later, other) in later(exchanges, index) {
             if self.same_as[later] != self.same_as[index] {
                 state = if state == State::NotShown { State::Shown(other.number) } else { state };
             } else if !is_safe && is_so(other) {
@@ -51,8 +51,7 @@ impl Sequence {
     /// Whether the client sends the same request again, and not before the time that the answer says.
     pub(crate) fn again_later(&self, exchanges: &[Exchange], index: usize) -> State {
         let exchange = &exchanges[index];
-        let again =
-            self.later(exchanges, index).find(|(later, _)| self.same_as[*later] == self.same_as[index]);
+        let again = later(exchanges, index).find(|(later, _)| self.same_as[*later] == self.same_as[index]);
         let (Some((_, again)), Some(wait)) = (again, retry_after(exchange)) else { return State::NotShown };
         let waited = again.at.saturating_sub(exchange.at + exchange.micros);
         // The clocks of both ends need not tick at once.
@@ -66,16 +65,12 @@ impl Sequence {
         );
         State::Broken(again.number, words)
     }
+}
 
-    /// Exchanges that began after this one had ended.
-    fn later<'a>(
-        &self,
-        exchanges: &'a [Exchange],
-        index: usize,
-    ) -> impl Iterator<Item = (usize, &'a Exchange)> + use<'a> {
-        let ended = exchanges[index].at + exchanges[index].micros;
-        exchanges.iter().enumerate().skip(index + 1).filter(move |(_, other)| other.at >= ended)
-    }
+/// Exchanges that began after this one had ended.
+fn later(exchanges: &[Exchange], index: usize) -> impl Iterator<Item = (usize, &Exchange)> {
+    let ended = exchanges[index].at + exchanges[index].micros;
+    exchanges.iter().enumerate().skip(index + 1).filter(move |(_, other)| other.at >= ended)
 }
 
 /// A request without what is fresh in it.

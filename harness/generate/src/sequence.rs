@@ -68,9 +68,9 @@ impl Sequence {
         let (mut steps, mut says) = (Vec::new(), Vec::new());
         for (number, one) in before.iter().enumerate() {
             steps.push(world.step(number, one, rules)?);
-            says.push(self.says(one, number, rules));
+            says.push(says_move(one, number, rules));
         }
-        says.push(self.says(last, before.len(), rules));
+        says.push(says_move(last, before.len(), rules));
         let (request, change, caller, demand, number, names) = world.judged(last, rules)?;
         let mut case = Map::new();
         case.insert("clause".to_owned(), json!(demand.clause));
@@ -102,17 +102,6 @@ impl Sequence {
     pub fn can_go_on(&self, rules: &SequenceRules) -> bool {
         let mut world = World::default();
         self.moves.iter().enumerate().all(|(number, one)| world.step(number, one, rules).is_some())
-    }
-
-    fn says(&self, one: &Move, number: usize, rules: &SequenceRules) -> String {
-        let caller = |at: &usize| rules.callers.get(*at).map_or("nobody", |caller| caller.name.as_str());
-        match one {
-            Move::Make { kind, caller: by } => format!("{}: make {kind} {}", caller(by), number + 1),
-            Move::Act { act, caller: by, things } => {
-                let things: Vec<String> = things.iter().map(|thing| (thing + 1).to_string()).collect();
-                format!("{}: {act} {}", caller(by), things.join(", "))
-            }
-        }
     }
 
     /// Sequences that may show the same, the smallest first: without one of the requests, with all that needs
@@ -324,6 +313,18 @@ fn filled(value: &Value, names: &Names) -> Value {
             members.iter().map(|(name, value)| (name.clone(), filled(value, names))).collect()
         }
         other => other.clone(),
+    }
+}
+
+/// What one request of a sequence does, in words.
+fn says_move(one: &Move, number: usize, rules: &SequenceRules) -> String {
+    let caller = |at: &usize| rules.callers.get(*at).map_or("nobody", |caller| caller.name.as_str());
+    match one {
+        Move::Make { kind, caller: by } => format!("{}: make {kind} {}", caller(by), number + 1),
+        Move::Act { act, caller: by, things } => {
+            let things: Vec<String> = things.iter().map(|thing| (thing + 1).to_string()).collect();
+            format!("{}: {act} {}", caller(by), things.join(", "))
+        }
     }
 }
 

@@ -348,6 +348,6 @@ async fn plan_and_run(
         is_unrecorded,
         ..Options::default()
     };
-    xs2aspec_runner::run(Arc::new(session), &plan, &options, sink).await;
+    Box::pin(xs2aspec_runner::run(Arc::new(session), &plan, &options, sink)).await;
     Ok(())
 }

@@ -89,10 +89,10 @@ mod tests {
     fn what_is_kept_is_given_back() {
         let budget = Budget::new(100_000);
         let mut one = Kept::new(80_000, &budget);
-        one.add(&[1; 60_000]);
+        one.add(&vec![1; 60_000]);
         assert_eq!((one.bytes().len(), one.is_cut(), budget.left()), (60_000, false, 40_000));
         // Beyond its own bound only the beginning stays.
-        one.add(&[2; 30_000]);
+        one.add(&vec![2; 30_000]);
         assert_eq!(
             (one.bytes().len(), one.is_cut(), budget.left()),
             (MOST_OF_A_CUT, true, 100_000 - MOST_OF_A_CUT)
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(one.bytes(), [1; MOST_OF_A_CUT]);
         // So it is where others have taken the rest.
         let mut others = Kept::new(90_000, &budget);
-        others.add(&[4; 80_000]);
+        others.add(&vec![4; 80_000]);
         let mut late = Kept::new(80_000, &budget);
         late.add(&[5; 10_000]);
         assert!(late.is_cut() && late.bytes().is_empty());

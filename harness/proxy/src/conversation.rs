@@ -201,7 +201,7 @@ impl Conversation {
         self.is_read = false;
         while let Some(first) = self.waiting.pop_front() {
             let failure = Some(why.to_owned());
-            seen.push(Sighting::Exchange(self.exchange(first, failure)));
+            seen.push(Sighting::Exchange(Box::new(self.exchange(first, failure))));
         }
         self.requests = Reader::new(&self.budget);
         self.answers = Reader::new(&self.budget);
@@ -216,7 +216,7 @@ impl Conversation {
         if self.waiting.front().is_some_and(is_done)
             && let Some(first) = self.waiting.pop_front()
         {
-            seen.push(Sighting::Exchange(self.exchange(first, None)));
+            seen.push(Sighting::Exchange(Box::new(self.exchange(first, None))));
         }
     }
 
@@ -243,7 +243,8 @@ mod tests {
     fn shown(seen: Vec<Sighting>) -> Vec<String> {
         let text = |kept: &Kept| String::from_utf8_lossy(kept.bytes()).into_owned();
         let one = |sighting| match sighting {
-            Sighting::Exchange(Exchange { request, answer, failure, .. }) => {
+            Sighting::Exchange(seen) => {
+                let Exchange { request, answer, failure, .. } = *seen;
                 let cut = if request.is_whole { "" } else { " cut" };
                 let answer = answer.map_or("nothing".to_owned(), |answer| {
                     format!(

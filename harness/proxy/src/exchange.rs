@@ -8,7 +8,7 @@ use crate::budget::Kept;
 #[derive(Debug)]
 pub enum Sighting {
     /// A request and what came of it.
-    Exchange(Exchange),
+    Exchange(Box<Exchange>),
     /// From here on nothing of a connection is read; its bytes pass.
     Unread {
         /// Number of the connection, from 1.

@@ -68,9 +68,13 @@ async fn pass(
     conversation: &Mutex<Conversation>,
     sightings: &mpsc::Sender<Sighting>,
 ) -> Result<(), Ended> {
-    let (of_reader, of_writer): (fn(io::Error) -> Ended, fn(io::Error) -> Ended) = match from {
-        From::Client => (Ended::Client, Ended::Bank),
-        From::Bank => (Ended::Bank, Ended::Client),
+    let of_reader = |error| match from {
+        From::Client => Ended::Client(error),
+        From::Bank => Ended::Bank(error),
+    };
+    let of_writer = |error| match from {
+        From::Client => Ended::Bank(error),
+        From::Bank => Ended::Client(error),
     };
     let mut piece = vec![0; PIECE];
     loop {

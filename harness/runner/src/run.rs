@@ -73,15 +73,7 @@ pub async fn run(
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
     let order = in_order(plan);
-    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
-    let mut release = Release::new(&session, &order, earlier.map(PreviousRun::cases), waivers, tell);
-    let started = earlier.map_or_else(|| started(&session, plan, options), |earlier| earlier.start().clone());
-    let is_whole = started.is_whole() && started.shard.is_none();
-    release.event(&Event::RunStarted(started));
-    release.event(&Event::Profile(session.recorded_profile()));
-    if !options.is_unrecorded {
-        introduce(&session, plan, &mut |event| release.event(event));
-    }
+    let (mut release, is_whole) = begin(&session, plan, &order, options, tell);
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
@@ -173,18 +165,44 @@ pub async fn run(
     for (done, role) in plain_ones {
         release.land(CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges());
     }
-    let mut order_of_time = OrderOfTime::default();
-    if !stopped_early {
-        tokio::select! {
-            asked = release.ask_alone() => order_of_time.asked_again = asked,
-            () = options.interrupt.notified() => {}
-        }
-    }
-    order_of_time.refused = window.refused_since();
+    let asked_again = if stopped_early { Vec::new() } else { asked_alone(&release, options).await };
+    let order_of_time = OrderOfTime { asked_again, refused: window.refused_since() };
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
     release.finish(order_of_time, |totals, waivers| {
         finished(&session, totals, waivers, micros, (stopped_early, is_whole))
     })
+}
+
+/// What was wrong, asked again when nothing else is; nothing where the run is to end before.
+async fn asked_alone(
+    release: &Release<'_, impl FnMut(&Event)>,
+    options: &Options,
+) -> Vec<xs2aspec_record::AskedAlone> {
+    tokio::select! {
+        asked = release.ask_alone() => asked,
+        () = options.interrupt.notified() => Vec::new(),
+    }
+}
+
+/// Tells what a run begins with, and gives who tells the rest, and whether everything is asked in this run.
+fn begin<'a, F: FnMut(&Event)>(
+    session: &'a Session,
+    plan: &Plan<'_>,
+    order: &'a [(&'a Case, Role)],
+    options: &'a Options,
+    tell: F,
+) -> (Release<'a, F>, bool) {
+    let earlier = options.earlier.as_ref();
+    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
+    let mut release = Release::new(session, order, earlier.map(PreviousRun::cases), waivers, tell);
+    let started = earlier.map_or_else(|| started(session, plan, options), |earlier| earlier.start().clone());
+    let is_whole = started.is_whole() && started.shard.is_none();
+    release.event(&Event::RunStarted(started));
+    release.event(&Event::Profile(session.recorded_profile()));
+    if !options.is_unrecorded {
+        introduce(session, plan, &mut |event| release.event(event));
+    }
+    (release, is_whole)
 }
 
 /// Tells where a run goes on, and gives the cases that are not run any more.

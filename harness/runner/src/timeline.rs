@@ -182,6 +182,7 @@ mod tests {
                 actual: String::new(),
                 at: "status".to_owned(),
                 level: xs2aspec_record::Level::Deny,
+                end: xs2aspec_record::End::Bank,
             };
             let verdict = CaseVerdict {
                 clause: "a".to_owned(),

@@ -337,6 +337,7 @@ mod tests {
             actual: "201".to_owned(),
             at: at.to_owned(),
             level: xs2aspec_record::Level::Deny,
+            end: xs2aspec_record::End::Bank,
         };
         let failing = |findings: Vec<Finding>| {
             let verdict = crate::session::left_in_doubt(case);

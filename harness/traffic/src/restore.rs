@@ -27,9 +27,9 @@ pub struct Restorer {
 
 impl Restorer {
     /// A restorer of what a run with the same profile masked.
-    pub fn new(session: &Session, masked: Masked) -> Self {
+    pub fn new(session: &Session, by: Masked) -> Self {
         let (profile, suite) = (session.profile(), session.suite());
-        let masker = Masker::new(profile, suite.spec().masks.clone(), masked.seed);
+        let masker = Masker::new(profile, suite.spec().masks.clone(), by.seed);
         let named = profile.values.iter().filter(|(name, _)| !profile.public.contains(*name));
         let pseudonym = |(name, text): (&String, &String)| {
             let kind = name.rsplit('.').next().unwrap_or(name);

@@ -20,7 +20,7 @@ fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &
 }
 
 /// The verdict of the exchange with this number, in which the client broke this.
-fn verdict(number: u64, findings: Value, observations: Value) -> Event {
+fn verdict(number: u64, findings: &Value, observations: &Value) -> Event {
     let text = json!({
         "event": "verdict", "case": format!("traffic/{number:03}"), "clause": "ncbct.path", "area": "traffic", "operation": "ncbct",
         "role": "selected", "place": {"file": "proxy", "line": 1, "column": 1}, "verdict": "pass", "expected": "accepted",
@@ -66,11 +66,11 @@ fn what_is_masked_is_not_told_unless_it_was_seen_before() {
     }
     assert_eq!(state(item, vec![masked.clone()]), State::Unknown);
     let seen = recorded::observation(&["other", "a"]);
-    assert_eq!(state(item, vec![masked.clone(), verdict(1, json!([]), json!([seen]))]), State::Shown(1));
+    assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([seen]))]), State::Shown(1));
     let other = recorded::observation(&["other"]);
-    assert_eq!(state(item, vec![masked.clone(), verdict(1, json!([]), json!([other]))]), State::NotShown);
+    assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([other]))]), State::NotShown);
     let nothing = recorded::observation(&[]);
-    assert_eq!(state(item, vec![masked, verdict(1, json!([]), json!([nothing]))]), State::NotShown);
+    assert_eq!(state(item, vec![masked, verdict(1, &json!([]), &json!([nothing]))]), State::NotShown);
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn what_the_client_breaks_breaks_its_operation_and_a_report_says_so() {
     let breach = |level: &str, end: &str| json!([{"clause": "ncbct.creditor-name.length", "expected": "70", "actual": "71", "at": "request/body", "level": level, "end": end}]);
     let one = || exchange(1, 0, "POST", "1", 201, &[]);
     assert_eq!(state(item, vec![]), State::NotShown);
-    assert_eq!(state(item, vec![one(), verdict(1, breach("deny", "bank"), json!([]))]), State::Shown(1));
-    assert_eq!(state(item, vec![one(), verdict(1, breach("warn", "client"), json!([]))]), State::Shown(1));
-    let broken = vec![one(), verdict(1, breach("deny", "client"), json!([]))];
+    assert_eq!(state(item, vec![one(), verdict(1, &breach("deny", "bank"), &json!([]))]), State::Shown(1));
+    assert_eq!(state(item, vec![one(), verdict(1, &breach("warn", "client"), &json!([]))]), State::Shown(1));
+    let broken = vec![one(), verdict(1, &breach("deny", "client"), &json!([]))];
     assert!(is_broken(&state(item, broken.clone()), 1, "ncbct.creditor-name.length"));
 
     for (events, expected, words) in [

@@ -69,13 +69,12 @@ impl Body {
         loop {
             match self {
                 Self::Length(0) => return Ok(Some(Piece::End)),
-                Self::Length(left) => return Ok(data(bytes, left)),
+                Self::Data(0) => *self = Self::DataEnd(false),
+                Self::Length(left) | Self::Data(left) => return Ok(data(bytes, left)),
                 Self::Close => {
                     let mut endless = u64::MAX;
                     return Ok(data(bytes, &mut endless));
                 }
-                Self::Data(0) => *self = Self::DataEnd(false),
-                Self::Data(left) => return Ok(data(bytes, left)),
                 Self::Size { .. } | Self::DataEnd(_) | Self::Trailer { .. } => {
                     let Some((byte, rest)) = bytes.split_first() else { return Ok(None) };
                     *bytes = rest;

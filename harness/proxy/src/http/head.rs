@@ -90,7 +90,7 @@ fn framing(headers: &[(String, String)]) -> Result<Option<Framing>, Broken> {
         let own = headers.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name));
         own.flat_map(|(_, value)| value.split(',')).map(str::trim)
     };
-    if let Some(last) = values("transfer-encoding").last() {
+    if let Some(last) = values("transfer-encoding").next_back() {
         let is_chunked = last.eq_ignore_ascii_case("chunked");
         return Ok(Some(if is_chunked { Framing::Chunked } else { Framing::Close }));
     }

@@ -24,7 +24,7 @@ impl State {
     /// What was deleted for a PSU is received again.
     pub(crate) fn revive(&self, psu: Option<&str>) {
         let mut memory = self.memory();
-        for (_, payment) in memory.payments.iter_mut() {
+        for (_, payment) in &mut memory.payments {
             if payment.status == Status::Canc && payment.owner.psu.as_deref() == psu {
                 payment.status = Status::Rcvd;
             }

@@ -111,7 +111,7 @@ impl Findings {
             let shared_by = symptoms.by_name.get(&root.witness.case).filter(|_| is_open);
             let shared_by = shared_by.into_iter().flatten().cloned().collect();
             let id = finding_id::id(&clause, &place);
-            all.push(Found { shared_by, sequence, id, clause, place, root, carried });
+            all.push(Found { id, clause, place, root, carried, shared_by, sequence });
         }
         let index = symptoms.index.iter().filter_map(|(key, at)| Some((key.clone(), owners[*at]?))).collect();
         Self { all, index, beyond: symptoms.beyond.clone() }

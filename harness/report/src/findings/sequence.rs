@@ -58,7 +58,7 @@ enum Time<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Since<'a> {
     until: u64,
-    since: u64,
+    from: u64,
     seen: Seen<'a>,
 }
 
@@ -71,7 +71,7 @@ enum Seen<'a> {
 impl Since<'_> {
     /// Whether both may have begun with one request.
     fn meets(&self, other: Since<'_>) -> bool {
-        self.until.max(other.until) < self.since.min(other.since)
+        self.until.max(other.until) < self.from.min(other.from)
     }
 }
 
@@ -80,13 +80,13 @@ impl Time<'_> {
     fn narrow(&mut self, other: Time<'_>) {
         if let (Self::Since(own), Time::Since(other)) = (self, other) {
             own.until = own.until.max(other.until);
-            own.since = own.since.min(other.since);
+            own.from = own.from.min(other.from);
         }
     }
 
     fn says(self) -> Option<String> {
         match self {
-            Self::Since(Since { until, since, seen: Seen::Asked(asked) }) => {
+            Self::Since(Since { until, from, seen: Seen::Asked(asked) }) => {
                 let AskedAlone { case, earlier, .. } = asked;
                 let earlier = earlier.as_ref()?;
                 let again = match asked.again {
@@ -95,19 +95,19 @@ impl Time<'_> {
                     Repeated::Untold => String::new(),
                 };
                 Some(format!(
-                    "from request {} to {since} of the run on: {}, which kept it at request {}, breaks it at the end{again}",
+                    "from request {} to {from} of the run on: {}, which kept it at request {}, breaks it at the end{again}",
                     until + 1,
                     earlier.case,
                     earlier.request
                 ))
             }
-            Self::Since(Since { until, since, seen: Seen::Refused(refused) }) => {
+            Self::Since(Since { until, from, seen: Seen::Refused(refused) }) => {
                 let again = refused.again.map_or_else(
                     || ", and not again".to_owned(),
                     |again| format!(", and again at request {again}"),
                 );
                 Some(format!(
-                    "from request {} to {since} of the run on: {} was accepted before{again}",
+                    "from request {} to {from} of the run on: {} was accepted before{again}",
                     until + 1,
                     refused.plain
                 ))
@@ -137,14 +137,14 @@ fn time<'a>(symptom: &Symptom, order: &'a OrderOfTime) -> Time<'a> {
     if let Some(refused) = order.refused.iter().find(is_of) {
         return Time::Since(Since {
             until: refused.until,
-            since: refused.since,
+            from: refused.since,
             seen: Seen::Refused(refused),
         });
     }
     let asked = order.asked_again.iter().find(|asked| asked.clause == symptom.clause && at(asked));
     match asked {
         Some(asked) if asked.is_since() => {
-            Time::Since(Since { until: asked.until, since: asked.since, seen: Seen::Asked(asked) })
+            Time::Since(Since { until: asked.until, from: asked.since, seen: Seen::Asked(asked) })
         }
         Some(asked) if asked.is_in_company() => Time::InCompany(asked),
         Some(asked) if asked.again == Repeated::Same && asked.requests >= SEQUENCE => Time::Alone,

@@ -222,7 +222,7 @@ fn what_is_wrong_in_company_only_belongs_to_a_sequence_that_is_wrong_alone() {
     let company = ["periodic.months", "basket.mix"].map(|clause| asked_again(clause, (0, 9), Repeated::Kept));
     let alone = asked_again("ncbct.path", (0, 5), Repeated::Same);
     // Nothing shows it alone: it is one thing that depends on others.
-    let found = ordered(&sample, [&company[..], &[alone.clone()]].concat());
+    let found = ordered(&sample, [&company[..], std::slice::from_ref(&alone)].concat());
     assert_eq!(found.len(), 3, "{found:?}");
     assert_eq!(found.iter().filter(|(.., says)| says.is_some()).count(), 1, "{found:?}");
     // A sequence with the same answer does.

@@ -220,7 +220,9 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     let names: Vec<String> = open.iter().take(NAMES).map(|one| harmless(&one.plain)).collect();
     // A request that another one has to prepare says less.
     let mut words: BTreeMap<&str, usize> = BTreeMap::new();
-    open.iter().for_each(|one| *words.entry(&one.words).or_default() += 1);
+    for one in open {
+        *words.entry(&one.words).or_default() += 1;
+    }
     let words = words.into_iter().max_by_key(|(_, times)| *times).map(|(words, _)| short(words));
     Some(format!(
         "{when} the target refused what it had accepted ({}): it {}; what it refuses since then says nothing: a token may be over, a limit \

@@ -12,6 +12,7 @@ mod in_place;
 mod narrow;
 mod offer;
 mod outcome;
+mod quota;
 mod set_up;
 
 use std::{
@@ -34,7 +35,10 @@ use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
-use self::outcome::{Ended, InPlace, Prepared};
+use self::{
+    outcome::{Ended, InPlace, Prepared},
+    quota::Quota,
+};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
@@ -43,17 +47,11 @@ use crate::{
     judge::{self, Examined, Outcome},
     levels::{LevelError, Levels},
     mask::Masker,
-    profile::{Offered, Profile, validate::ProfileMismatch},
+    profile::{Profile, validate::ProfileMismatch},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport},
     unconfirmed::unconfirm,
 };
-
-/// The capability of cases that use up a quota of the day.
-const QUOTA: &str = "quota";
-
-/// The capability that says that nobody used any of that quota before the run.
-const UNUSED_QUOTA: &str = "quota-unused";
 
 /// Why a session cannot begin. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -326,22 +324,11 @@ impl Session {
             let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
-        // Only what leaves something out uses up the quota.
-        let uses_quota = case.is_changed() && case.needs.iter().any(|need| need == QUOTA);
-        if uses_quota
-            && case.expect.is_accepted()
-            && (answer.status == 429 || judge::is_quota(&answer, self.suite.answers()))
-        {
-            // What was there a moment ago may have been the last of it.
-            if case.before.is_empty() || self.profile.capability(UNUSED_QUOTA) != Offered::Yes {
+        if let Some(meaning) = self.quota(case, &answer) {
+            if meaning == Quota::UsedUp {
                 let reason = format!("the quota of the day is used up: it got {}", seen.1);
                 return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
             }
-            examined.outcome = Outcome::Refused;
-            seen.0 = Outcome::Refused;
-        }
-        if uses_quota && answer.status == 429 && case.expect == Expectation::Observed {
-            // Where nothing is demanded, this is what a quota leads to, and no target that is busy.
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;
         }

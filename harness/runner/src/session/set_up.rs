@@ -131,9 +131,9 @@ fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
     let is_made = outcome.is_made();
     match (expect, outcome) {
         (StepExpect::RefusalPasses, Outcome::Refused) => Some(Verdict::Pass),
-        (StepExpect::RefusalObserved | StepExpect::Rejected, Outcome::Refused) => Some(Verdict::Observed),
+        (StepExpect::RefusalObserved | StepExpect::Rejected, Outcome::Refused)
+        | (StepExpect::Rejected, Outcome::Accepted) => Some(Verdict::Observed),
         (StepExpect::Refused, _) if is_made => Some(Verdict::Observed),
-        (StepExpect::Rejected, Outcome::Accepted) => Some(Verdict::Observed),
         _ => None,
     }
 }

@@ -22,7 +22,6 @@ pub fn read(name: &str, file: impl Read, take: &mut dyn FnMut(Piece) -> bool) ->
     let read = json.deserialize_any(Whole(&mut state)).and_then(|()| json.end());
     let State { number, stop, found, .. } = state;
     let error = match (stop, read) {
-        (Some(Stop::Enough), _) => return Ok(()),
         (Some(Stop::Wrong(number, what)), _) => (number, what),
         (None, Err(error)) => {
             let at = format!("line {}, column {}", error.line(), error.column());
@@ -38,7 +37,7 @@ pub fn read(name: &str, file: impl Read, take: &mut dyn FnMut(Piece) -> bool) ->
         (None, Ok(())) if !found => {
             (None, "expected an HTTP archive: an object `log` with a list `entries`, found none".to_owned())
         }
-        (None, Ok(())) => return Ok(()),
+        (Some(Stop::Enough), _) | (None, Ok(())) => return Ok(()),
     };
     Err(match error {
         (Some(number), what) => InputError::Entry { file: name.to_owned(), number, what },

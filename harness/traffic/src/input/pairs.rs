@@ -177,7 +177,7 @@ impl Lines<'_> {
                 self.number
             ));
         }
-        self.number += body.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.number += body.split(|byte| *byte == b'\n').skip(1).count() as u64;
         Ok(body)
     }
 

@@ -104,7 +104,7 @@ fn a_body_without_end() {
     // The client has enough of it and goes away.
     through(Verdict::Error, "is gone", |_, stream| {
         write!(stream, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n")?;
-        let piece = [b"8000\r\n", &[b' '; 0x8000][..], b"\r\n"].concat();
+        let piece = [b"8000\r\n", &vec![b' '; 0x8000][..], b"\r\n"].concat();
         loop {
             stream.write_all(&piece)?;
         }
@@ -230,7 +230,9 @@ fn large_bodies_pass_in_flat_memory() {
             thread::spawn(move || post(3))
         })
         .collect();
-    posts.into_iter().for_each(|post| post.join().unwrap());
+    for post in posts {
+        post.join().unwrap();
+    }
     let peak = proxy.peak();
     assert!(peak > 0 && peak < MOST, "{peak} KiB");
     proxy.end();

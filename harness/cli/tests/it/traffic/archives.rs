@@ -9,8 +9,11 @@ use crate::support::{recorded, xs2aspec};
 
 const FOLDER: &str = "../../fixtures/traffic";
 
-/// What is said of a file, and what each of its exchanges broke: its end, and the clause.
-fn judged(file: &str, more: &[&str]) -> (Option<i32>, String, Vec<Vec<(String, String)>>) {
+/// End and clause of each thing that is wrong.
+type Wrong = Vec<(String, String)>;
+
+/// What is said of a file, and what each of its exchanges broke.
+fn judged(file: &str, more: &[&str]) -> (Option<i32>, String, Vec<Wrong>) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let path = format!("{FOLDER}/{file}");

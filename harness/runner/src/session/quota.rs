@@ -1,0 +1,39 @@
+//! What it means that a target refuses for a quota.
+
+use xs2aspec_suite::{Case, Expectation};
+
+use super::Session;
+use crate::{exchange::Answer, judge, profile::Offered};
+
+/// The capability of cases that use up a quota of the day.
+const QUOTA: &str = "quota";
+
+/// The capability that says that nobody used any of that quota before the run.
+const UNUSED_QUOTA: &str = "quota-unused";
+
+/// What it means that a target names a quota.
+#[derive(PartialEq, Eq)]
+pub(super) enum Quota {
+    /// It may have been used up before.
+    UsedUp,
+    /// It is a refusal of this request.
+    Refusal,
+}
+
+impl Session {
+    /// What a refusal for a quota means for a case that uses one.
+    pub(super) fn quota(&self, case: &Case, answer: &Answer) -> Option<Quota> {
+        // Only what leaves something out uses up the quota.
+        if !case.is_changed() || !case.needs.iter().any(|need| need == QUOTA) {
+            return None;
+        }
+        let is_busy = answer.status == 429;
+        if case.expect.is_accepted() && (is_busy || judge::is_quota(answer, self.suite.answers())) {
+            // What was there a moment ago may have been the last of it.
+            let is_sure = !case.before.is_empty() && self.profile.capability(UNUSED_QUOTA) == Offered::Yes;
+            return Some(if is_sure { Quota::Refusal } else { Quota::UsedUp });
+        }
+        // Where nothing is demanded, this is what a quota leads to, and no target that is busy.
+        (is_busy && case.expect == Expectation::Observed).then_some(Quota::Refusal)
+    }
+}
