@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_bar_counts_and_lists_failing_cases_above() {
-        let term = InMemoryTerm::new(20, 120);
+        let term = InMemoryTerm::new(20, 160);
         let mut progress = Progress::new(Mode::Bar(ProgressDrawTarget::term_like(Box::new(term.clone()))));
         let events = sample::mixed();
         let (last, before) = events.split_last().unwrap();
