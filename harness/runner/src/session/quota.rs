@@ -2,7 +2,7 @@
 
 use xs2aspec_suite::{Case, Expectation};
 
-use super::Session;
+use super::{Session, outcome::Quota};
 use crate::{exchange::Answer, judge, profile::Offered};
 
 /// The capability of cases that use up a quota of the day.
@@ -10,15 +10,6 @@ const QUOTA: &str = "quota";
 
 /// The capability that says that nobody used any of that quota before the run.
 const UNUSED_QUOTA: &str = "quota-unused";
-
-/// What it means that a target names a quota.
-#[derive(PartialEq, Eq)]
-pub(super) enum Quota {
-    /// It may have been used up before.
-    UsedUp,
-    /// It is a refusal of this request.
-    Refusal,
-}
 
 impl Session {
     /// What a refusal for a quota means for a case that uses one.

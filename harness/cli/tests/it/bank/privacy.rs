@@ -97,6 +97,7 @@ corporate-debtor = { iban = "NO1100004200330", currency = "NOK" }
 domestic-creditor = { iban = "NO5597100000036", bban = "97100000036" }
 foreign-creditor = { iban = "DE93999999990000000001", bban = "999999990000000001", agent = "AAAADEF0XXX", currency = "EUR" }
 without-funds = { iban = "NO8900004200187" }
+kid-creditor = { iban = "NO3397100000044", reference = "70000000018", wrong-reference = "70000000019" }
 
 [signing]
 key = "signing.key.pem"
