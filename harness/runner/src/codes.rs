@@ -9,16 +9,18 @@ pub(crate) enum Codes {
     /// The codes of its messages, where the document shows that they may stand there and there are some; and
     /// where that is.
     Messages(Vec<String>, String),
-    /// Every text of its body, where it has no shape that the document shows.
-    Anywhere(Vec<String>),
+    /// Every text of its body, where it has no shape that the document shows; and where one would stand.
+    Anywhere(Vec<String>, String),
 }
 
 impl Codes {
     /// Those of the answer of an operation.
     pub(crate) fn new(rules: &AnswerRules, operation: &str, document: Option<&Value>, body: &[u8]) -> Self {
         let messages = if rules.shows_codes(operation) { rules.codes(document) } else { Vec::new() };
-        if messages.is_empty() {
+        if !rules.shows_codes(operation) {
             Self::anywhere(document, body)
+        } else if messages.is_empty() {
+            Self::Anywhere(texts(document, body), rules.place_of_codes())
         } else {
             Self::Messages(messages, rules.place_of_codes())
         }
@@ -26,22 +28,21 @@ impl Codes {
 
     /// Those that any body may have.
     pub(crate) fn anywhere(document: Option<&Value>, body: &[u8]) -> Self {
-        Self::Anywhere(texts(document, body))
+        Self::Anywhere(texts(document, body), "body".to_owned())
     }
 
     /// Whether a code is among them.
     pub(crate) fn have(&self, code: &str) -> bool {
         match self {
             Self::Messages(codes, _) => codes.iter().any(|found| found == code),
-            Self::Anywhere(texts) => texts.iter().any(|text| has_word(text, code)),
+            Self::Anywhere(texts, _) => texts.iter().any(|text| has_word(text, code)),
         }
     }
 
     /// Where they are looked for.
     pub(crate) fn place(&self) -> &str {
         match self {
-            Self::Messages(_, place) => place,
-            Self::Anywhere(_) => "body",
+            Self::Messages(_, place) | Self::Anywhere(_, place) => place,
         }
     }
 }

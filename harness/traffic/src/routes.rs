@@ -47,6 +47,10 @@ impl Routes {
         baselines.sort_by_key(|(name, baseline)| (**name != baseline.request.operation, name.as_str()));
         for (_, baseline) in baselines {
             let request = &baseline.request;
+            // A path that an answer gives tells nothing of what is asked for.
+            if !request.path.starts_with('/') {
+                continue;
+            }
             let declared = profile.paths.get(&request.operation);
             for path in declared.into_iter().chain([&request.path]) {
                 let route = Route {

@@ -68,12 +68,16 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
 #[test]
 fn what_takes_several_requests_is_found_and_told_step_by_step() {
     for (fault, clause, step) in [
-        ("basket.status.worst/received", "basket.status.worst", "body/paymentIds = "),
+        (
+            "basket.status.worst/received",
+            "basket.status.worst",
+            "owner: make rejected 1\n   | owner: basket 1",
+        ),
         ("error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
         (
             "basket.payment-status.shown-to/anyone",
             "basket.payment-status.shown-to",
-            "${target.psu.corporate.id}",
+            "owner: make rejected 1\n   | other-tpp: ",
         ),
         ("limit.without-psu-ip/five", "limit.without-psu-ip", "transaction-quota is sent 4 times before"),
         (

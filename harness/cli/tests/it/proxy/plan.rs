@@ -49,8 +49,9 @@ fn what_the_plan_names_is_there() {
         assert!(is_known, "no clause is {pattern}");
     }
     // Every operation of the document is called, and every one with rules has its own item.
-    let operations: BTreeSet<&str> =
-        suite.baselines().values().map(|one| one.request.operation.as_str()).collect();
+    // A link of an answer may lead anywhere, so that nobody knows who follows one.
+    let with_paths = suite.baselines().values().filter(|one| one.request.path.starts_with('/'));
+    let operations: BTreeSet<&str> = with_paths.map(|one| one.request.operation.as_str()).collect();
     for operation in operations {
         assert!(plan.items.iter().any(|item| item.id == format!("call/{operation}")), "{operation}");
     }
