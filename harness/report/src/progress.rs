@@ -162,11 +162,11 @@ fn style() -> ProgressStyle {
 #[cfg(test)]
 mod tests {
     use std::{
-        io,
+        fmt, io,
         sync::{Arc, Mutex},
     };
 
-    use indicatif::InMemoryTerm;
+    use indicatif::TermLike;
 
     use super::*;
     use crate::sample::{self, Sample};
@@ -179,6 +179,74 @@ mod tests {
             self.0.lock().unwrap().write(bytes)
         }
         fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const ROWS: u16 = 20;
+    const COLUMNS: u16 = 160;
+
+    /// What a terminal shows.
+    #[derive(Clone)]
+    struct Screen(Arc<Mutex<vt100::Parser>>);
+
+    impl Screen {
+        fn new() -> Self {
+            Self(Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, 0))))
+        }
+
+        fn contents(&self) -> String {
+            let terminal = self.0.lock().unwrap();
+            let rows = terminal.screen().rows(0, COLUMNS);
+            let rows: Vec<String> = rows.map(|row| row.trim_end().to_owned()).collect();
+            rows.join("\n").trim_end().to_owned()
+        }
+
+        fn send(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().write_all(text.as_bytes())
+        }
+
+        /// `ESC [ n final`, ECMA-48; none moves nothing, where 0 would be one.
+        fn moved(&self, by: usize, end: char) -> io::Result<()> {
+            if by == 0 { Ok(()) } else { self.send(&format!("\x1b[{by}{end}")) }
+        }
+    }
+
+    impl fmt::Debug for Screen {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("Screen")
+        }
+    }
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            COLUMNS
+        }
+        fn height(&self) -> u16 {
+            ROWS
+        }
+        fn move_cursor_up(&self, by: usize) -> io::Result<()> {
+            self.moved(by, 'A')
+        }
+        fn move_cursor_down(&self, by: usize) -> io::Result<()> {
+            self.moved(by, 'B')
+        }
+        fn move_cursor_right(&self, by: usize) -> io::Result<()> {
+            self.moved(by, 'C')
+        }
+        fn move_cursor_left(&self, by: usize) -> io::Result<()> {
+            self.moved(by, 'D')
+        }
+        fn write_line(&self, line: &str) -> io::Result<()> {
+            self.send(&format!("{line}\r\n"))
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.send(text)
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            self.send("\r\x1b[2K")
+        }
+        fn flush(&self) -> io::Result<()> {
             Ok(())
         }
     }
@@ -240,7 +308,7 @@ mod tests {
 
     #[test]
     fn the_bar_counts_and_lists_failing_cases_above() {
-        let term = InMemoryTerm::new(20, 160);
+        let term = Screen::new();
         let mut progress = Progress::new(Mode::Bar(ProgressDrawTarget::term_like(Box::new(term.clone()))));
         let events = sample::mixed();
         let (last, before) = events.split_last().unwrap();

@@ -11,7 +11,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::Case;
 
-use crate::session::Session;
+use crate::session::{Session, uses_quota};
 
 /// Things that were wrong and are asked again.
 const ASKED: usize = 25;
@@ -24,9 +24,6 @@ const UNDER_WAY: u64 = 64;
 
 /// So many cases have to have kept something before it is thought to have begun at some time.
 const KEPT_BEFORE: usize = 3;
-
-/// The capability of cases that use up a quota of the day.
-const QUOTA: &str = "quota";
 
 /// Cases by the number of their judged request, with their positions in the order of the record.
 type Times = BTreeMap<u64, usize>;
@@ -124,7 +121,7 @@ impl Timeline {
                 |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
             let ask = async |case: &Case, mark: String| {
                 // What is used up is not there again.
-                if case.needs.iter().any(|need| need == QUOTA) || case.same_as.is_some() {
+                if uses_quota(case) || case.same_as.is_some() {
                     return (Repeated::Untold, String::new());
                 }
                 match session.ask_alone(case, &mark).await {

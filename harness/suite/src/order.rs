@@ -92,7 +92,7 @@ impl<'a> Cost<'a> {
         let case = &self.suite.cases()[number];
         let is_silent = matches!(case.expect, Expectation::Observed | Expectation::Shows(_));
         let is_refusal = !(case.expect.is_accepted() || is_silent) && case.same_as.is_none();
-        (is_refusal, self.suite.leans_on(number).last().copied().unwrap_or(number))
+        (is_refusal, self.suite.plain_request_of(number))
     }
 }
 
@@ -112,18 +112,28 @@ fn of_its_own(case: &Case) -> usize {
 }
 
 impl Suite {
-    /// A case and what it leans on: its controls up to the plain request, or the plain request that it is.
-    /// The plain request comes last.
+    /// A case and what is sent because of it: the case that it shares an answer with, its controls, and theirs.
     fn leans_on(&self, number: usize) -> Vec<usize> {
-        let mut chain = vec![number];
-        let mut next = Some(&self.cases()[number]);
-        while let Some(case) = next {
-            let id = case.same_as.as_deref().or(case.control.as_deref());
-            let found = id.and_then(|id| self.number(id)).filter(|found| !chain.contains(found));
-            chain.extend(found);
-            next = found.map(|found| &self.cases()[found]);
+        let mut found = vec![number];
+        let mut read = 0;
+        while let Some(case) = found.get(read).map(|number| &self.cases()[*number]) {
+            read += 1;
+            for id in [&case.same_as, &case.control].into_iter().flatten() {
+                found.extend(self.number(id).filter(|next| !found.contains(next)));
+            }
         }
-        chain
+        found
+    }
+
+    /// The plain request at the end of the controls of a case, or the case itself.
+    fn plain_request_of(&self, mut number: usize) -> usize {
+        let mut passed = BTreeSet::new();
+        while passed.insert(number) {
+            let case = &self.cases()[number];
+            let next = case.control.as_deref().or(case.same_as.as_deref()).and_then(|id| self.number(id));
+            number = next.unwrap_or(number);
+        }
+        number
     }
 
     /// What these cases cost together.

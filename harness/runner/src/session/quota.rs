@@ -15,7 +15,7 @@ impl Session {
     /// What a refusal for a quota means for a case that uses one.
     pub(super) fn quota(&self, case: &Case, answer: &Answer) -> Option<Quota> {
         // Only what leaves something out uses up the quota.
-        if !case.is_changed() || !case.needs.iter().any(|need| need == QUOTA) {
+        if !case.is_changed() || !uses_quota(case) {
             return None;
         }
         let is_busy = answer.status == 429;
@@ -27,4 +27,9 @@ impl Session {
         // Where nothing is demanded, this is what a quota leads to, and no target that is busy.
         (is_busy && case.expect == Expectation::Observed).then_some(Quota::Refusal)
     }
+}
+
+/// Whether a case uses up a quota of the day.
+pub(crate) fn uses_quota(case: &Case) -> bool {
+    case.needs.iter().any(|need| need == QUOTA)
 }

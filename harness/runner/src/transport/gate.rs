@@ -83,7 +83,13 @@ impl Gate {
         let limit = self.limit().saturating_sub(reserve);
         let next = |passed: u64| (passed < limit).then_some(passed + 1);
         let before = self.passed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
-        before.map(|before| Pass { gate: self, number: before + 1 }).map_err(|_| Held::UsedUp)
+        let before = before.map_err(|_| Held::UsedUp)?;
+        if is_confirming {
+            // It was kept for this one.
+            let fewer = |reserve: u64| reserve.checked_sub(1);
+            self.reserve.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).ok();
+        }
+        Ok(Pass { gate: self, number: before + 1 })
     }
 }
 
@@ -130,6 +136,12 @@ mod tests {
         assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
         assert!(gate.pass("GET", true).is_ok() && gate.pass("GET", true).is_ok());
         assert_eq!(gate.pass("GET", true).err(), Some(Held::UsedUp));
+        // It takes nothing from the others when it comes before them.
+        gate.set_limit(57);
+        gate.set_reserve(1);
+        assert!(gate.pass("GET", true).is_ok());
+        assert!(gate.pass("GET", false).is_ok() && gate.pass("GET", false).is_ok());
+        assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
     }
 
     #[test]

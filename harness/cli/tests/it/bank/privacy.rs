@@ -6,12 +6,14 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 use xs2aspec_reference::{Config, start};
 use xs2aspec_runner::Profile;
 use xs2aspec_suite::ProfileSpec;
 
-use crate::support::command;
+use crate::support::{
+    command,
+    stub::{self, Arrived, Stub},
+};
 
 /// Values of a profile that may be seen, by the end of their names, and why.
 const SEEN_OF_A_PROFILE: [(&str, &str); 6] = [
@@ -174,30 +176,29 @@ impl Answers {
 }
 
 /// A bank that tells everything it is told, and everything that it can tell besides.
-async fn gossip(answers: &mut Answers) -> MockServer {
-    let server = MockServer::start().await;
+async fn gossip(answers: &mut Answers) -> Stub {
     let [basket, payment, customers, transaction, refusal] =
         ["basket", "payment", "customers", "transaction", "refusal"].map(|schema| answers.of(schema));
-    let answer = move |request: &Request| {
-        let told = String::from_utf8_lossy(&request.body).into_owned();
+    let answer = move |request: &Arrived| {
+        let told = String::from_utf8_lossy(request.body()).into_owned();
         let headers: Vec<String> = request
-            .headers
+            .headers()
             .iter()
             .filter(|(name, _)| !matches!(name.as_str(), "signature" | "tpp-signature-certificate"))
             .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
             .collect();
         let mut more = json!({
-            "seen": request.url.path(),
+            "seen": request.uri().path(),
             "debtorName": "Canary Person",
             "debtorAccount": {"iban": "NO9386011117947"},
             "note": "as 12345678911 said, NO9386011117947 belongs to Canary Person",
             "told": told,
             "headers": headers,
         });
-        let path = request.url.path();
+        let path = request.uri().path();
         let (status, mut body) = match () {
             // Payments for a basket are accepted, or there would be none.
-            () if path.contains("periodic") && request.body.len() % 3 == 1 => (400, refusal.clone()),
+            () if path.contains("periodic") && request.body().len() % 3 == 1 => (400, refusal.clone()),
             () if path.contains("baskets") => (201, basket.clone()),
             () if path.contains("customers") => (200, customers.clone()),
             () if path.contains("transactions/") => (200, transaction.clone()),
@@ -208,10 +209,9 @@ async fn gossip(answers: &mut Answers) -> MockServer {
             Value::Object(members) => members.append(more.as_object_mut().unwrap()),
             _ => unreachable!("no answer is neither"),
         }
-        ResponseTemplate::new(status).set_body_json(body)
+        stub::json(status, &body)
     };
-    Mock::given(any()).respond_with(answer).mount(&server).await;
-    server
+    Stub::start(answer).await
 }
 
 /// The canaries of a profile: all of its values but those that may be seen.
@@ -253,7 +253,7 @@ async fn no_output_holds_a_canary() {
     let gossip = gossip(&mut answers).await;
     assert!(answers.canaries.len() > 30, "{:?}", answers.canaries);
     let keys = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys"));
-    for base in [bank.base_url(), gossip.uri()] {
+    for base in [bank.base_url(), gossip.url.clone()] {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         let key = fs::read_to_string(keys.join("formats/pkcs8-aes.key.pem")).unwrap();
@@ -326,7 +326,7 @@ async fn no_output_holds_a_canary() {
         assert!((1..=5).contains(&debtors.len()), "{debtors:?}");
         // What may be seen is: the list above names nothing that is masked.
         let hidden = answers.shown.iter().filter(|shown| !record.contains(shown.as_str()));
-        let hidden: Vec<&String> = hidden.filter(|_| base == gossip.uri()).collect();
+        let hidden: Vec<&String> = hidden.filter(|_| base == gossip.url.clone()).collect();
         assert!(hidden.is_empty(), "{hidden:?}");
     }
     bank.shutdown().await.unwrap();

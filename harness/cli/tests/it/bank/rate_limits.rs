@@ -7,17 +7,19 @@ use std::{
 };
 
 use tempfile::TempDir;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 use xs2aspec_record::{Event, Verdict};
 
-use crate::support::{ANY_BANK, command, printed};
+use crate::support::{
+    ANY_BANK, command, printed,
+    stub::{self, Arrived, Stub},
+};
 
 /// Runs the plain payment against a server, with these limits; exit code, what was said, and the record.
-fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
+fn run(server: &Stub, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
     let lines: Vec<&str> = ANY_BANK.lines().filter(|line| !line.starts_with("base-url")).collect();
-    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.uri(), lines.join("\n"));
+    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.url, lines.join("\n"));
     fs::write(&file, text).unwrap();
     let output = tokio::task::block_in_place(|| {
         command()
@@ -36,21 +38,19 @@ fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String
 }
 
 /// A bank that is busy so many times, and then makes the payment.
-async fn busy(times: usize, status: u16, retry_after: &'static str) -> MockServer {
-    let server = MockServer::start().await;
+async fn busy(times: usize, status: u16, retry_after: &'static str) -> Stub {
     let asked = AtomicUsize::new(0);
-    let answer = move |_: &Request| {
+    let answer = move |_: &Arrived| {
         if asked.fetch_add(1, Ordering::SeqCst) < times {
-            return ResponseTemplate::new(status).insert_header("Retry-After", retry_after);
+            return stub::header(status, "retry-after", retry_after);
         }
         let body = serde_json::json!({
             "transactionStatus": "RCVD", "paymentId": "p-1", "_links": {"self": {"href": "/v1/a", "verbs": ["GET"]}, "status": {"href": "/v1/b", "verbs": ["GET"]}},
             "transactionFees": {"currency": "NOK", "amount": "0.00"}, "transactionFeeIndicator": false,
         });
-        ResponseTemplate::new(201).set_body_json(body)
+        stub::json(201, &body)
     };
-    Mock::given(any()).respond_with(answer).mount(&server).await;
-    server
+    Stub::start(answer).await
 }
 
 fn verdict(record: &[Event]) -> Verdict {
@@ -101,7 +101,7 @@ async fn no_more_is_asked_in_a_second_than_the_profile_says() {
     let start = Instant::now();
     let (_, said, _) = run(&server, "{ per-second = 50 }", &["ncbct.purpose-code"]);
     let took = start.elapsed();
-    let asked = server.received_requests().await.unwrap().len();
+    let asked = server.arrived();
     assert!(asked >= 10, "{asked}: {said}");
     let least = Duration::from_millis(20) * u32::try_from(asked - 1).unwrap();
     assert!(took >= least, "{took:?} for {asked} requests");

@@ -74,7 +74,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 84] = [
     ("offices-country", &["offices.country.listed"]),
     ("format-code", &["refusal.format-code"]),
     ("refusal-text", &["refusal.text"]),
-    ("refusal-problems", &["refusal.problems", "refusal.format-code"]),
+    ("refusal-problems", &["refusal.problems"]),
     ("answer-parcel-id", &["answer.parcel-id"]),
     ("answer-state", &["answer.state"]),
     ("answer-price", &["answer.price"]),

@@ -5,9 +5,12 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
-use crate::support::{command, xs2aspec};
+use crate::support::{
+    command,
+    stub::{self, Stub},
+    xs2aspec,
+};
 
 const FAULT: &str = "periodic.months.duplicate/only-adjacent";
 
@@ -111,16 +114,15 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
 /// Of an operation whose plain request is not accepted nothing can be told, and one request says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_no_plain_request_is_accepted_nothing_is_drawn() {
-    let server = MockServer::start().await;
-    Mock::given(any()).respond_with(ResponseTemplate::new(400)).mount(&server).await;
+    let server = Stub::with(stub::status(400)).await;
     let folder = TempDir::new().unwrap();
     let out = folder.path().to_str().unwrap();
     let (exit, said) =
-        tokio::task::block_in_place(|| explore(out, &["--target", &server.uri(), "--budget", "500"]));
+        tokio::task::block_in_place(|| explore(out, &["--target", &server.url, "--budget", "500"]));
     assert_eq!(exit, Some(3), "{said}");
     assert!(said.contains("nothing was drawn; no plain request was accepted, after "), "{said}");
     assert!(said.contains(" 0 violations"), "{said}");
-    let asked = server.received_requests().await.unwrap().len();
+    let asked = server.arrived();
     assert!((1..20).contains(&asked), "{asked}");
 }
 

@@ -10,12 +10,16 @@ use std::{
 };
 
 use tempfile::TempDir;
-use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 use xs2aspec_record::{CaseVerdict, Event, Verdict};
 use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::{self, REFERENCE, command, network::silent_port, recorded};
+use crate::support::{
+    self, REFERENCE, command,
+    network::silent_port,
+    recorded,
+    stub::{self, Answer, Stub},
+};
 
 fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
     command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
@@ -34,11 +38,10 @@ fn verdicts(out: &Path) -> Vec<CaseVerdict> {
 }
 
 /// Runs the whole suite against a server that gives the same answer to everything.
-async fn against(answer: ResponseTemplate) -> (Option<i32>, Vec<CaseVerdict>) {
-    let server = MockServer::start().await;
-    Mock::given(any()).respond_with(answer).mount(&server).await;
+async fn against(answer: Answer) -> (Option<i32>, Vec<CaseVerdict>) {
+    let server = Stub::with(answer).await;
     let out = TempDir::new().unwrap();
-    let url = server.uri();
+    let url = server.url.clone();
     let output = tokio::task::spawn_blocking({
         let out = out.path().to_owned();
         move || xs2aspec(&["--target", &url], &out)
@@ -57,7 +60,7 @@ fn refusals() -> BTreeSet<String> {
 #[tokio::test]
 async fn a_server_that_accepts_everything_passes_no_negative_case() {
     let body = serde_json::json!({"paymentId": "p", "basketId": "b", "transactionStatus": "RCVD"});
-    let (exit, verdicts) = against(ResponseTemplate::new(201).set_body_json(body)).await;
+    let (exit, verdicts) = against(stub::json(201, &body)).await;
     assert_eq!(exit, Some(1));
     let negative = refusals();
     let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
@@ -68,7 +71,7 @@ async fn a_server_that_accepts_everything_passes_no_negative_case() {
 
 #[tokio::test]
 async fn a_server_that_refuses_everything_passes_nothing() {
-    let (exit, verdicts) = against(ResponseTemplate::new(400)).await;
+    let (exit, verdicts) = against(stub::status(400)).await;
     assert_eq!(exit, Some(3), "the server need not know the key of the suite");
     let negative = refusals();
     let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
@@ -110,12 +113,12 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
         (204, "", 3, 3),
         (302, "", 3, 3),
     ] {
-        let server = MockServer::start().await;
         let media = if body == html { "text/html" } else { "application/json" };
-        let answer = ResponseTemplate::new(status).set_body_raw(body, media);
-        Mock::given(any()).respond_with(answer).mount(&server).await;
+        let server = Stub::with(stub::body(status, media, body)).await;
         let folder = TempDir::new().unwrap();
-        for (target, expected) in [(full_profile(folder.path(), &server.uri()), full), (server.uri(), bare)] {
+        for (target, expected) in
+            [(full_profile(folder.path(), &server.url), full), (server.url.clone(), bare)]
+        {
             let out = folder.path().join("out");
             let arguments = ["--target", &target, "--depth", "quick"];
             let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
@@ -159,7 +162,7 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             assert!(reasons.len() <= 6, "{reasons:#?}");
             assert!(reasons.iter().all(|reason| reason.starts_with("the plain request ")), "{reasons:#?}");
             let has_hint = |reason: &&str| reason.contains("need not know the suite's test key");
-            assert_eq!(reasons.iter().all(has_hint), target == server.uri(), "{reasons:#?}");
+            assert_eq!(reasons.iter().all(has_hint), target == server.url, "{reasons:#?}");
             let last: Vec<&str> = said.lines().rev().take(12).collect();
             assert!(
                 last.iter().any(|line| line.starts_with("no valid request was accepted: ")
@@ -177,10 +180,9 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_it_as_well() {
-    let server = MockServer::start().await;
-    Mock::given(any()).respond_with(ResponseTemplate::new(404)).mount(&server).await;
+    let server = Stub::with(stub::status(404)).await;
     let folder = TempDir::new().unwrap();
-    let target = full_profile(folder.path(), &server.uri());
+    let target = full_profile(folder.path(), &server.url);
     let out = folder.path().join("out");
     let arguments = ["--target", &target, "--only", "ncbct", "--only", "customers.path", "--depth", "quick"];
     let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
@@ -202,8 +204,7 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     assert_eq!(verdicts(&out).len(), whole, "{said}");
     // What nobody asked the first time is not kept.
     cut(&lines[..lines.len() - 20]);
-    server.reset().await;
-    Mock::given(any()).respond_with(ResponseTemplate::new(401)).mount(&server).await;
+    server.change(stub::status(401));
     let (exit, said) = tokio::task::block_in_place(resume);
     let kept = verdicts(&out);
     let reasons: Vec<&str> = kept.iter().filter_map(|verdict| verdict.reason.as_deref()).collect();
@@ -213,10 +214,9 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_control_that_nobody_selected_shows_what_is_wrong_with_it() {
-    let server = MockServer::start().await;
-    Mock::given(any()).respond_with(ResponseTemplate::new(500)).mount(&server).await;
+    let server = Stub::with(stub::status(500)).await;
     let folder = TempDir::new().unwrap();
-    for target in [full_profile(folder.path(), &server.uri()), server.uri()] {
+    for target in [full_profile(folder.path(), &server.url), server.url.clone()] {
         let out = folder.path().join("out");
         let only = ["--target", &target, "--only", "ncbct.creditor-name.length"];
         let output = tokio::task::block_in_place(|| xs2aspec(&only, &out));
@@ -233,10 +233,10 @@ async fn a_control_that_nobody_selected_shows_what_is_wrong_with_it() {
 
 #[tokio::test]
 async fn a_server_that_fails_or_is_busy_passes_nothing() {
-    let (exit, failing) = against(ResponseTemplate::new(500)).await;
+    let (exit, failing) = against(stub::status(500)).await;
     assert_eq!(exit, Some(1));
     assert!(failing.iter().all(|verdict| verdict.verdict != Verdict::Pass));
-    let (exit, busy) = against(ResponseTemplate::new(503).insert_header("Retry-After", "60")).await;
+    let (exit, busy) = against(stub::header(503, "retry-after", "60")).await;
     assert_eq!(exit, Some(3));
     assert!(busy.iter().all(|verdict| !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail)));
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod counting;
 pub(crate) mod network;
+pub(crate) mod stub;
 
 use std::{
     fs::{self, File},
