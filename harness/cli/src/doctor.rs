@@ -40,7 +40,9 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     say!("key        {}", key(&certificate, now));
     let reached = target::connect(session.profile()).await.map_err(|why| {
         let key = if session.profile().proxy.is_some() { "proxy" } else { "base-url" };
-        Failure::unreachable(format!("the target cannot be reached: {why}; change `{key}`"))
+        Failure::unreachable(format!(
+            "the target cannot be reached: {why}; is it running? Else change `{key}`"
+        ))
     })?;
     say!("reach      {reached}");
 

@@ -2,7 +2,8 @@
 //! asked for. While the run goes on the browser asks again.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{BufReader, Read},
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -16,10 +17,7 @@ use axum::{
 };
 use tokio::{net::TcpListener, task};
 use xs2aspec_record::{Exit, RecordReader, outputs::PART};
-use xs2aspec_report::{
-    format::Report,
-    stream::{self, ReportsError},
-};
+use xs2aspec_report::{format::Report, stream};
 
 use crate::{Failure, report};
 
@@ -94,9 +92,7 @@ fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     if drawn.record != record && !is_early {
         let began = Instant::now();
         // Its first line may not be whole yet, or it is no record.
-        let Some((page, is_over)) = fs::read(&path).ok().and_then(|record| draw(&record).ok()) else {
-            return waiting();
-        };
+        let Some((page, is_over)) = draw(&path, length) else { return waiting() };
         *drawn = Drawn { record, page, is_over, until: Some(Instant::now() + began.elapsed() * SHARE) };
     }
     let page = Html(drawn.page.clone());
@@ -113,10 +109,12 @@ fn newest(folder: &Path) -> PathBuf {
     if part.exists() { part } else { report::record(folder) }
 }
 
-/// The page of a record, and whether its run came to its end.
-fn draw(record: &[u8]) -> Result<(Vec<u8>, bool), ReportsError> {
-    let summary = stream::summary(&mut RecordReader::new(record))?;
+/// The page of the first so many bytes of a record, which may grow meanwhile, and whether its run came to its
+/// end.
+fn draw(path: &Path, length: u64) -> Option<(Vec<u8>, bool)> {
+    let record = || Some(RecordReader::new(BufReader::new(File::open(path).ok()?).take(length)));
+    let summary = stream::summary(&mut record()?).ok()?;
     let mut page = Vec::new();
-    stream::draw(RecordReader::new(record), &summary, Report::Html.reporter(None).as_mut(), &mut page)?;
-    Ok((page, summary.finish().is_some()))
+    stream::draw(record()?, &summary, Report::Html.reporter(None).as_mut(), &mut page).ok()?;
+    Some((page, summary.finish().is_some()))
 }

@@ -10,6 +10,9 @@ use crate::operation::Operation;
 use crate::refusal::{Refusal, excerpt};
 use crate::rules::{Breach, DigestBreach as D, Rules, Variance};
 
+/// So many bytes of a hash are compared where a fault leaves out its first or last ones.
+const NEAR: usize = 16;
+
 /// Base64 that need not be padded.
 const UNPADDED: GeneralPurpose =
     GeneralPurpose::new(&STANDARD_ALPHABET, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
@@ -120,7 +123,10 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
         if found != expected && rules.varied_by(Variance::OneOfDigests) && value.contains(',') {
             continue;
         }
-        if found != expected && !broken(D::Unchecked) {
+        let is_alike = broken(D::AnyCase) && encoded.eq_ignore_ascii_case(&STANDARD.encode(&expected))
+            || broken(D::AnyEnd) && found[..NEAR] == expected[..NEAR]
+            || broken(D::AnyBegin) && found[found.len() - NEAR..] == expected[expected.len() - NEAR..];
+        if found != expected && !is_alike && !broken(D::Unchecked) {
             return Err(DigestError::Mismatch);
         }
         verified = true;

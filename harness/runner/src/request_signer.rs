@@ -132,7 +132,8 @@ impl RequestSigner {
     }
 
     /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
-    /// wrong encoding (`sha-256.hexadecimal`). The hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`,
+    /// wrong encoding (`sha-256.hexadecimal`), one letter in the other case (`sha-256.other-case`), or another
+    /// first or last byte (`sha-256.other-begin`, `sha-256.other-end`). The hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`,
     /// `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
@@ -140,6 +141,16 @@ impl RequestSigner {
             "sha-512" => Algorithm::Sha512,
             "sha-256.hexadecimal" => {
                 return Some(format!("{}={}", Algorithm::Sha256.token(), hex(&Sha256::digest(body))));
+            }
+            "sha-256.other-case" => {
+                let hash = in_another_case(&BASE64_STANDARD.encode(Sha256::digest(body)));
+                return Some(format!("{}={hash}", Algorithm::Sha256.token()));
+            }
+            "sha-256.other-begin" | "sha-256.other-end" => {
+                let mut hash = Sha256::digest(body);
+                let changed = if algorithm.ends_with("end") { hash.last_mut() } else { hash.first_mut() };
+                *changed? ^= 1;
+                return Some(format!("{}={}", Algorithm::Sha256.token(), BASE64_STANDARD.encode(hash)));
             }
             "sha-256.alone" => return Some(BASE64_STANDARD.encode(Sha256::digest(body))),
             "md5" => return Some(BASE64_STANDARD.encode(Md5::digest(body))),
@@ -257,6 +268,16 @@ fn spaced(value: &str) -> String {
     apart.replace("\",", "\" , ")
 }
 
+/// Base64 with its first letter in the other case; as it is where there is none.
+fn in_another_case(base64: &str) -> String {
+    let mut bytes = base64.as_bytes().to_vec();
+    if let Some(letter) = bytes.iter_mut().find(|byte| byte.is_ascii_alphabetic()) {
+        // What tells the cases apart in ASCII.
+        *letter ^= 0x20;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The unrelated TPP with one of its wrong certificates.
 fn wrong(number: usize) -> Result<Signer, SignerError> {
     Signer::from_pem(OTHER_KEY, WRONG_CERTIFICATES[number])
@@ -331,6 +352,10 @@ mod tests {
     fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
         let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(RequestSigner::digest("sha-256.hexadecimal", b"").unwrap(), hash);
+        let near = |name: &str| RequestSigner::digest(&format!("sha-256.{name}"), b"").unwrap();
+        assert_eq!(near("other-case"), "SHA-256=47dEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!(near("other-begin"), "SHA-256=4rDEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert_eq!(near("other-end"), "SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFQ=");
         let alone = RequestSigner::digest("sha-256.alone", b"").unwrap();
         assert_eq!(alone, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         assert_eq!(RequestSigner::digest("sha-1", b"").unwrap(), "2jmj7l5rSw0yVb/vlWAYkK/YBwk=");

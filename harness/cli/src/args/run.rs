@@ -30,7 +30,8 @@ pub(crate) struct Run {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How much to run: one case of each class, everything but what takes long, or everything
+    /// How much to run: `quick` (one case of each class), `standard` (everything but what takes long), or
+    /// `exhaustive` (everything)
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
     /// Send no more requests than so many: the cases that catch the most. What it does not reach to counts as

@@ -74,7 +74,7 @@ pub(super) fn faults() -> Vec<Entry> {
     faults
 }
 
-const DIGEST: [(&str, D, &str); 17] = [
+const DIGEST: [(&str, D, &str); 20] = [
     ("digest.wrong-hash/unchecked", D::Unchecked, "The hash of any body is accepted in a Digest."),
     ("digest.sha-256/not-known", D::Only512, "Only SHA-512 is known in a Digest."),
     ("digest.sha-512/not-known", D::Only256, "Only SHA-256 is known in a Digest."),
@@ -86,6 +86,9 @@ const DIGEST: [(&str, D, &str); 17] = [
     ("digest.unknown-algorithm/md5", D::Passes("md5"), "A Digest by MD5 vouches for any body."),
     ("digest.unknown-algorithm/sha-1", D::Passes("sha"), "A Digest by SHA-1 vouches for any body."),
     ("digest.not-base64/hexadecimal", D::Hexadecimal, "The hash of a Digest may be in hexadecimal."),
+    ("digest.wrong-hash/any-case", D::AnyCase, "The letter case of the hash of a Digest does not count."),
+    ("digest.wrong-hash/any-end", D::AnyEnd, "The last bytes of the hash of a Digest are not compared."),
+    ("digest.wrong-hash/any-begin", D::AnyBegin, "The first bytes of the hash of a Digest are not compared."),
     ("digest.whitespace/rewritten", D::Rewritten, "A Digest is that of the JSON as the bank would write it."),
     ("digest.whitespace/trimmed", D::Trimmed, "A Digest is that of the JSON without blanks around it."),
     ("digest.list.wrong/only-first", D::OnlyFirst, "Of several digests only the first is looked at."),

@@ -133,6 +133,12 @@ pub(crate) enum DigestBreach {
     Passes(&'static str),
     /// A hash may be in hexadecimal.
     Hexadecimal,
+    /// The letter case of a hash does not count.
+    AnyCase,
+    /// Of a hash all but its last bytes is compared.
+    AnyEnd,
+    /// Of a hash all but its first bytes is compared.
+    AnyBegin,
     /// Of several digests only the first is looked at.
     OnlyFirst,
     /// Of several digests only the last is looked at.

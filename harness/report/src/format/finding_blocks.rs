@@ -134,7 +134,7 @@ fn carried(found: &Found) -> String {
     }
     let left = found.carried.len().saturating_sub(CARRIED);
     if left > 0 {
-        _ = writeln!(lines, "   = also    {left} more in other places");
+        _ = writeln!(lines, "   = also    {left} more, which the reports list");
     }
     if !found.shared_by.is_empty() {
         let clauses: Vec<String> =

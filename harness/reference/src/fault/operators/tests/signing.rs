@@ -138,6 +138,14 @@ fn digests(plain: &Probe) -> Vec<Probe> {
     let wrong = STANDARD.encode(Sha256::digest("another"));
     let hexadecimal = format!("{:x}", Sha256::digest(plain.bytes()));
     let with = |value: String| plain.clone().with("digest", &value);
+    let near = |at: usize| {
+        let mut hash = Sha256::digest(plain.bytes());
+        hash[at] ^= 1;
+        format!("SHA-256={}", STANDARD.encode(hash))
+    };
+    let other_case = |letter: char| {
+        if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+    };
     let mut probes: Vec<Probe> = [
         format!("SHA-256={wrong}"),
         format!("SHA-512={sha_512}"),
@@ -145,6 +153,9 @@ fn digests(plain: &Probe) -> Vec<Probe> {
         format!("SHA-256={hexadecimal}"),
         format!("SHA-256={}", &sha_256[..20]),
         "SHA-256=!!!".to_owned(),
+        format!("SHA-256={}", sha_256.chars().map(other_case).collect::<String>()),
+        near(0),
+        near(31),
         sha_256.clone(),
         "MD5=1B2M2Y8AsgTpgAmY7PhCfg==".to_owned(),
         "SHA=2jmj7l5rSw0yVb/vlWAYkK/YBwk=".to_owned(),
