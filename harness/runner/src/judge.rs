@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, Verdict};
 use xs2aspec_spec::AnswerRules;
-use xs2aspec_suite::{Expectation, Refusal};
+use xs2aspec_suite::{Case, Expectation, Refusal};
 
 use self::shows::shortened;
 use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
@@ -226,6 +226,11 @@ pub fn judge(
         observations.retain(|seen| !seen.contains(": refused with "));
     }
     Judged { verdict, checks, findings, observations, reason: None }
+}
+
+/// Whether a case uses up a quota of the day, as it says by what it needs.
+pub(crate) fn uses_quota(case: &Case) -> bool {
+    case.needs.iter().any(|need| need == "quota")
 }
 
 /// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.

@@ -11,7 +11,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::Case;
 
-use crate::session::{Session, uses_quota};
+use crate::{judge, session::Session};
 
 /// Things that were wrong and are asked again.
 const ASKED: usize = 25;
@@ -121,7 +121,7 @@ impl Timeline {
                 |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
             let ask = async |case: &Case, mark: String| {
                 // What is used up is not there again.
-                if uses_quota(case) || case.same_as.is_some() {
+                if judge::uses_quota(case) || case.same_as.is_some() {
                     return (Repeated::Untold, String::new());
                 }
                 match session.ask_alone(case, &mark).await {

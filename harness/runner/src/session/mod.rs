@@ -36,7 +36,6 @@ use xs2aspec_suite::{Case, Expectation, Suite, lint};
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::outcome::{Ended, InPlace, Prepared, Quota};
-pub(crate) use self::quota::uses_quota;
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{

@@ -5,9 +5,6 @@ use xs2aspec_suite::{Case, Expectation};
 use super::{Session, outcome::Quota};
 use crate::{exchange::Answer, judge, profile::Offered};
 
-/// The capability of cases that use up a quota of the day.
-const QUOTA: &str = "quota";
-
 /// The capability that says that nobody used any of that quota before the run.
 const UNUSED_QUOTA: &str = "quota-unused";
 
@@ -15,7 +12,7 @@ impl Session {
     /// What a refusal for a quota means for a case that uses one.
     pub(super) fn quota(&self, case: &Case, answer: &Answer) -> Option<Quota> {
         // Only what leaves something out uses up the quota.
-        if !case.is_changed() || !uses_quota(case) {
+        if !case.is_changed() || !judge::uses_quota(case) {
             return None;
         }
         let is_busy = answer.status == 429;
@@ -27,9 +24,4 @@ impl Session {
         // Where nothing is demanded, this is what a quota leads to, and no target that is busy.
         (is_busy && case.expect == Expectation::Observed).then_some(Quota::Refusal)
     }
-}
-
-/// Whether a case uses up a quota of the day.
-pub(crate) fn uses_quota(case: &Case) -> bool {
-    case.needs.iter().any(|need| need == QUOTA)
 }
