@@ -25,7 +25,8 @@ fn close() -> Result<()> {
 }
 
 /// A run through a proxy against a server that does this in place of an answer: the verdict of the plain
-/// request, which is what it is without the proxy.
+/// request, which is what it is without the proxy. `failure` is what the proxy says of it, one or another with
+/// `or` between them.
 fn through(
     expected: Verdict,
     failure: &str,
@@ -48,7 +49,7 @@ fn through(
     let failures: Vec<&str> = record.exchanges.iter().filter_map(|one| one.failure.as_deref()).collect();
     let is_told = match failure {
         "" => failures.is_empty(),
-        words => failures.iter().any(|one| one.contains(words)),
+        words => failures.iter().any(|one| words.split(" or ").any(|words| one.contains(words))),
     };
     assert!(is_told, "{failure:?} among {failures:?}");
 }
@@ -90,7 +91,8 @@ fn a_connection_that_is_closed_early() {
 
 #[test]
 fn a_head_without_end() {
-    through(Verdict::Error, "has a head that is longer", |_, stream| {
+    // The client may have enough of it before the proxy has.
+    through(Verdict::Error, "has a head that is longer or the client is gone", |_, stream| {
         stream.write_all(b"HTTP/1.1 201 Created\r\n")?;
         let lines = "X-Synthetic: some value that goes on\r\n".repeat(1000);
         loop {
