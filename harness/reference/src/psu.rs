@@ -7,7 +7,7 @@ use crate::certificate::Certificates;
 use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Corporate, Rules, Variance};
+use crate::rules::{Breach, Corporate, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
 
 /// The role in which the PSU acts.
@@ -117,12 +117,20 @@ fn check_agreement(
     if ways.next().is_none() {
         return Ok(());
     }
+    let person = fields.text(Header::PsuId).unwrap_or_default();
+    if rules.state_breach() == Some(StateBreach::AgreementRemembered) {
+        if agreement.is_empty() && state.is_known("agreement", &person) {
+            return Ok(());
+        }
+        state.is_new("agreement", &person);
+    }
     if agreement.is_empty() {
         let says = "expected the header psu-corporate-id for a corporate user, found none";
         let rule = "error.corporate-id-missing";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
     }
-    if !state.has_agreement(&agreement) {
+    let first_alone = rules.state_breach() == Some(StateBreach::FirstAgreement);
+    if !state.has_agreement(&agreement, first_alone) {
         let says = "expected an agreement of this bank, found an unknown one";
         let rule = "header.psu-corporate-id.known";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));

@@ -169,10 +169,11 @@ impl State {
         found.map(|psu| psu.id.clone())
     }
 
-    /// Whether some customer has the agreement.
-    pub(crate) fn has_agreement(&self, id: &str) -> bool {
+    /// Whether some customer has the agreement, be it as the first one of its own.
+    pub(crate) fn has_agreement(&self, id: &str, first_alone: bool) -> bool {
+        let most = if first_alone { 1 } else { usize::MAX };
         let memory = self.memory();
-        memory.customers.iter().any(|customer| customer.agreements.iter().any(|agreement| agreement.id == id))
+        memory.customers.iter().any(|customer| customer.agreements.iter().take(most).any(|one| one.id == id))
     }
 
     /// All customers, each with its accounts.

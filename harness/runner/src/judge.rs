@@ -335,10 +335,10 @@ fn refused(
             find(expected, words.to_owned(), "status");
         }
     }
-    if let Some(expected) = &refusal.code {
+    if let Some(expected) = refusal.said_codes() {
         checks += 1;
-        if !codes.have(expected) {
-            find(format!("code {expected}"), words.to_owned(), codes.place());
+        if !refusal.codes.iter().any(|code| codes.have(code)) {
+            find(expected, words.to_owned(), codes.place());
         }
     }
     checks

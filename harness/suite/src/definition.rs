@@ -407,7 +407,7 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
             { "type": "object", "additionalProperties": false, "required": ["refused"], "properties": { "refused": {
                 "type": "object", "additionalProperties": false, "properties": {
                     "status": { "type": ["integer", "array"], "items": { "type": "integer" }, "description": "Exact status or statuses, only where the document gives them." },
-                    "code": { "type": "string", "description": "Code of the refusal, only where the document gives one." },
+                    "code": { "type": ["string", "array"], "items": { "type": "string" }, "description": "Code of the refusal, or codes one of which it has, only where the document gives them." },
                     "or-rejected": { "type": "boolean", "description": "A resource that is created and rejected is a refusal here, whatever the profile says." },
                     "nothing-created": { "type": "boolean", "description": "A resource that is created and rejected is no refusal here." },
                     "text": { "type": "boolean", "description": "The body of the refusal has a text." },
@@ -415,7 +415,7 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {
                 "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^(/|$)" },
-                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS], and-more: true }`, `{ unlike: EARLIER_BODY }`, `{ has: ITEM }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`. Asked for again, for some seconds, while it has not." } } },
+                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS], and-more: true or everywhere }`, `{ unlike: EARLIER_BODY }`, `{ has: ITEM }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`. Asked for again, for some seconds, while it has not." } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
                 "additionalProperties": { "enum": ["accepted", "refused", "answered", "observed"] }

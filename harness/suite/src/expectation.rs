@@ -31,8 +31,8 @@ pub enum Expectation {
 pub struct Refusal {
     /// The statuses of which it has one, where the document gives them; any where there are none.
     pub statuses: Vec<u16>,
-    /// A code of its messages, where the document gives one.
-    pub code: Option<String>,
+    /// Codes of its messages, one of which it has, where the document gives some.
+    pub codes: Vec<String>,
     /// Whether a resource that is created and rejected is no refusal, since nothing may be created.
     pub nothing_created: bool,
     /// Whether a resource that is created and rejected is the refusal whatever the profile says of rejections,
@@ -49,6 +49,11 @@ impl Refusal {
     pub fn said_statuses(&self) -> Option<String> {
         let statuses: Vec<String> = self.statuses.iter().map(u16::to_string).collect();
         (!statuses.is_empty()).then(|| format!("status {}", statuses.join(" or ")))
+    }
+
+    /// `code BAD_REQUEST or FORBIDDEN`; `None` where any code will do.
+    pub fn said_codes(&self) -> Option<String> {
+        (!self.codes.is_empty()).then(|| format!("code {}", self.codes.join(" or ")))
     }
 }
 
@@ -134,7 +139,13 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
                 refusal.statuses =
                     statuses.ok_or("`status` wants a number from 400 to 499, or a list of them")?;
             }
-            ("code", Value::String(code)) => refusal.code = Some(code.clone()),
+            ("code", code) => {
+                let listed = code.as_array().cloned().unwrap_or_else(|| vec![code.clone()]);
+                let text = |code: &Value| code.as_str().map(str::to_owned);
+                let codes = listed.iter().map(text).collect::<Option<Vec<String>>>();
+                let codes = codes.filter(|codes| !codes.is_empty());
+                refusal.codes = codes.ok_or("`code` wants a text, or a list of them")?;
+            }
             ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
             ("or-rejected", Value::Bool(rejected)) => refusal.or_rejected = *rejected,
             ("text", Value::Bool(text)) => refusal.text = *text,
@@ -169,9 +180,9 @@ impl fmt::Display for Expectation {
                 if let Some(statuses) = refusal.said_statuses() {
                     write!(f, " with {statuses}")?;
                 }
-                if let Some(code) = &refusal.code {
+                if let Some(codes) = refusal.said_codes() {
                     let word = if refusal.statuses.is_empty() { "with" } else { "and" };
-                    write!(f, " {word} code {code}")?;
+                    write!(f, " {word} {codes}")?;
                 }
                 if refusal.text {
                     f.write_str(", with a text")?;
@@ -211,6 +222,7 @@ mod tests {
             shown(json!({"refused": {"status": 400, "code": "A"}})).unwrap(),
             "refused with status 400 and code A"
         );
+        assert_eq!(shown(json!({"refused": {"code": ["A", "B"]}})).unwrap(), "refused with code A or B");
         assert_eq!(shown(json!({"refused": {"nothing-created": true}})).unwrap(), "refused, nothing created");
         assert_eq!(
             shown(json!({"refused": {"or-rejected": true}})).unwrap(),
@@ -227,6 +239,8 @@ mod tests {
             json!(3),
             json!({"refused": {"status": 500}}),
             json!({"refused": {"stat": 400}}),
+            json!({"refused": {"code": []}}),
+            json!({"refused": {"code": ["A", 1]}}),
             json!({"refused": {"quota": 429}}),
             json!({"refused": "x"}),
             json!({"body": {}}),

@@ -117,7 +117,7 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
                     case.id
                 ));
             }
-            match refusal.code.as_deref().filter(|code| !named(code)) {
+            match refusal.codes.iter().find(|code| !named(code)) {
                 Some(code) => {
                     wrong(format!("case `{}` expects code {code}, which its clause does not name", case.id))
                 }

@@ -14,6 +14,8 @@ use crate::state::Status;
 #[rustfmt::skip]
 const FAULTS: &[(&str, S, &str)] = &[
     ("payment.id.distinct/second", S::IdOfTime, "The id of a payment is the second in which it was made."),
+    ("payment.id.distinct/of-the-body", S::IdOfBody, "The id of a payment follows from the body that it was made with."),
+    ("payment.links.status/of-one", S::LinkOfOne, "The link to the status of a payment leads to that of one and the same."),
     ("basket.response.basket-id.distinct/one", S::OneBasketId, "Every basket has the same id."),
     ("payment.stays/five", S::Forgets(5), "The bank remembers the five payments that were asked for last."),
     ("payment.stays/until-a-basket", S::GoneInBasket, "A payment is not to be had any more when it is in a basket."),
@@ -76,12 +78,21 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("payment.status.follows/revived-by-deletion", S::RevivedByDeletion, "A rejected payment is received when it is deleted."),
     ("payment.status.follows/revived-by-basket", S::RevivedByBasket, "A rejected payment is received when it is in a basket."),
     ("basket.status.worst/but-of-today", S::RejectedTodayPasses, "A payment that was rejected on the same day does not count in a basket."),
+    ("header.psu-corporate-id.ncbct/first-agreement", S::FirstAgreement, "Of several agreements of a company the first one is known."),
+    ("error.corporate-id/once", S::AgreementRemembered, "A person who named an agreement before need not name it again."),
+    ("limit.consent-age/not-asked", S::ConsentDays { attended: false, days: 9_999 }, "Without PSU-IP-Address a consent may be of any age."),
+    ("limit.consent-age/of-180-days", S::ConsentDays { attended: false, days: 180 }, "Without PSU-IP-Address a consent is good for 180 days."),
+    ("limit.consent-age/attended-too", S::ConsentDays { attended: true, days: 90 }, "With PSU-IP-Address as well a consent is good for 90 days."),
+    ("limit.sca-renewal/not-asked", S::ConsentDays { attended: true, days: 9_999 }, "The SCA of a PSU is never renewed."),
+    ("limit.sca-renewal/a-day-more", S::ConsentDays { attended: true, days: 181 }, "The SCA of a PSU is renewed after 181 days."),
+    ("limit.sca-renewal/a-day-less", S::ConsentDays { attended: true, days: 179 }, "The SCA of a PSU is renewed after 179 days."),
     ("limit.without-psu-ip/by-psu-id", S::CallsCountedBy("psu-id"), "Calls are counted apart with PSU-ID and without."),
     ("limit.without-psu-ip/by-user-agent", S::CallsCountedBy("psu-user-agent"), "Calls are counted for each user agent apart."),
     ("limit.without-psu-ip/by-language", S::CallsCountedBy("accept-language"), "Calls are counted for each language apart."),
     ("limit.without-psu-ip/by-device", S::CallsCountedBy("psu-device-id"), "Calls are counted for each device apart."),
     ("limit.without-psu-ip/by-query", S::CallsCountedBy(""), "Calls are counted for each query string apart."),
     ("customers.all/last-alone", S::LastCreatedAlone, "Of several customers that were created, the last one alone is listed."),
+    ("customers.all/no-companies", S::CompaniesNotListed, "A company that was created is not listed."),
     ("customers.as-created/no-name", S::CreatedUnnamed, "Customers that were created are listed under one name."),
     ("customers.as-created/private", S::CreatedPrivate, "Customers that were created are listed as private ones."),
     ("ncbct.allow-logical-duplicate.meaning/of-refused-ones", S::RefusedTwins, "A payment that was refused counts as one that was made before."),
@@ -122,5 +133,11 @@ pub(super) fn faults() -> Vec<Entry> {
         vec![Effect::Refuses("error.kid.status", StatusCode::UNPROCESSABLE_ENTITY, Code::FormatError)],
         "A missing or wrong reference is refused with 422.",
     );
-    FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain([unsigned, other_status]).collect()
+    let other_code = Entry::new(
+        "error.kid.code/format-error",
+        vec![Effect::Refuses("error.kid.status", StatusCode::BAD_REQUEST, Code::FormatError)],
+        "A missing or wrong reference is refused with FORMAT_ERROR.",
+    );
+    let of_one_by_one = [unsigned, other_status, other_code];
+    FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain(of_one_by_one).collect()
 }

@@ -32,8 +32,13 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules, origin: u64) -> V
     let listed = if is_hidden { own } else { usize::MAX };
     let known = state.customers();
     let last = known.len().saturating_sub(1);
-    let is_listed = |at: usize| breach != Some(StateBreach::LastCreatedAlone) || at < own || at == last;
-    let known = known.into_iter().enumerate().filter(|(at, _)| is_listed(*at)).take(listed);
+    let is_listed = |at: usize, customer: &Customer| match breach {
+        Some(StateBreach::LastCreatedAlone) => at < own || at == last,
+        Some(StateBreach::CompaniesNotListed) => at < own || customer.kind != CustomerType::Corporate,
+        _ => true,
+    };
+    let known = known.into_iter().enumerate();
+    let known = known.filter(|(at, (customer, _))| is_listed(*at, customer)).take(listed);
     let customers = known.map(|(at, (customer, accounts))| {
         let mut customer = Customer::clone(&customer);
         match breach {
@@ -118,10 +123,10 @@ mod tests {
             let count = |name: &str| customer[name].as_array().unwrap().len();
             (count("accounts"), count("cardAccounts"), count("agreements"))
         };
-        assert_eq!(counts(""), (1, 0, 1));
-        assert_eq!(counts("?withAccounts=true&withAgreements=true"), (1, 0, 1));
-        assert_eq!(counts("?withAccounts=false"), (0, 0, 1));
-        assert_eq!(counts("?withAgreements=false"), (1, 0, 0));
+        assert_eq!(counts(""), (2, 0, 2));
+        assert_eq!(counts("?withAccounts=true&withAgreements=true"), (2, 0, 2));
+        assert_eq!(counts("?withAccounts=false"), (0, 0, 2));
+        assert_eq!(counts("?withAgreements=false"), (2, 0, 0));
         let private = &listed("?withAccounts=false")[0];
         assert_eq!((&private["accounts"], &private["cardAccounts"]), (&json!([]), &json!(["card-0001"])));
         let varied = &listed_by(Rules::varied(Variance::CardsWithAccounts), "?withAccounts=false")[0];
@@ -135,15 +140,15 @@ mod tests {
             ["accounts", "agreements"].map(|name| customer[name].as_array().unwrap().len())
         };
         for (breach, query, expected) in [
-            (F::AccountsAlways, "?withAccounts=false", [1, 1]),
-            (F::AgreementsAlways, "?withAgreements=false", [1, 1]),
-            (F::AccountsNever, "?withAccounts=true", [0, 1]),
-            (F::AgreementsNever, "?withAgreements=true", [1, 0]),
+            (F::AccountsAlways, "?withAccounts=false", [2, 2]),
+            (F::AgreementsAlways, "?withAgreements=false", [2, 2]),
+            (F::AccountsNever, "?withAccounts=true", [0, 2]),
+            (F::AgreementsNever, "?withAgreements=true", [2, 0]),
             (F::AgreementsWithAccounts, "?withAccounts=false", [0, 0]),
             (F::AccountsWithAgreements, "?withAgreements=false", [0, 0]),
         ] {
             assert_eq!(counts(breach, query), expected, "{breach:?}");
-            assert_eq!(counts(breach, ""), [1, 1], "{breach:?}");
+            assert_eq!(counts(breach, ""), [2, 2], "{breach:?}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! Payments: their creation response (the document, section Resources > Payment creation response), and what
 //! becomes of them, which the document only mentions.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use axum::http::StatusCode;
 use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
@@ -54,6 +56,11 @@ pub(super) fn create(
     let payment = Payment { product, status, funds_available, members, made, from, takes, owner };
     let id = match rules.state_breach() {
         Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
+        Some(StateBreach::IdOfBody) => {
+            let mut hasher = DefaultHasher::new();
+            (product.path(), &payment.members).hash(&mut hasher);
+            state.keep_payment(format!("payment-{:016x}", hasher.finish()), payment)
+        }
         Some(StateBreach::IdOfDeleted) => match state.deleted_id(payment.owner.psu.as_deref(), today) {
             Some(id) => id,
             None => state.create_payment(payment, origin),
@@ -69,6 +76,10 @@ pub(super) fn create(
         Product::Periodic => 0,
     };
     let href = format!("{}/{id}", product.path());
+    let status_of = match rules.state_breach() {
+        Some(StateBreach::LinkOfOne) => format!("{}/{PENDING}", Product::Ncbct.path()),
+        _ => href.clone(),
+    };
     let mut answer = json!({
         "paymentId": id,
         "transactionStatus": status.text(),
@@ -76,7 +87,7 @@ pub(super) fn create(
         "transactionFeeIndicator": fee > 0,
         "_links": {
             "self": link(&href, &["GET", "DELETE"]),
-            "status": link(&format!("{href}/status"), &["GET"])
+            "status": link(&format!("{status_of}/status"), &["GET"])
         }
     });
     if !funds_available {

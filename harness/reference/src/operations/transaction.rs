@@ -123,10 +123,12 @@ fn account(
         .and_then(|id| context.state.account(id).filter(shows).filter(is_of_tpp))
         .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
     let is_attended = fields.has(Header::PsuIpAddress);
-    let (age, days) = (
-        context.state.consent_age(&account, context.clock.today()),
-        if is_attended { SCA_DAYS } else { UNATTENDED_DAYS },
-    );
+    let age = context.state.consent_age(&account, context.clock.today());
+    let days = match breach {
+        Some(StateBreach::ConsentDays { attended, days }) if attended == is_attended => days,
+        _ if is_attended => SCA_DAYS,
+        _ => UNATTENDED_DAYS,
+    };
     if age > days {
         let says = format!("expected a consent at most {days} days old, found one of {age} days");
         let rule = if is_attended { "limit.sca-renewal" } else { "limit.consent-without-psu-ip-address" };

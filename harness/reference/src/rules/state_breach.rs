@@ -10,6 +10,21 @@ pub(crate) enum StateBreach {
     IdOfTime,
     /// Baskets have one id.
     OneBasketId,
+    /// The id of a payment follows from what it was made with.
+    IdOfBody,
+    /// The link to the status of a payment leads to that of one and the same.
+    LinkOfOne,
+    /// A consent is good for another number of days, with PSU-IP-Address or without.
+    ConsentDays {
+        /// Whether that is so with PSU-IP-Address.
+        attended: bool,
+        /// The days.
+        days: i64,
+    },
+    /// Of several agreements of a customer the first one is known.
+    FirstAgreement,
+    /// Who named an agreement before need not name it again.
+    AgreementRemembered,
     /// Only so many payments are remembered.
     Forgets(usize),
     /// A payment is not to be had any more when it is in a basket.
@@ -105,6 +120,8 @@ pub(crate) enum StateBreach {
     LastCertificate,
     /// Of several customers that were created, the last one is listed.
     LastCreatedAlone,
+    /// Customers that were created are listed unless they are companies.
+    CompaniesNotListed,
     /// Customers that were created are listed under one name.
     CreatedUnnamed,
     /// Customers that were created are listed as private ones.

@@ -75,7 +75,6 @@ pub(super) const STRICT: &[&str] = &[
     "signature.parameters.algorithm/demanded",
     "signature.parameters.blanks/refused",
     "signature.replay/once",
-    "status.pdng.deletion-path/not-offered",
     "text.characters/ascii",
     "text.characters/utf-16",
     "version.longer-name/none",

@@ -12,15 +12,26 @@ enum Demand<'a> {
     OrNothing(&'a Value),
     /// One of these values.
     OneOf(&'a [Value]),
-    /// This value, but for members of these names, wherever they stand; a list may have more items if that is
+    /// This value, but for members of these names, wherever they stand; lists may have more items where that is
     /// said.
-    SameAs(&'a Value, &'a [Value], bool),
+    SameAs(&'a Value, &'a [Value], More),
     /// Another value than this body has at the same place, or nothing.
     Unlike(&'a Value),
     /// A list, an item of which has at least these members.
     Has(&'a Value),
     /// One of the values that may follow another one; any value where nothing is said of that one.
     After(&'a Value, &'a Value),
+}
+
+/// Which lists may have more items than before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum More {
+    /// None.
+    Nowhere,
+    /// The list itself.
+    Itself,
+    /// Every list, also those inside of items.
+    Everywhere,
 }
 
 impl<'a> Demand<'a> {
@@ -33,7 +44,11 @@ impl<'a> Demand<'a> {
         } else if let Some(values) = list("one-of") {
             Self::OneOf(values)
         } else if let Some(value) = member("same-as") {
-            let more = member("and-more") == Some(&Value::Bool(true));
+            let more = match member("and-more") {
+                Some(Value::Bool(true)) => More::Itself,
+                Some(Value::String(where_)) if where_ == "everywhere" => More::Everywhere,
+                _ => More::Nowhere,
+            };
             Self::SameAs(value, list("but").unwrap_or_default(), more)
         } else if let Some(earlier) = member("unlike") {
             Self::Unlike(earlier)
@@ -53,11 +68,13 @@ impl<'a> Demand<'a> {
             Self::Is(value) => found == Some(*value),
             Self::OrNothing(value) => found.is_none_or(|found| found == *value),
             Self::OneOf(values) => found.is_some_and(|found| values.contains(found)),
-            Self::SameAs(Value::Array(items), but, true) => {
-                let mut rest = found.and_then(Value::as_array).into_iter().flatten();
-                items.iter().all(|item| rest.any(|found| is_same(found, item, but)))
+            Self::SameAs(Value::Array(items), but, more @ (More::Itself | More::Everywhere)) => {
+                let found = found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+                has_all(found, items, but, *more == More::Everywhere)
             }
-            Self::SameAs(value, but, _) => found.is_some_and(|found| is_same(found, value, but)),
+            Self::SameAs(value, but, more) => {
+                found.is_some_and(|found| is_same(found, value, but, *more == More::Everywhere))
+            }
             Self::Unlike(earlier) => found.is_none_or(|found| earlier.pointer(pointer) != Some(found)),
             Self::Has(item) => {
                 found.and_then(Value::as_array).is_some_and(|list| list.iter().any(|found| has(found, item)))
@@ -97,21 +114,28 @@ fn has(found: &Value, item: &Value) -> bool {
     members.into_iter().all(|(name, value)| found.get(name) == Some(value))
 }
 
-/// Whether two values are the same, but for members of these names.
-fn is_same(one: &Value, other: &Value, but: &[Value]) -> bool {
-    match (one, other) {
+/// Whether a list has all of these items, in their order, whatever stands between them.
+fn has_all(found: &[Value], items: &[Value], but: &[Value], and_more: bool) -> bool {
+    let mut rest = found.iter();
+    items.iter().all(|item| rest.any(|found| is_same(found, item, but, and_more)))
+}
+
+/// Whether a value is the same as an earlier one, but for members of these names; lists in it may have more
+/// items if that is said.
+fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> bool {
+    match (found, earlier) {
         (Value::Object(a), Value::Object(b)) => {
             let is_left_out = |name: &str| but.iter().any(|left_out| left_out == name);
-            let is_in = |name: &str, value: &Value, other: &serde_json::Map<String, Value>| {
-                is_left_out(name) || other.get(name).is_some_and(|found| is_same(value, found, but))
-            };
-            a.iter().all(|(name, value)| is_in(name, value, b))
-                && b.iter().all(|(name, value)| is_in(name, value, a))
+            a.keys().all(|name| is_left_out(name) || b.contains_key(name))
+                && b.iter().all(|(name, value)| {
+                    is_left_out(name) || a.get(name).is_some_and(|found| is_same(found, value, but, and_more))
+                })
         }
+        (Value::Array(a), Value::Array(b)) if and_more => has_all(a, b, but, and_more),
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b, but))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b, but, and_more))
         }
-        _ => one == other,
+        _ => found == earlier,
     }
 }
 
@@ -179,6 +203,10 @@ mod tests {
             (json!({ "same-as": [1, 2], "and-more": true }), json!([2, 1]), false),
             (json!({ "same-as": [1, 2], "and-more": true }), json!([1]), false),
             (json!({ "same-as": [1, 2] }), json!([1, 2, 3]), false),
+            (json!({ "same-as": [[1], 2], "and-more": true }), json!([[1, 3], 2]), false),
+            (json!({ "same-as": [[1], 2], "and-more": "everywhere" }), json!([[1, 3], 2, 4]), true),
+            (json!({ "same-as": [{ "a": [1] }], "and-more": "everywhere" }), json!([{ "a": [] }]), false),
+            (json!({ "same-as": { "a": [1] }, "and-more": "everywhere" }), json!({ "a": [0, 1] }), true),
             (json!({ "has": { "a": 1 } }), json!([{ "a": 2 }, { "a": 1, "b": 2 }]), true),
             (json!({ "has": { "a": 1 } }), json!([{ "a": 2 }, 1]), false),
             (json!({ "has": { "a": 1 } }), json!({ "a": 1 }), false),

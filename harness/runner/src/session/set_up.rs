@@ -47,9 +47,16 @@ impl Session {
                     if step.distinct.contains(key) && value.as_ref().is_none_or(Value::is_null) {
                         continue;
                     }
-                    let value = value.ok_or_else(|| {
-                        Stop::inconclusive(format!("the answer to set-up step `{name}` has no {place}"))
-                    })?;
+                    let Some(value) = value else {
+                        let words = format!("the answer to set-up step `{name}` has no {place}");
+                        if !matches!(step.expect, StepExpect::RefusalObserved | StepExpect::Rejected) {
+                            return Err(Stop::inconclusive(words));
+                        }
+                        // What the target may lack as a whole it may lack in part.
+                        let outcome = examined.outcome;
+                        let ended = Ended { outcome, words, verdict: Verdict::Observed };
+                        return Ok(Prepared { ended: Some(ended), ..prepared });
+                    };
                     values.entry(key.as_str()).or_default().push(value);
                 }
             }
