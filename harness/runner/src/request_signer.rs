@@ -133,8 +133,8 @@ impl RequestSigner {
 
     /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
     /// wrong encoding (`sha-256.hexadecimal`), one letter in the other case (`sha-256.other-case`), or another
-    /// first or last byte (`sha-256.other-begin`, `sha-256.other-end`). The hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`,
-    /// `sha-384`.
+    /// first or last byte (`sha-256.other-begin`, `sha-256.other-end`). The hash alone, in base64:
+    /// `sha-256.alone`, `md5`, `sha-1`, `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
             "sha-256" => Algorithm::Sha256,
