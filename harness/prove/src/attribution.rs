@@ -164,7 +164,7 @@ mod tests {
             let cells: Vec<&str> = line.split('\t').collect();
             assert!(cells.len() == 3 && cells[2].len() > 20 && cells[2].ends_with('.'), "{line}");
             let names = Names::read(line);
-            let is_held = |one: &&str| clauses.iter().any(|other| one != &other && names.holds(one, other));
+            let is_held = |one: &&str| clauses.iter().any(|other| one != other && names.holds(one, other));
             assert!(broken.iter().any(is_held), "{line}");
         }
     }

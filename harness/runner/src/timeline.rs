@@ -134,8 +134,10 @@ impl Timeline {
             let is_wrong =
                 |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
             let ask = async |case: &Case, mark: String| {
-                // What is used up is not there again.
-                if uses_quota(case) || case.same_as.is_some() {
+                // What is used up is not there again; and a plain request in whose place another one is sent is not
+                // asked any more.
+                let is_replaced = case.is_plain && session.goes_on(&case.request.operation);
+                if uses_quota(case) || case.same_as.is_some() || is_replaced {
                     return (Repeated::Untold, String::new());
                 }
                 match session.ask_alone(case, &mark).await {
