@@ -200,6 +200,16 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     {
         std::mem::swap(&mut group.root, &mut group.carried[position]);
     }
+    // Of two readings of one wrong part of answers it is the one that more of them show, of whatever level.
+    let own = &all[group.root];
+    let is_part = |symptom: &Symptom| symptom.kind == Kind::Answer && !symptom.is_of_status;
+    let is_wider =
+        |at: &usize| is_part(&all[*at]) && all[*at].place == own.place && all[*at].witnesses > own.witnesses;
+    if is_part(own)
+        && let Some(position) = group.carried.iter().position(is_wider)
+    {
+        std::mem::swap(&mut group.root, &mut group.carried[position]);
+    }
     if group.kind != Kind::Plain || all[group.root].places().next().is_none() {
         return;
     }

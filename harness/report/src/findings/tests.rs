@@ -455,3 +455,28 @@ fn what_one_clause_says_of_several_parts_of_the_same_answers_is_one_finding() {
     assert_eq!(with(Verdict::Warn, "amount.digits"), [pair("basket.mix", &["amount.digits"])]);
     assert_eq!(with(Verdict::Fail, "basket.mix").len(), 2, "one of both is wrong in more answers");
 }
+
+#[test]
+fn of_one_wrong_part_of_answers_the_clause_that_more_answers_break_is_the_finding_of_whatever_level() {
+    let with = |further: usize| {
+        let mut sample = Sample::new(1 + further);
+        let finding = |clause: &str, level| Finding {
+            clause: clause.into(),
+            expected: format!("that of {clause}"),
+            actual: "1".into(),
+            at: "body/status".into(),
+            level,
+            end: End::Bank,
+        };
+        let shape = finding("amount.digits", Level::Warn);
+        sample.verdict("transaction.path/a", Verdict::Fail).findings =
+            vec![shape.clone(), finding("basket.mix", Level::Deny)];
+        for number in 0..further {
+            let case = format!("transaction.path/b-{number}");
+            sample.verdict(&case, Verdict::Warn).findings = vec![shape.clone()];
+        }
+        shown(&sample)
+    };
+    assert_eq!(with(0), [pair("basket.mix", &["amount.digits"])]);
+    assert_eq!(with(2), [pair("amount.digits", &["basket.mix"])]);
+}
