@@ -159,7 +159,7 @@ mod tests {
     fn each_line_of_the_table_is_of_clauses_that_there_are_and_of_a_fault_and_says_why() {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let clauses: Vec<&str> = suite.clauses().keys().map(String::as_str).collect();
-        let broken: BTreeSet<&str> = Fault::all().map(|fault| fault.clause()).collect();
+        let broken: BTreeSet<&str> = Fault::all().map(Fault::clause).collect();
         for line in SAME.lines().filter(|line| !line.starts_with('#')) {
             let cells: Vec<&str> = line.split('\t').collect();
             assert!(cells.len() == 3 && cells[2].len() > 20 && cells[2].ends_with('.'), "{line}");

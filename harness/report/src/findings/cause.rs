@@ -32,8 +32,8 @@ pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool
         // A statement comes before those that go on from it.
         let clause = symptom.clause.as_str();
         let is_open = symptom.kind == Kind::Plain && symptom.places().next().is_none();
-        let cause = (symptom.kind, is_open, symptom.distance());
-        (Reverse(symptom.level), cause, failing, symptom.rank, clause, *at)
+        let weight = (symptom.kind, is_open, symptom.distance());
+        (Reverse(symptom.level), weight, failing, symptom.rank, clause, *at)
     };
     order.sort_by(|one, other| likely(one).cmp(&likely(other)));
     let mut groups: Vec<Group> = Vec::new();
@@ -189,7 +189,6 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     let is_of_a_value = |at: &usize| {
         let other = &all[*at];
         is_refused_rule(other)
-            && other.level == own.level
             && other.has_places_of(own)
             && !symptoms.plain.contains(&other.clause)
             && (is_accepted(own) || is_accepted(other))
