@@ -73,7 +73,8 @@ enum Same {
     Not,
 }
 
-struct Names<'a>(Vec<Name<'a>>);
+/// Lines of two names for one breach, and why they are.
+pub(crate) struct Names<'a>(Vec<Name<'a>>);
 
 struct Name<'a> {
     line: usize,
@@ -82,7 +83,7 @@ struct Name<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn read(table: &'a str) -> Self {
+    pub(crate) fn read(table: &'a str) -> Self {
         let lines = table.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
         Self(
             lines
@@ -92,6 +93,11 @@ impl<'a> Names<'a> {
                 })
                 .collect(),
         )
+    }
+
+    /// Whether a line holds both, in this order.
+    pub(crate) fn holds(&self, clause: &str, other: &str) -> bool {
+        self.0.iter().any(|name| name.fits(clause, other))
     }
 
     fn same(&self, clause: &str, reason: &str) -> Same {

@@ -21,9 +21,10 @@ pub struct AskedAlone {
     pub clause: String,
     /// Where, as in [`crate::Finding::at`], with `*` for an index.
     pub at: String,
-    /// The first case, in the order of time, that shows it.
+    /// The first case, in the order of time, that shows it; where that kept it when it was asked alone, the one that
+    /// sends the most requests itself, if that did not.
     pub case: String,
-    /// The number of its request among all of the run, in the order in which they were sent.
+    /// The number of the first one's request among all of the run, in the order in which they were sent.
     pub since: u64,
     /// The number of the last request before that could have shown it and did not; 0 where there is none.
     pub until: u64,

@@ -205,7 +205,7 @@ impl RunSummary {
             Role::Control if verdict.is_broken_control() => self.symptoms.add(verdict, &case.exchanges, true),
             _ => {}
         }
-        self.symptoms.ask(verdict);
+        self.symptoms.ask(verdict, &case.exchanges);
         Ok(())
     }
 

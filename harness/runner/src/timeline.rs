@@ -2,6 +2,7 @@
 //! or to count wrongly, and then many cases show it that have nothing to do with it.
 
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     time::{Duration, Instant},
 };
@@ -21,6 +22,9 @@ const LONGEST: Duration = Duration::from_secs(20);
 
 /// Requests that were under way when the first case showed something wrong may still be answered as before.
 const UNDER_WAY: u64 = 64;
+
+/// So many requests of one case are a sequence.
+const SEQUENCE: usize = 3;
 
 /// So many cases have to have kept something before it is thought to have begun at some time.
 const KEPT_BEFORE: usize = 3;
@@ -46,6 +50,8 @@ struct Suspect {
     at: String,
     /// Number and position of the first case that shows it.
     first: (u64, usize),
+    /// The case that shows it and sends the most requests itself, where the first sends less.
+    longest: Option<usize>,
     /// The number of the last request before that could have shown it.
     until: u64,
     /// The last case before that kept it, where hardly one did since.
@@ -91,16 +97,24 @@ impl Timeline {
                 .collect();
             let after = able.filter(|(number, _)| **number > since + UNDER_WAY).count();
             let has_begun = before.len() >= KEPT_BEFORE && wrong.len() >= 2 && after * 20 <= wrong.len();
+            let longest = wrong.values().copied().max_by_key(|at| (requests(order[*at]), Reverse(*at)));
             suspects.push(Suspect {
                 clause: clause.clone(),
                 at: at.clone(),
                 first: (since, first),
+                longest: longest.filter(|at| requests(order[*at]) > requests(order[first])),
                 until: before.last().map_or(0, |(number, _)| *number),
                 earlier: before.into_iter().rev().find(|(_, position)| has_begun && is_like(*position)),
             });
         }
-        suspects.sort_by_key(|suspect| suspect.first);
+        // A sequence can show by itself what others show beside it alone, so that it is always asked.
+        let is_sequence = |suspect: &Suspect| {
+            let position = suspect.longest.unwrap_or(suspect.first.1);
+            requests(order[position]) >= SEQUENCE
+        };
+        suspects.sort_by_key(|suspect| (!is_sequence(suspect), suspect.first));
         suspects.truncate(ASKED);
+        suspects.sort_by_key(|suspect| suspect.first);
         suspects
     }
 
@@ -115,13 +129,15 @@ impl Timeline {
             if began.elapsed() > LONGEST {
                 break;
             }
-            let Suspect { clause, at, first: (since, position), until, earlier } = suspect;
-            let case = order[position];
+            let Suspect { clause, at, first: (since, position), longest, until, earlier } = suspect;
+            let mut case = order[position];
             let is_wrong =
                 |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
             let ask = async |case: &Case, mark: String| {
-                // What is used up is not there again.
-                if judge::uses_quota(case) || case.same_as.is_some() {
+                // What is used up is not there again; and a plain request in whose place another one is sent is not
+                // asked any more.
+                let is_replaced = case.is_plain && session.goes_on(&case.request.operation);
+                if judge::uses_quota(case) || case.same_as.is_some() || is_replaced {
                     return (Repeated::Untold, String::new());
                 }
                 match session.ask_alone(case, &mark).await {
@@ -138,16 +154,20 @@ impl Timeline {
                 }
                 None => None,
             };
-            let (again, words) = ask(case, format!("alone-{number}")).await;
-            let times = |times: Option<usize>| times.unwrap_or(1);
-            let requests = case.before.iter().map(|step| times(step.times)).sum::<usize>() + 1;
+            let (mut again, mut words) = ask(case, format!("alone-{number}")).await;
+            if let (Repeated::Kept, Some(longest)) = (again, longest) {
+                let (same, got) = ask(order[longest], format!("longest-{number}")).await;
+                if same == Repeated::Same {
+                    (case, again, words) = (order[longest], same, got);
+                }
+            }
             asked.push(AskedAlone {
                 clause: clause.clone(),
                 at: at.clone(),
                 case: case.id.clone(),
                 since,
                 until,
-                requests,
+                requests: requests(case),
                 again,
                 words,
                 earlier,
@@ -155,6 +175,11 @@ impl Timeline {
         }
         asked
     }
+}
+
+/// How many requests a case sends, those that prepare it included.
+fn requests(case: &Case) -> usize {
+    case.before.iter().map(|step| step.times.unwrap_or(1)).sum::<usize>() + 1
 }
 
 #[cfg(test)]
@@ -212,5 +237,19 @@ mod tests {
         let found = suspects(&[no, no, no, yes, yes]);
         assert_eq!((found[0].until, found[0].first), (2 * (UNDER_WAY + 1) + 1, (3 * (UNDER_WAY + 1) + 1, 3)));
         assert!(suspects(&[no, no]).is_empty());
+    }
+
+    #[test]
+    fn the_longest_of_the_cases_that_show_something_is_kept_beside_the_first() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let all = |count| suite.cases().iter().find(move |case| requests(case) == count).unwrap();
+        let longest = |order: &[&Case]| {
+            let wrong =
+                order.iter().enumerate().map(|(position, _)| (position as u64 + 1, position)).collect();
+            let wrong = BTreeMap::from([(("a".to_owned(), "status".to_owned()), wrong)]);
+            Timeline { wrong, ..Timeline::default() }.suspects(order)[0].longest
+        };
+        assert_eq!(longest(&[all(1), all(3), all(2)]), Some(1));
+        assert_eq!(longest(&[all(3), all(1), all(2)]), None, "it is the first");
     }
 }

@@ -31,41 +31,94 @@ pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool
         let failing = Reverse(share(symptoms, symptom));
         // A statement comes before those that go on from it.
         let clause = symptom.clause.as_str();
-        (Reverse(symptom.level), symptom.kind, symptom.distance(), failing, symptom.rank, clause, *at)
+        let is_open = symptom.kind == Kind::Plain && symptom.places().next().is_none();
+        let weight = (symptom.kind, is_open, symptom.distance());
+        (Reverse(symptom.level), weight, failing, symptom.rank, clause, *at)
     };
     order.sort_by(|one, other| likely(one).cmp(&likely(other)));
     let mut groups: Vec<Group> = Vec::new();
     for at in order {
-        match groups.iter_mut().find(|group| explains(&all[group.root], &all[at])) {
+        let is_cause = |group: &&mut Group| {
+            explains(&all[group.root], &all[at])
+                || is_consequence(group, at, all)
+                || is_of_the_same_answers(group, at, all)
+        };
+        match groups.iter_mut().find(is_cause) {
             Some(group) => group.carried.push(at),
             None => groups.push(Group { root: at, carried: Vec::new(), kind: all[at].kind }),
         }
     }
+    blame_values(&mut groups, all);
     for group in &mut groups {
-        name(group, all);
+        name(group, symptoms);
     }
     groups
+}
+
+/// A request that has a wrong value of an answer is refused for that, whichever of both weighs more.
+fn blame_values(groups: &mut Vec<Group>, all: &[Symptom]) {
+    let mut at = 0;
+    while at < groups.len() {
+        let wrong = &all[groups[at].root];
+        let is_refused = |group: &Group| all[group.root].is_refused_for(wrong);
+        if let Some(first) = groups.iter().position(is_refused) {
+            let mut cause = groups.remove(at);
+            groups.retain(|group| {
+                let is_kept = !is_refused(group);
+                if !is_kept {
+                    cause.carried.push(group.root);
+                    cause.carried.extend(&group.carried);
+                }
+                is_kept
+            });
+            at = first.min(at);
+            groups.insert(at, cause);
+        }
+        at += 1;
+    }
 }
 
 /// Whether one symptom explains another.
 fn explains(root: &Symptom, other: &Symptom) -> bool {
     match (root.kind, other.kind) {
-        (Kind::Plain, Kind::Plain) => root.actual == other.actual && root.places().eq(other.places()),
+        // Of one where nothing is known to be minded it is not known to be anything else.
+        (Kind::Plain, Kind::Plain) => {
+            let is_open = other.places().next().is_none();
+            root.actual == other.actual && (is_open || root.places().eq(other.places()))
+        }
         _ if !root.is_of_status && !other.is_of_status => {
             let same_cases = root.witnesses == other.witnesses && root.cases == other.cases;
             let same_mismatch = root.expected == other.expected && root.actual == other.actual;
-            (root.clause == other.clause && part(&root.place) == part(&other.place))
+            (root.clause == other.clause && (part(&root.place) == part(&other.place) || same_cases))
                 || (root.place == other.place && (same_cases || same_mismatch))
                 || (root.place.contains('/') && other.place.contains('/') && is_within(root, other))
         }
         _ if root.is_of_status && other.is_of_status => {
             let same_mismatch = root.expected == other.expected || root.actual == other.actual;
-            (root.class == 5 || same_mismatch) && has_class(root, other) && overlap(root, other)
+            // The status of an answer, whatever was asked.
+            (root.kind, other.kind) == (Kind::Answer, Kind::Answer) && same_mismatch && has_class(root, other)
+                || (root.class == 5 || same_mismatch) && has_class(root, other) && overlap(root, other)
                 || is_same_request(root, other)
         }
-        _ if root.is_of_status => other.kind == Kind::Consequence && root.clause == other.clause,
         _ => false,
     }
+}
+
+/// Whether a symptom only shows that an answer is of another kind than it should be, and the group says that, under
+/// whatever clause it goes.
+fn is_consequence(group: &Group, other: usize, all: &[Symptom]) -> bool {
+    let other = &all[other];
+    let is_said = |at: &usize| all[*at].is_of_status && all[*at].clause == other.clause;
+    other.kind == Kind::Consequence && group.carried.iter().chain([&group.root]).any(is_said)
+}
+
+/// Whether a symptom is at a place that the group's own clause is about in other parts of the same answers.
+fn is_of_the_same_answers(group: &Group, other: usize, all: &[Symptom]) -> bool {
+    let (root, other) = (&all[group.root], &all[other]);
+    let is_own = |at: &&usize| all[**at].clause == root.clause && !all[**at].is_of_status;
+    !root.is_of_status
+        && !other.is_of_status
+        && group.carried.iter().filter(is_own).any(|at| all[*at].place == other.place)
 }
 
 /// Whether both got answers of one class. A case that is another one's request once more got none of its own.
@@ -117,13 +170,43 @@ fn is_more_general(one: &Symptom, other: &Symptom) -> bool {
 
 /// The refused plain request only shows what is wrong: where a case of its own says which rule is not kept,
 /// that is the finding. Of two statements that are broken, of which one goes on from the other, it is the shorter.
-fn name(group: &mut Group, all: &[Symptom]) {
+/// And where a request is refused for what it has at a place, and accepted with something else there, it is no clause
+/// that the plain request shows too: that says only that there may be something, and another one what.
+fn name(group: &mut Group, symptoms: &Symptoms) {
+    let all = &symptoms.all;
     let is_shorter = |at: &usize| {
         let (own, other) = (&all[group.root], &all[*at]);
         let is_alike = own.kind == Kind::Rule && other.kind == Kind::Rule && own.level == other.level;
         is_alike && own.clause.strip_prefix(other.clause.as_str()).is_some_and(|rest| rest.starts_with('.'))
     };
     if let Some(position) = group.carried.iter().position(is_shorter) {
+        std::mem::swap(&mut group.root, &mut group.carried[position]);
+    }
+    let own = &all[group.root];
+    let is_refused_rule =
+        |symptom: &Symptom| symptom.kind == Kind::Rule && symptom.is_of_status && symptom.class == 4;
+    let is_accepted = |symptom: &Symptom| symptoms.is_accepted_otherwise(symptom);
+    let is_of_a_value = |at: &usize| {
+        let other = &all[*at];
+        is_refused_rule(other)
+            && other.has_places_of(own)
+            && !symptoms.plain.contains(&other.clause)
+            && (is_accepted(own) || is_accepted(other))
+    };
+    if is_refused_rule(own)
+        && symptoms.plain.contains(&own.clause)
+        && let Some(position) = group.carried.iter().position(is_of_a_value)
+    {
+        std::mem::swap(&mut group.root, &mut group.carried[position]);
+    }
+    // Of two readings of one wrong part of answers it is the one that more of them show, of whatever level.
+    let own = &all[group.root];
+    let is_part = |symptom: &Symptom| symptom.kind == Kind::Answer && !symptom.is_of_status;
+    let is_wider =
+        |at: &usize| is_part(&all[*at]) && all[*at].place == own.place && all[*at].witnesses > own.witnesses;
+    if is_part(own)
+        && let Some(position) = group.carried.iter().position(is_wider)
+    {
         std::mem::swap(&mut group.root, &mut group.carried[position]);
     }
     if group.kind != Kind::Plain || all[group.root].places().next().is_none() {

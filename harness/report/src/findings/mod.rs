@@ -1,6 +1,7 @@
 //! Findings: each is one thing that is wrong, however many cases show it, likeliest causes first.
 
 mod cause;
+mod requests;
 mod sequence;
 pub(crate) mod symptom;
 

@@ -37,6 +37,7 @@ pub(super) fn together(
         }
     }
     blame_sequence(&mut kept, all);
+    take_alike(&mut kept, all);
     kept.into_iter().map(|(group, time)| (group, time.says())).collect()
 }
 
@@ -170,14 +171,48 @@ fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
             .into_iter()
             .find_map(|same| groups.iter().position(|(group, time)| is_cause(group, time, same)));
         let Some(cause) = cause else { return };
-        let (group, _) = groups.remove(at);
-        let cause = cause - usize::from(cause > at);
-        groups[cause].0.carried.push(group.root);
-        groups[cause].0.carried.extend(group.carried);
         groups[cause].1 = Time::Explains;
-        if at < cause {
-            let moved = groups.remove(cause);
-            groups.insert(at, moved);
-        }
+        merge(groups, cause, at);
+    }
+}
+
+/// Where what depends on what else was asked is a sequence that shows it alone, other sequences that are wrong alone
+/// are taken for the same. So is what one operation refuses in the same words, though nothing but what was made
+/// before is another in it: a target forgets that, or a part of it. A sequence names it.
+fn take_alike(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
+    let is_alike = |(one, time): &(Group, Time<'_>), (other, others): &(Group, Time<'_>)| match (time, others)
+    {
+        (Time::Explains, Time::Alone) => true,
+        (Time::Since(_), _) | (_, Time::Since(_)) => false,
+        _ => all[one.root].is_refused_like(&all[other.root]),
+    };
+    let rank = |(_, time): &(Group, Time<'_>)| match time {
+        Time::Explains => 0,
+        Time::Alone => 1,
+        Time::InCompany(_) => 2,
+        Time::Since(_) | Time::Unknown => 3,
+    };
+    loop {
+        let mut pairs = (0..groups.len()).flat_map(|into| (0..groups.len()).map(move |from| (into, from)));
+        let is_one = |(into, from): &(usize, usize)| {
+            let (one, other) = (&groups[*into], &groups[*from]);
+            into != from && (rank(one), into) < (rank(other), from) && is_alike(one, other)
+        };
+        let Some((into, from)) = pairs.find(is_one) else {
+            return;
+        };
+        merge(groups, into, from);
+    }
+}
+
+/// Gives what one group has to another one, which stands where the first of both stood.
+fn merge(groups: &mut Vec<(Group, Time<'_>)>, into: usize, from: usize) {
+    let (group, _) = groups.remove(from);
+    let into = into - usize::from(into > from);
+    groups[into].0.carried.push(group.root);
+    groups[into].0.carried.extend(group.carried);
+    if from < into {
+        let moved = groups.remove(into);
+        groups.insert(from, moved);
     }
 }

@@ -2,11 +2,13 @@
 //! cause.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
 use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Level, Place, Verdict, finding_id};
+
+use super::requests;
 
 /// Symptoms that are kept apart. A target that makes each of its answers another one does not fill the memory.
 const APART: usize = 5_000;
@@ -89,6 +91,8 @@ pub struct Symptom {
     pub(super) rank: (bool, usize, usize),
     /// The same for the same set of cases.
     pub(super) cases: u64,
+    /// Places of answers whose values the judged request of the smallest witness has.
+    used: BTreeSet<String>,
 }
 
 impl Symptom {
@@ -115,6 +119,7 @@ impl Symptom {
             operation: String::new(),
             rank: (true, usize::MAX, usize::MAX),
             cases: 0,
+            used: BTreeSet::new(),
         }
     }
 
@@ -129,7 +134,7 @@ impl Symptom {
     }
 
     /// Takes a case that shows it.
-    fn add(&mut self, verdict: &CaseVerdict, finding: &Finding, class: u16) {
+    fn add(&mut self, verdict: &CaseVerdict, finding: &Finding, (class, exchanges): (u16, &[Exchange])) {
         self.witnesses += 1;
         let places = places(verdict);
         for place in &places {
@@ -148,7 +153,7 @@ impl Symptom {
             std::mem::swap(&mut self.witness, &mut other);
             (self.changes, self.smallest) = (changes, places);
             self.describe(verdict, finding);
-            self.class = class;
+            (self.class, self.used) = (class, requests::used(verdict, exchanges));
         }
         if self.witnesses > 1 && self.others.len() < NAMED {
             self.others.push(other);
@@ -159,6 +164,33 @@ impl Symptom {
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         let common = self.changed.iter().filter(|(_, times)| **times * 2 > self.witnesses);
         self.smallest.iter().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
+    }
+
+    /// Whether both are refused in the same words by one operation, though each request is one that is accepted, but
+    /// for what was made before.
+    pub(super) fn is_refused_like(&self, other: &Self) -> bool {
+        let is_refused = |symptom: &Self| {
+            let mut places = symptom.places();
+            let is_prepared = places.all(|place| matches!(place, "before" | "path"));
+            symptom.is_of_status && symptom.class == 4 && is_prepared
+        };
+        is_refused(self)
+            && is_refused(other)
+            && self.operation == other.operation
+            && self.actual == other.actual
+    }
+
+    /// Whether the smallest witnesses of both are about the same places of the request.
+    pub(super) fn has_places_of(&self, other: &Self) -> bool {
+        !self.smallest.is_empty() && self.smallest == other.smallest
+    }
+
+    /// Whether its request was refused, and has a value of another answer of which this one says that it is wrong.
+    pub(super) fn is_refused_for(&self, wrong: &Self) -> bool {
+        wrong.kind == Kind::Answer
+            && !wrong.is_of_status
+            && self.class == 4
+            && self.used.contains(&wrong.place)
     }
 
     /// In how many places the smallest witness differs from what is accepted: the fewer, the more it tells of a rule.
@@ -230,18 +262,31 @@ pub(crate) struct Symptoms {
     pub(super) beyond: HashMap<Level, usize>,
     /// Cases of each clause that were judged.
     pub(super) asked: HashMap<String, usize>,
+    /// Places of the requests that a target accepted in cases of a clause and operation that pass.
+    accepted: HashMap<(String, String), HashSet<String>>,
+    /// Clauses that a plain request shows, too: of cases that are one once more.
+    pub(super) plain: HashSet<String>,
     /// Clauses of the cases that are a plain request once more and could not be judged, by the plain case.
     pub(super) by_name: HashMap<String, BTreeSet<String>>,
 }
 
 impl Symptoms {
     /// Counts a case that was judged, and notes one that could not be since it shares a plain request.
-    pub(crate) fn ask(&mut self, verdict: &CaseVerdict) {
+    pub(crate) fn ask(&mut self, verdict: &CaseVerdict, exchanges: &[Exchange]) {
         if let (Verdict::Inconclusive, Some(plain)) = (verdict.verdict, &verdict.same_as) {
             self.by_name.entry(plain.clone()).or_default().insert(verdict.clause.clone());
         }
         if !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn | Verdict::Waived) {
             return;
+        }
+        if verdict.verdict == Verdict::Pass && verdict.same_as.is_some() {
+            self.plain.insert(verdict.clause.clone());
+        }
+        if verdict.verdict == Verdict::Pass
+            && let Some(request) = requests::accepted(verdict, exchanges)
+        {
+            let key = (verdict.clause.clone(), verdict.operation.clone());
+            self.accepted.entry(key).or_default().extend(requests::places(request));
         }
         match self.asked.get_mut(&verdict.clause) {
             Some(asked) => *asked += 1,
@@ -259,7 +304,7 @@ impl Symptoms {
             let Some(at) = self.position(verdict, finding) else { continue };
             if !seen.contains(&at) {
                 seen.push(at);
-                self.all[at].add(verdict, finding, class);
+                self.all[at].add(verdict, finding, (class, exchanges));
             }
         }
     }
@@ -277,6 +322,13 @@ impl Symptoms {
         self.all.push(Symptom::new(key.clone(), verdict));
         self.index.insert(key, self.all.len() - 1);
         Some(self.all.len() - 1)
+    }
+
+    /// Whether a case of its clause and operation was accepted that has something at the places that it is about.
+    pub(super) fn is_accepted_otherwise(&self, symptom: &Symptom) -> bool {
+        let accepted = self.accepted.get(&(symptom.clause.clone(), symptom.operation.clone()));
+        let mut places = symptom.smallest.iter().map(|place| place.to_lowercase());
+        accepted.is_some_and(|accepted| places.all(|place| accepted.contains(&place)))
     }
 
     /// The smallest witness of each.

@@ -1,7 +1,7 @@
 //! Which symptoms of records made by hand become one finding.
 
 use xs2aspec_record::{
-    AskedAlone, ControlSeen, Culprit, Earlier, End, Event, Finding, Level, OrderOfTime, RefusedForm,
+    AskedAlone, Body, ControlSeen, Culprit, Earlier, End, Event, Finding, Level, OrderOfTime, RefusedForm,
     Repeated, Verdict,
 };
 
@@ -169,7 +169,13 @@ fn asked_again(clause: &str, (until, since): (u64, u64), again: Repeated) -> Ask
 
 /// The findings of a run that asked this again: their clauses, those that they explain, and what is said of the order.
 fn ordered(sample: &Sample, asked_again: Vec<AskedAlone>) -> Vec<(String, Vec<String>, Option<String>)> {
-    let mut events = sample.finished();
+    in_order(sample.finished(), asked_again)
+}
+
+fn in_order(
+    mut events: Vec<Event>,
+    asked_again: Vec<AskedAlone>,
+) -> Vec<(String, Vec<String>, Option<String>)> {
     let order = OrderOfTime { asked_again, refused: vec![] };
     events.insert(events.len() - 1, Event::OrderOfTime(order));
     let run = Run::of(&events).unwrap();
@@ -260,4 +266,217 @@ fn what_an_answer_lacks_that_should_have_been_a_refusal_is_no_finding_of_its_own
         (all.len(), all[0].root.mismatch.as_str()),
         (1, "expected a refusal (4xx), got 201 with transactionStatus RCVD")
     );
+}
+
+#[test]
+fn what_an_answer_lacks_goes_with_the_refusal_that_is_missing_under_whatever_clause_that_goes() {
+    let mut sample = Sample::new(2);
+    fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED);
+    let verdict = fails(&mut sample, "periodic.months.duplicate/a", "body/months", ACCEPTED).last();
+    let body = Finding { at: "body".into(), actual: "none".into(), ..verdict.findings[0].clone() };
+    verdict.findings.insert(0, body);
+    assert_eq!(shown(&sample), [pair("periodic.months", &["periodic.months.duplicate"])]);
+    // What is wrong with an answer of the right kind is another thing.
+    sample.last().findings.remove(1);
+    assert_eq!(shown(&sample).len(), 2);
+}
+
+#[test]
+fn the_status_of_answers_that_is_wrong_whatever_is_asked_is_one_finding() {
+    let with = |actual: &str| {
+        let mut sample = Sample::new(2);
+        for (case, clause, actual) in
+            [("ncbct.path/a", "amount.digits", "201"), ("basket.mix/a", "periodic.months", actual)]
+        {
+            let finding = &mut sample.verdict(case, Verdict::Fail).findings[0];
+            (finding.clause, finding.actual) = (clause.into(), actual.into());
+            finding.expected = format!("that of {clause}");
+        }
+        shown(&sample).len()
+    };
+    assert_eq!((with("201"), with("200")), (1, 2));
+}
+
+#[test]
+fn what_is_refused_alike_for_what_was_made_before_is_one_finding_and_a_sequence_names_it() {
+    const GONE: (&str, &str) = ("acceptance (2xx)", "404 with code RESOURCE_UNKNOWN");
+    let found = |place: &str, operation: &str, actual: &str, asked: Vec<AskedAlone>| {
+        let mut sample = Sample::new(2);
+        for case in ["periodic.months/one", "periodic.months/two"] {
+            fails(&mut sample, case, "before", GONE);
+        }
+        fails(&mut sample, "amount.digits/one", place, (GONE.0, actual)).last().operation = operation.into();
+        let mut events = sample.finished();
+        for event in &mut events {
+            if let Event::Exchange(exchange) = event {
+                exchange.response.as_mut().unwrap().status = 404;
+            }
+        }
+        let found = in_order(events, asked);
+        found.into_iter().map(|(clause, others, _)| (clause, others)).collect::<Vec<_>>()
+    };
+    let sequence =
+        || vec![AskedAlone { requests: 6, ..asked_again("amount.digits", (0, 5), Repeated::Same) }];
+    let named = |place, operation, actual| found(place, operation, actual, sequence());
+    // The one that most cases show, and the sequence where there is one.
+    assert_eq!(found("before", "periodic", GONE.1, vec![]), [pair("periodic.months", &["amount.digits"])]);
+    assert_eq!(named("before", "periodic", GONE.1), [pair("amount.digits", &["periodic.months"])]);
+    // What differs in itself, is another operation, or gets another answer is another thing.
+    assert_eq!(named("body/months", "periodic", GONE.1).len(), 2);
+    assert_eq!(named("before", "basket", GONE.1).len(), 2);
+    assert_eq!(named("before", "periodic", "404 with code OTHER").len(), 2);
+}
+
+#[test]
+fn a_sequence_that_explains_others_explains_sequences_that_are_wrong_alone() {
+    let mut sample = Sample::new(3);
+    fails(&mut sample, "periodic.months/one", "body/months", REFUSED);
+    fails(&mut sample, "basket.mix/one", "body/ids", REFUSED);
+    fails(&mut sample, "ncbct.path/one", "body/path", ACCEPTED);
+    let alone = |clause| AskedAlone { requests: 4, ..asked_again(clause, (0, 9), Repeated::Same) };
+    let (one, other) = (alone("basket.mix"), alone("ncbct.path"));
+    assert_eq!(ordered(&sample, vec![one.clone(), other.clone()]).len(), 3);
+    let company = asked_again("periodic.months", (0, 9), Repeated::Kept);
+    let found = ordered(&sample, vec![company, one, other]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, "basket.mix");
+}
+
+/// Changes what was sent and what came in the exchanges of a case, by their steps.
+fn exchanged(events: &mut Vec<Event>, case: &str, steps: &[(&str, &str, u16, &str)]) {
+    let at = events
+        .iter()
+        .position(|event| matches!(event, Event::Exchange(exchange) if exchange.case == case))
+        .expect("an exchange of the case");
+    let Event::Exchange(judged) = events[at].clone() else { unreachable!() };
+    let made = steps.iter().enumerate().map(|(before, (step, sent, status, came))| {
+        let mut exchange = judged.clone();
+        exchange.step = (*step).to_owned();
+        // Those before the judged one have smaller numbers; which ones does not matter here.
+        exchange.number = judged.number + before as u64 - (steps.len() as u64 - 1);
+        exchange.request.body = Body::of(sent.as_bytes());
+        let response = exchange.response.as_mut().unwrap();
+        (response.status, response.body) = (*status, Body::of(came.as_bytes()));
+        Event::Exchange(exchange)
+    });
+    events.splice(at..=at, made.collect::<Vec<_>>());
+}
+
+fn shown_of(events: &[Event]) -> Vec<(String, Vec<String>)> {
+    let run = Run::of(events).unwrap();
+    let named = |found: &Found| {
+        (found.clause.clone(), found.other_clauses().into_iter().map(str::to_owned).collect())
+    };
+    run.summary().findings().all().iter().map(named).collect()
+}
+
+#[test]
+fn a_request_with_a_wrong_value_of_an_answer_is_refused_for_that() {
+    let with = |sent: &str, status| {
+        let mut sample = Sample::new(2);
+        let plain = sample.verdict("basket.mix/plain", Verdict::Fail);
+        plain.findings[0].actual = REFUSED.1.into();
+        let wrong = &mut sample.verdict("ncbct.path/a", Verdict::Warn).findings[0];
+        (wrong.clause, wrong.at) = ("amount.digits".into(), "body/id".into());
+        let mut events = sample.finished();
+        let steps = [("payment", "{}", 201, r#"{"id":1717}"#), ("request", sent, status, "{}")];
+        exchanged(&mut events, "basket.mix/plain", &steps);
+        shown_of(&events)
+    };
+    assert_eq!(with(r#"{"ids":["1717"]}"#, 400), [pair("amount.digits", &["basket.mix"])]);
+    let apart = [pair("basket.mix", &[]), pair("amount.digits", &[])];
+    assert_eq!(with(r#"{"ids":["17"]}"#, 400), apart, "it has another value");
+    assert_eq!(with(r#"{"ids":["1717"]}"#, 201), apart, "it was not refused");
+}
+
+#[test]
+fn where_other_values_are_accepted_at_a_place_the_finding_is_of_no_clause_that_the_plain_request_shows() {
+    let with = |accepted: &str, is_plain: bool| {
+        let mut sample = Sample::new(4);
+        fails(&mut sample, "ncbct.path/present", "body/months", REFUSED);
+        let left_out = sample.verdict("ncbct.path/left-out", Verdict::Pass);
+        left_out.same_as = is_plain.then(|| "ncbct.path/plain".into());
+        fails(&mut sample, "amount.digits/twelve", "body/months", REFUSED);
+        for case in ["amount.digits/eleven", "amount.digits/ten", "amount.digits/two"] {
+            sample.verdict(case, Verdict::Pass);
+        }
+        let mut events = sample.finished();
+        for (case, sent, status) in [
+            ("ncbct.path/present", r#"{"months":12}"#, 400),
+            ("amount.digits/twelve", r#"{"months":12}"#, 400),
+            ("amount.digits/eleven", accepted, 201),
+        ] {
+            exchanged(&mut events, case, &[("request", sent, status, "{}")]);
+        }
+        shown_of(&events)
+    };
+    let (path, digits) = ([pair("ncbct.path", &["amount.digits"])], [pair("amount.digits", &["ncbct.path"])]);
+    assert_eq!(with(r#"{"months":11}"#, true), digits);
+    assert_eq!(with("{}", true), path, "nobody knows of other values");
+    assert_eq!(with(r#"{"months":11}"#, false), path, "one more of its cases fails");
+}
+
+#[test]
+fn a_plain_request_of_which_nothing_is_known_goes_with_one_that_is_refused_in_the_same_words() {
+    let mut sample = Sample::new(2);
+    let plain = sample.verdict("basket.mix/plain", Verdict::Fail);
+    plain.findings[0].actual = REFUSED.1.into();
+    let form = RefusedForm { place: "signing".into(), changes: vec!["signing/a = 1".into()], clause: None };
+    let known = sample.verdict("ncbct.path/plain", Verdict::Fail);
+    known.findings[0].actual = REFUSED.1.into();
+    known.culprit = Some(Box::new(Culprit::Accepted { form, replaces: true }));
+    assert_eq!(shown(&sample), [pair("ncbct.path", &["basket.mix"])]);
+    sample.last().findings[0].actual = "401".into();
+    assert_eq!(shown(&sample).len(), 2);
+}
+
+#[test]
+fn what_one_clause_says_of_several_parts_of_the_same_answers_is_one_finding() {
+    let with = |verdict, other: &str| {
+        let mut sample = Sample::new(2);
+        let finding = |clause: &str, at: &str, level| Finding {
+            clause: clause.into(),
+            expected: "nothing".into(),
+            actual: "-1".into(),
+            at: at.into(),
+            level,
+            end: End::Bank,
+        };
+        sample.verdict("transaction.path/a", Verdict::Fail).findings = vec![
+            finding("basket.mix", "body/details/a", Level::Deny),
+            finding("basket.mix", "body/details/b", Level::Deny),
+            finding("amount.digits", "body/details/b", Level::Warn),
+        ];
+        let level = if verdict == Verdict::Fail { Level::Deny } else { Level::Warn };
+        sample.verdict("transaction.path/b", verdict).findings =
+            vec![finding(other, "body/details/b", level)];
+        shown(&sample)
+    };
+    assert_eq!(with(Verdict::Warn, "amount.digits"), [pair("basket.mix", &["amount.digits"])]);
+    assert_eq!(with(Verdict::Fail, "basket.mix").len(), 2, "one of both is wrong in more answers");
+}
+
+#[test]
+fn of_one_wrong_part_of_answers_the_clause_that_more_answers_break_is_the_finding_of_whatever_level() {
+    let with = |further: usize| {
+        let mut sample = Sample::new(1 + further);
+        let finding = |clause: &str, level| Finding {
+            clause: clause.into(),
+            expected: format!("that of {clause}"),
+            actual: "1".into(),
+            at: "body/status".into(),
+            level,
+            end: End::Bank,
+        };
+        let shape = finding("amount.digits", Level::Warn);
+        sample.verdict("transaction.path/a", Verdict::Fail).findings =
+            vec![shape.clone(), finding("basket.mix", Level::Deny)];
+        for number in 0..further {
+            let case = format!("transaction.path/b-{number}");
+            sample.verdict(&case, Verdict::Warn).findings = vec![shape.clone()];
+        }
+        shown(&sample)
+    };
+    assert_eq!(with(0), [pair("basket.mix", &["amount.digits"])]);
+    assert_eq!(with(2), [pair("amount.digits", &["basket.mix"])]);
 }

@@ -23,7 +23,8 @@ use crate::{
     words,
 };
 
-/// Cases that could not be judged, up to which each is shown as a block. More of them are grouped by reason.
+/// Findings and cases that could not be judged, up to which each of these is shown as a block. More of them are
+/// grouped by reason.
 pub const FEW: usize = 5;
 
 /// Entries for a file of waivers that are shown.
@@ -61,7 +62,7 @@ pub fn line(verdict: &CaseVerdict) -> String {
 
 /// What needs attention, and the summary: violations, warnings, what could not be judged. However much there
 /// is it stays readable: of each level the first findings as blocks, then a line each, up to a limit; what
-/// could not be judged as blocks while it is at most [`FEW`] cases, else by reason with counts.
+/// could not be judged as blocks while that and the findings are at most [`FEW`], else by reason with counts.
 #[derive(Debug, Default)]
 pub struct Terminal {
     findings: FindingBlocks,
@@ -130,7 +131,7 @@ impl Terminal {
             let _ = writeln!(shown, "{}\n", counted.join(", "));
         }
         for (word, Unjudged { blocks, groups }) in &self.unjudged {
-            if groups.times() <= FEW {
+            if summary.findings().all().len() + groups.times() <= FEW {
                 shown.push_str(blocks);
             } else {
                 shown.push_str(&reasons(summary, *word, groups));

@@ -85,7 +85,7 @@ impl Session {
     }
 
     /// Whether an operation goes on with another request than its plain one.
-    pub(super) fn goes_on(&self, operation: &str) -> bool {
+    pub(crate) fn goes_on(&self, operation: &str) -> bool {
         self.in_place_of(operation).is_some()
     }
 

@@ -109,6 +109,18 @@ fn a_few_are_shown_whole() {
 }
 
 #[test]
+fn beside_several_findings_what_could_not_be_judged_is_short() {
+    let mut sample = Sample::new(6);
+    for case in ["basket.mix/a", "ncbct.path/a", "periodic.months/a", "transaction.path/a"] {
+        sample.verdict(case, Verdict::Fail).findings[0].actual = case.into();
+    }
+    sample.verdict("periodic.months.duplicate/a", Verdict::Inconclusive);
+    assert!(attention(&sample.finished()).contains("\nINCONCLUSIVE  periodic.months.duplicate / a\n"));
+    sample.verdict("periodic.months.duplicate/b", Verdict::Inconclusive);
+    assert!(attention(&sample.finished()).contains("\nINCONCLUSIVE  2 cases, by reason\n"));
+}
+
+#[test]
 fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witness() {
     let mut sample = Sample::new(5);
     sample.verdict("ncbct.name/a", Verdict::Warn).changes = vec!["one".into(), "two".into()];
