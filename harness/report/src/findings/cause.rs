@@ -49,6 +49,10 @@ pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool
 
 /// Whether one symptom explains another.
 fn explains(root: &Symptom, other: &Symptom) -> bool {
+    // What one end breaks is no reason for what the other does.
+    if root.end != other.end {
+        return false;
+    }
     match (root.kind, other.kind) {
         (Kind::Plain, Kind::Plain) => root.actual == other.actual && root.places().eq(other.places()),
         _ if !root.is_of_status && !other.is_of_status => {
