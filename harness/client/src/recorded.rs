@@ -1,10 +1,7 @@
 //! What a record has of a client, as far as the plan asks for it. A record may be longer than memory: of each
 //! exchange only what tells it from others stays, in a few numbers.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use xs2aspec_record::{CaseVerdict, ClauseText, End, Event, Exchange, Finding, Level, RunStarted};
 use xs2aspec_spec::AnswerRules;
@@ -12,7 +9,7 @@ use xs2aspec_spec::AnswerRules;
 use crate::{
     condition::{Holds, header},
     plan::{Plan, ShownBy},
-    sequence::Seen,
+    sequence::{Seen, hash},
 };
 
 /// Before what an observation says that an exchange shows, since the record masks it.
@@ -203,10 +200,4 @@ fn says_shown(verdict: Option<&CaseVerdict>, item: &str) -> Option<bool> {
     let mut said = verdict.into_iter().flat_map(|verdict| &verdict.observations);
     let items = said.find_map(|text| text.strip_prefix(SHOWS))?;
     Some(items.split(", ").any(|known| known == item))
-}
-
-pub(crate) fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

@@ -1,11 +1,14 @@
 //! What a client sends after what.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use chrono::DateTime;
 use xs2aspec_record::{Body, Exchange};
 
-use crate::{condition::header, recorded::hash, state::State};
+use crate::{condition::header, state::State};
 
 /// Methods by which asking again changes nothing (RFC 9110 section 9.2.1).
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
@@ -130,6 +133,13 @@ fn request(exchange: &Exchange, fresh: &[String]) -> u64 {
         Body::Base64(code) => (true, code),
     });
     hash(&(&request.method, &request.url, headers, body))
+}
+
+/// A value as a number.
+pub(crate) fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How many seconds an answer asks to wait: a number, or a date after its own (RFC 9110 section 10.2.3).

@@ -171,7 +171,7 @@ fn what_the_client_breaks_breaks_its_operation_and_a_report_says_so() {
 #[test]
 fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
-    let text = "items:\n  - { id: a/<item>, says: b, each: [ncbct, basket], no-breach: <item> }\n";
+    let text = "fresh: []\nitems:\n  - { id: a/<item>, says: b, each: [ncbct, basket], no-breach: <item> }\n";
     let plan = Plan::load(&Tree::of(&[(FILE, text)])).unwrap().unwrap();
     let breach = |actual: &str| json!([{"clause": "signature.value", "expected": "a", "actual": actual, "at": "request/signing", "level": "deny", "end": "client"}]);
     let mut events = Vec::new();
