@@ -1,7 +1,12 @@
 //! `xs2aspec client-plan` and `client-report`: what a client should show, and what it has shown.
 
-use xs2aspec_client::{Item, Plan, Recorded, State, Statement, Ticked, report as drawn, tick};
-use xs2aspec_record::{Exchange, Exit};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use xs2aspec_client::{Broken, Item, Plan, State, Statement, Ticked, Watch, broken, report as drawn, tick};
+use xs2aspec_record::{Event, Exchange, Exit, Level};
 use xs2aspec_report::text;
 use xs2aspec_suite::Suite;
 
@@ -40,50 +45,88 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let plan = load(&suite)?;
     let path = report::record(&args.record);
-    let events = report::open(&path)?.events().collect::<Result<Vec<_>, _>>();
-    let recorded = Recorded::of(events.map_err(|error| report::wrong(&path, &error))?);
+    let mut watch = Watch::new(&plan, suite.answers());
+    read(&path, |event| watch.add(event))?;
+    let recorded = watch.finish();
     if recorded.start.document_sha256 != suite.spec().document.sha256() {
         return Err(report::wrong(
             &path,
             &"is the record of another document: name the one that it is of with --pack",
         ));
     }
-    let ticked = tick(&plan, &recorded, suite.answers());
+    let ticked = tick(&plan, &recorded);
+    let exchanges = witnesses(&path, &ticked)?;
     let mut recording = Recording::create(&args.out, &[&path])?;
     let (file, tree) = (drawn::place_of_the_plan(suite.tree()), suite.tree());
     let plan_text = tree.text(xs2aspec_client::plan::FILE).unwrap_or_default();
     let tool = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
-    let arguments = vec!["client-report".to_owned(), args.record.display().to_string()];
-    let (events, exit) = drawn::events(&ticked, &recorded, (&file, plan_text), tool, arguments);
+    let arguments = vec![args.record.display().to_string()];
+    let (events, exit) = drawn::events(&ticked, (&recorded, &exchanges), (&file, plan_text), tool, arguments);
     for event in &events {
         recording.write(event);
     }
     recording.finish()?;
     for one in &ticked {
-        say_item(one, &recorded);
+        say_item(one, &exchanges);
+    }
+    for one in broken(&ticked) {
+        say_broken(&one);
     }
     say!("{}", Statement::of(&ticked));
     say!("reports in {}", args.out.display());
     Ok(exit)
 }
 
-fn say_item(ticked: &Ticked<'_>, recorded: &Recorded) {
-    let Ticked { item, state, findings } = ticked;
+/// Hands each event of a record on: it may be longer than memory.
+fn read(path: &Path, mut take: impl FnMut(Event)) -> Result<(), Failure> {
+    for event in report::open(path)?.events() {
+        take(event.map_err(|error| report::wrong(path, &error))?);
+    }
+    Ok(())
+}
+
+/// The exchanges that say something of an item, by number.
+fn witnesses(path: &Path, ticked: &[Ticked<'_>]) -> Result<BTreeMap<u64, Exchange>, Failure> {
+    let wanted: BTreeSet<u64> = ticked.iter().filter_map(Ticked::exchange).collect();
+    let mut found = BTreeMap::new();
+    read(path, |event| {
+        if let Event::Exchange(exchange) = event
+            && wanted.contains(&exchange.number)
+        {
+            found.insert(exchange.number, exchange);
+        }
+    })?;
+    Ok(found)
+}
+
+fn say_item(ticked: &Ticked<'_>, exchanges: &BTreeMap<u64, Exchange>) {
+    let Ticked { item, state, broken } = ticked;
     let line = |word: &str, rest: &str| say!("{word:<15} {:<42} {rest}", item.id);
     match state {
-        State::Shown(number) => line("shown", &exchange(*number, recorded)),
+        State::Shown(number) => line("shown", &exchange(*number, exchanges)),
         State::NotShown if item.is_optional => line("(not shown)", &item.says),
         State::NotShown => line("not shown", &unshown(item)),
         State::Unknown => line("could not tell", "what would show it is masked, or cut off, in the record"),
         State::Broken(number, words) => {
-            line("broken", &exchange(*number, recorded));
-            say!("{:<15}   {}", "", text::short(words));
+            line("broken", &exchange(*number, exchanges));
+            if broken.is_empty() {
+                say!("{:<15}   {}", "", text::short(words));
+            }
         }
     }
-    for finding in findings {
-        let level = finding.level.word();
-        say!("{:<15}   {level} {}: {}", "", finding.clause, text::short(&finding.mismatch()));
+    for one in broken {
+        say!("{:<15}   {} {}", "", one.finding.level.word(), one.finding.clause);
     }
+}
+
+/// Something that the client broke, once for all items that show it.
+fn say_broken(broken: &Broken) {
+    let Broken { finding, exchanges, .. } = broken;
+    let verb = if finding.level == Level::Deny { "broke" } else { "may have broken" };
+    let exchanges = text::count(usize::try_from(*exchanges).unwrap_or(usize::MAX), "exchange");
+    say!("\nthe client {verb} {}  ({exchanges}, exchange {} first)", finding.clause, broken.exchange());
+    say!("   | {}", text::short(&finding.mismatch()));
+    say!("   = next  xs2aspec explain {}", finding.clause);
 }
 
 fn unshown(item: &Item) -> String {
@@ -91,8 +134,8 @@ fn unshown(item: &Item) -> String {
     format!("{}{}", item.says, meet.unwrap_or_default())
 }
 
-fn exchange(number: u64, recorded: &Recorded) -> String {
-    let known = recorded.exchanges.iter().find(|exchange| exchange.number == number);
+fn exchange(number: u64, exchanges: &BTreeMap<u64, Exchange>) -> String {
+    let known = exchanges.get(&number);
     let Some(Exchange { request, response, .. }) = known else { return String::new() };
     let status = response.as_ref().map_or("no answer".to_owned(), |answer| answer.status.to_string());
     format!("exchange {number}: {} {} {status}", text::short(&request.method), text::short(&request.url))

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_record::{End, Exit, Level};
+use xs2aspec_record::{End, Exit, Level, Traffic};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, Profile, Session};
 use xs2aspec_traffic::{
@@ -66,12 +66,13 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn options(args: &Args, seed: u64) -> Options {
-    let mut arguments: Vec<String> = Vec::new();
+    let mut arguments: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     arguments.extend(args.target.iter().flat_map(|target| ["--target".to_owned(), target.clone()]));
     arguments.extend(args.source.arguments());
     arguments.extend(args.levels.arguments());
+    arguments.extend(args.end.iter().flat_map(|end| ["--end".to_owned(), End::from(*end).word().to_owned()]));
     arguments.extend(["--seed".to_owned(), seed.to_string()]);
-    Options { arguments, ..Options::default() }
+    Options { arguments, traffic: Some(Traffic::Judge), ..Options::default() }
 }
 
 /// Says what either end broke, each clause with its first exchange.

@@ -5,7 +5,7 @@ use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 
 use tokio::sync::mpsc::Receiver;
 use xs2aspec_proxy::{BoxStream, Config, Connect, Proxy, Sighting, acceptor};
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, Traffic};
 use xs2aspec_runner::{Options, Profile, exchange::Connector};
 
 use crate::{
@@ -42,7 +42,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
         source: "proxy",
         now: chrono::Utc::now(),
         seed: args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0),
-        options: Options { arguments, ..Options::default() },
+        options: Options { arguments, traffic: Some(Traffic::Proxy), ..Options::default() },
         is_shown: !args.quiet,
     };
     let reads: Vec<&Path> = is_file.then(|| Path::new(&args.target)).into_iter().collect();

@@ -329,6 +329,7 @@ fn options(
         only: args.only.clone(),
         skip: args.skip.clone(),
         arguments,
+        traffic: None,
         shard,
         requests: args.requests,
         // Cases of another folder were shown to catch nothing.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use xs2aspec_prove::declare;
-use xs2aspec_record::{End, Exit, outputs};
+use xs2aspec_record::{End, Exit, Traffic, outputs};
 use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls};
 use xs2aspec_runner::{Options, Profile};
 use xs2aspec_signing::keys;
@@ -89,7 +89,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         now: args.now.unwrap_or_else(chrono::Utc::now),
         seed: uuid::Uuid::new_v4().as_u64_pair().0,
         options: Options {
-            arguments: vec!["serve".to_owned()],
+            traffic: Some(Traffic::Serve),
             fault: target::named(&args.fault),
             variations: variations.iter().map(|variation| variation.name().to_owned()).collect(),
             ..Options::default()

@@ -14,7 +14,7 @@ mod state;
 pub mod tick;
 
 pub use plan::{Item, Plan};
-pub use recorded::Recorded;
+pub use recorded::{Broken, Recorded, Watch};
 pub use report::Statement;
 pub use state::State;
-pub use tick::{Ticked, tick};
+pub use tick::{Ticked, broken, tick};

@@ -7,7 +7,7 @@ use std::{
 
 use xs2aspec_record::{
     Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, Place, Role,
-    RunFinished, RunStarted, Strength, Totals, Verdict,
+    RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
 };
 
 use crate::{plan::FILE, recorded::Recorded, state::State, tick::Ticked};
@@ -56,11 +56,12 @@ impl fmt::Display for Statement {
     }
 }
 
-/// The record of a report: its events in order, and what they come to. `tool` is the name and version of the
+/// The record of a report: its events in order, and what they come to. `exchanges` are those that say something
+/// of an item, by number; `tool` is the name and version of the
 /// program, `plan` the text of the plan, and `shown_as` the path under which people can open that.
 pub fn events(
     ticked: &[Ticked<'_>],
-    recorded: &Recorded,
+    (recorded, exchanges): (&Recorded, &BTreeMap<u64, Exchange>),
     plan: (&str, &str),
     tool: String,
     arguments: Vec<String>,
@@ -76,6 +77,7 @@ pub fn events(
         shard: None,
         planned: None,
         drawn: false,
+        traffic: Some(Traffic::ClientReport),
         quality: Some(format!("{}.", Statement::of(ticked))),
         waivers_sha256: None,
         ..recorded.start.clone()
@@ -87,28 +89,26 @@ pub fn events(
         let clause = case.clause();
         totals.clause(&clause);
         events.push(Event::Clause(clause));
-        for finding in &case.ticked.findings {
-            let known = recorded.clauses.get(&finding.clause);
-            let strange = told.insert(&finding.clause);
+        for broken in &case.ticked.broken {
+            let known = recorded.clauses.get(&broken.finding.clause);
+            let strange = told.insert(&broken.finding.clause);
             events.extend(known.filter(|_| strange).cloned().map(Event::Clause));
         }
     }
     events.push(Event::Source(CaseSource { file: plan.0.to_owned(), text: plan.1.to_owned() }));
-    let numbers: BTreeMap<u64, &Exchange> =
-        recorded.exchanges.iter().map(|exchange| (exchange.number, exchange)).collect();
     let mut number = 0;
     for case in &cases {
-        let seen = case.exchange().and_then(|seen| numbers.get(&seen));
+        let seen = case.ticked.exchange().and_then(|seen| exchanges.get(&seen));
         if let Some(seen) = seen {
             number += 1;
             events.push(Event::Exchange(Exchange {
                 number,
                 case: case.id(),
                 step: "request".to_owned(),
-                ..(*seen).clone()
+                ..seen.clone()
             }));
         }
-        let verdict = case.verdict(seen.map(|seen| (number, *seen)));
+        let verdict = case.verdict(seen.map(|seen| (number, seen)));
         totals.add(&verdict, case.strength());
         events.push(Event::Verdict(verdict));
     }
@@ -161,16 +161,9 @@ impl Case<'_> {
         known.map_or(1, |clause| clause.line)
     }
 
-    fn exchange(&self) -> Option<u64> {
-        match &self.ticked.state {
-            State::Shown(number) | State::Broken(number, _) => Some(*number),
-            State::NotShown | State::Unknown => None,
-        }
-    }
-
     fn verdict(&self, seen: Option<(u64, &Exchange)>) -> CaseVerdict {
-        let Ticked { item, state, findings } = self.ticked;
-        let mut findings = findings.clone();
+        let Ticked { item, state, broken } = self.ticked;
+        let mut findings: Vec<Finding> = broken.iter().map(|one| one.finding.clone()).collect();
         let not_shown = || {
             let meet = item.meet.as_ref();
             meet.map_or("not shown".to_owned(), |meet| {
@@ -224,7 +217,7 @@ impl Case<'_> {
     fn finding(&self, words: &str) -> Finding {
         Finding {
             clause: self.id(),
-            expected: self.ticked.item.says.clone(),
+            expected: format!("a client that {}", self.ticked.item.says),
             actual: words.to_owned(),
             at: "request".to_owned(),
             level: Level::Deny,

@@ -1,15 +1,15 @@
 //! What of the plan a record shows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashSet};
 
-use xs2aspec_record::{End, Exchange, Finding, Level};
+use xs2aspec_record::{Exchange, Level};
 use xs2aspec_spec::AnswerRules;
 
 use crate::{
-    condition::{Condition, Holds, header},
+    condition::Holds,
     plan::{Item, Plan, ShownBy, Then},
-    recorded::Recorded,
-    sequence::Sequence,
+    recorded::{Broken, Recorded, Sighted},
+    sequence::{Seen, Sequence},
     state::State,
 };
 
@@ -21,25 +21,56 @@ pub struct Ticked<'a> {
     /// What is to be said of it.
     pub state: State,
     /// What the client broke, of an item that no request breaks anything: denied and warned of.
-    pub findings: Vec<Finding>,
+    pub broken: Vec<Broken>,
+}
+
+impl Ticked<'_> {
+    /// The number of the exchange that says so, if one does.
+    pub const fn exchange(&self) -> Option<u64> {
+        match &self.state {
+            State::Shown(number) | State::Broken(number, _) => Some(*number),
+            State::NotShown | State::Unknown => None,
+        }
+    }
 }
 
 /// Holds each item of the plan against what the record has.
-pub fn tick<'a>(plan: &'a Plan, recorded: &Recorded, rules: &AnswerRules) -> Vec<Ticked<'a>> {
-    let sequence = Sequence::new(&recorded.exchanges, &plan.fresh);
-    let ticked = |item: &'a Item| {
-        let mut findings = Vec::new();
+pub fn tick<'a>(plan: &'a Plan, recorded: &Recorded) -> Vec<Ticked<'a>> {
+    let sequence = Sequence::new(&recorded.seen);
+    let ticked = |(item, sighted): (&'a Item, &Sighted)| {
+        let mut broken = Vec::new();
         let state = match &item.shown_by {
-            ShownBy::Exchange(condition) => shown(item, condition, recorded, rules),
-            ShownBy::After(condition, then) => after(&recorded.exchanges, &sequence, *then, |exchange| {
-                condition.holds(exchange, rules) == Holds::Yes
-            }),
-            ShownBy::Unique(name) => unique(name, &recorded.exchanges),
-            ShownBy::NoBreach(operation) => no_breach(operation, recorded, &mut findings),
+            ShownBy::Exchange(_) => match sighted.first {
+                Some((_, number)) => State::Shown(number),
+                None if sighted.is_unknown => State::Unknown,
+                None => State::NotShown,
+            },
+            ShownBy::After(_, then) => after(&recorded.seen, &sequence, *then, &sighted.after),
+            ShownBy::Unique(name) => unique(name, sighted),
+            ShownBy::NoBreach(_) => no_breach(sighted, &mut broken),
         };
-        Ticked { item, state, findings }
+        Ticked { item, state, broken }
     };
-    plan.items.iter().map(ticked).collect()
+    plan.items.iter().zip(&recorded.items).map(ticked).collect()
+}
+
+/// What the client broke, each thing once however many items show it, in the order in which it was first seen.
+pub fn broken(ticked: &[Ticked<'_>]) -> Vec<Broken> {
+    let mut all: BTreeMap<(&str, &str), Broken> = BTreeMap::new();
+    for one in ticked.iter().flat_map(|ticked| &ticked.broken) {
+        let key = (one.finding.clause.as_str(), one.finding.at.as_str());
+        match all.get_mut(&key) {
+            Some(known) => known.add(one),
+            None => _ = all.insert(key, one.clone()),
+        }
+    }
+    in_order(all.into_values())
+}
+
+fn in_order(broken: impl Iterator<Item = Broken>) -> Vec<Broken> {
+    let mut broken: Vec<Broken> = broken.collect();
+    broken.sort_by_key(|one| one.first);
+    broken
 }
 
 /// The items that an exchange shows before it is masked, of those that cannot be seen afterwards.
@@ -58,33 +89,12 @@ pub fn shown_by_what_is_masked<'a>(
     plan.items.iter().filter(shows).map(|item| item.id.as_str()).collect()
 }
 
-fn shown(item: &Item, condition: &Condition, recorded: &Recorded, rules: &AnswerRules) -> State {
+fn after(seen: &[Seen], sequence: &Sequence<'_>, then: Then, is_so: &HashSet<u64>) -> State {
     let mut state = State::NotShown;
-    for exchange in &recorded.exchanges {
-        match condition.holds(exchange, rules) {
-            Holds::Yes => return State::Shown(exchange.number),
-            Holds::Unknown => match recorded.says_shown(exchange, &item.id) {
-                Some(true) => return State::Shown(exchange.number),
-                Some(false) => {}
-                None => state = State::Unknown,
-            },
-            Holds::No => {}
-        }
-    }
-    state
-}
-
-fn after(
-    exchanges: &[Exchange],
-    sequence: &Sequence,
-    then: Then,
-    is_so: impl Fn(&Exchange) -> bool,
-) -> State {
-    let mut state = State::NotShown;
-    for (index, _) in exchanges.iter().enumerate().filter(|(_, exchange)| is_so(exchange)) {
+    for (index, _) in seen.iter().enumerate().filter(|(_, one)| is_so.contains(&one.number)) {
         let next = match then {
-            Then::GoesOn => sequence.goes_on(exchanges, index, &is_so),
-            Then::AgainLater => sequence.again_later(exchanges, index),
+            Then::GoesOn => sequence.goes_on(index, |number| is_so.contains(&number)),
+            Then::AgainLater => sequence.again_later(index),
         };
         match next {
             State::Broken(..) => return next,
@@ -95,41 +105,24 @@ fn after(
     state
 }
 
-fn unique(name: &str, exchanges: &[Exchange]) -> State {
-    let mut known: HashMap<&str, u64> = HashMap::new();
-    for exchange in exchanges {
-        let Some(value) = header(&exchange.request.headers, name) else { continue };
-        if let Some(first) = known.insert(value, exchange.number) {
-            let words = format!("exchanges {first} and {} have the same {name}", exchange.number);
-            return State::Broken(exchange.number, words);
-        }
+fn unique(name: &str, sighted: &Sighted) -> State {
+    if let Some(((_, later), first)) = sighted.twice {
+        return State::Broken(later, format!("exchanges {first} and {later} have the same {name}"));
     }
     // One alone is no sign of anything.
-    let last = known.values().max().copied().filter(|_| known.len() > 1);
-    last.map_or(State::NotShown, State::Shown)
+    let last = sighted.values.values().max().filter(|_| sighted.values.len() > 1);
+    last.map_or(State::NotShown, |(_, number)| State::Shown(*number))
 }
 
-/// Whether a client broke something in a request for this operation; what it broke is added, each thing once.
-fn no_breach(operation: &str, recorded: &Recorded, findings: &mut Vec<Finding>) -> State {
-    let mut state = State::NotShown;
-    for exchange in recorded.exchanges.iter().filter(|one| one.operation.as_deref() == Some(operation)) {
-        if state == State::NotShown {
-            state = State::Shown(exchange.number);
-        }
-        let verdict = recorded.verdicts.get(&exchange.number);
-        let all = verdict.into_iter().flat_map(|verdict| &verdict.findings);
-        for finding in all.filter(|finding| finding.end == End::Client && finding.level != Level::Note) {
-            if findings.iter().any(|known| known.clause == finding.clause && known.at == finding.at) {
-                continue;
-            }
-            findings.push(finding.clone());
-            if finding.level == Level::Deny && !matches!(state, State::Broken(..)) {
-                let words = format!("breaks {}: {}", finding.clause, finding.mismatch());
-                state = State::Broken(exchange.number, words);
-            }
-        }
+/// Whether a client broke something in a request for an operation; what it broke is added, each thing once.
+fn no_breach(sighted: &Sighted, broken: &mut Vec<Broken>) -> State {
+    *broken = in_order(sighted.broken.values().cloned());
+    let denied = broken.iter().find(|one| one.finding.level == Level::Deny);
+    if let Some(one) = denied {
+        let words = format!("breaks {}: {}", one.finding.clause, one.finding.mismatch());
+        return State::Broken(one.exchange(), words);
     }
-    state
+    sighted.first.map_or(State::NotShown, |(_, number)| State::Shown(number))
 }
 
 #[cfg(test)]

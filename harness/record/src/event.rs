@@ -103,6 +103,10 @@ pub struct RunStarted {
     /// be.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drawn: bool,
+    /// Which command judged it, where others sent the requests: then each finding says which end broke it. A run
+    /// has none: what its requests break is broken on purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
     /// How many of them are the plain request of their operation once more: nothing is sent again for them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub said_by_name: usize,
@@ -153,6 +157,31 @@ impl RunStarted {
     /// Where the target is, if its name does not say that already.
     pub fn address(&self) -> Option<&str> {
         Some(self.base_url.as_str()).filter(|address| *address != self.target)
+    }
+}
+
+/// A command that judges what others send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Traffic {
+    /// Reads it from files.
+    Judge,
+    /// Stands between a client and a bank.
+    Proxy,
+    /// Is the bank.
+    Serve,
+    /// Ticks off what a client has shown.
+    ClientReport,
+}
+
+impl Traffic {
+    /// The command that comes to the same once more; nothing for traffic that has passed.
+    pub const fn again(self) -> Option<&'static str> {
+        match self {
+            Self::Judge => Some("judge"),
+            Self::ClientReport => Some("client-report"),
+            Self::Proxy | Self::Serve => None,
+        }
     }
 }
 

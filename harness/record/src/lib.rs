@@ -52,7 +52,7 @@ pub use counts::Counts;
 pub use culprit::{Culprit, RefusedForm};
 pub use event::{
     Body, CaseSource, ClauseText, DocumentText, Event, Exchange, Header, Reading, Request, Response, Resumed,
-    RunFinished, RunStarted, TargetProfile,
+    RunFinished, RunStarted, TargetProfile, Traffic,
 };
 pub use exit::Exit;
 pub use journal::Journal;

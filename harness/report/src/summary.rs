@@ -108,6 +108,7 @@ impl RunSummary {
         };
         let mut totals = Totals::default();
         totals.start(&start);
+        let symptoms = Symptoms::of(&start);
         Ok(Self {
             start,
             document: None,
@@ -131,7 +132,7 @@ impl RunSummary {
             accepted: 0,
             said_by_name: 0,
             judged_with: BTreeMap::new(),
-            symptoms: Symptoms::default(),
+            symptoms,
             findings: Findings::default(),
         })
     }

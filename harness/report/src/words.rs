@@ -1,6 +1,6 @@
 //! What every report says in the same words.
 
-use xs2aspec_record::{Body, CaseVerdict, Counts, Event, Exchange, Verdict};
+use xs2aspec_record::{Body, CaseVerdict, Counts, End, Event, Exchange, Finding, Level, RunStarted, Verdict};
 
 /// The body of an answer that is no longer is shown with its status: `{}`, `null`.
 const NOTHING: usize = 4;
@@ -8,6 +8,23 @@ const NOTHING: usize = 4;
 /// Why a case has its verdict; a verdict that must have a reason and has none says so.
 pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
     verdict.reason.as_deref().unwrap_or("no reason was recorded")
+}
+
+/// Who broke what a finding is about, where others sent the requests; in a run it is always the target.
+pub(crate) fn end(start: &RunStarted, finding: &Finding) -> Option<End> {
+    start.traffic.map(|_| finding.end)
+}
+
+/// What is wrong, in words, and who broke it.
+pub(crate) fn mismatch(end: Option<End>, finding: &Finding) -> String {
+    let Some(end) = end else { return finding.mismatch() };
+    let verb = if finding.level == Level::Deny { "broke it" } else { "may have broken it" };
+    format!("the {} {verb}: {}", end.word(), finding.mismatch())
+}
+
+/// Who broke it, behind what is broken; nothing in a run.
+pub(crate) fn by(end: Option<End>) -> String {
+    end.map_or_else(String::new, |end| format!(" (the {})", end.word()))
 }
 
 /// Counts in words: `pass 3, fail 1`.

@@ -9,7 +9,7 @@ use std::{
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
     CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, OrderOfTime, Reading, Resumed, Role,
-    RunFinished, RunStarted, Times, Totals,
+    RunFinished, RunStarted, Times, Totals, Traffic,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
 
@@ -41,6 +41,8 @@ pub struct Options {
     pub skip: Vec<String>,
     /// Arguments that ask the same again, for the record.
     pub arguments: Vec<String>,
+    /// The command, where others sent the requests, for the record.
+    pub traffic: Option<Traffic>,
     /// The part of the plan that this is, and the selected cases of all parts.
     pub shard: Option<(Shard, usize)>,
     /// The most requests of the run, for the record.
@@ -383,6 +385,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         depth: options.depth.word().to_owned(),
         cases: plan.selected.len(),
         drawn: false,
+        traffic: options.traffic,
         said_by_name: plan.said_by_name(),
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),

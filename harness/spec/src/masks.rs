@@ -14,6 +14,17 @@ pub fn is_pseudonym(text: &str) -> bool {
     })
 }
 
+/// Whether a pseudonym stands somewhere in a text.
+pub fn holds_pseudonym(text: &[u8]) -> bool {
+    let is_mark = |mark: &[u8]| {
+        mark.len() >= 8
+            && mark[..8].iter().all(u8::is_ascii_hexdigit)
+            && !mark.get(8).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let mut marks = text.iter().enumerate().filter(|(_, letter)| **letter == b'~');
+    marks.any(|(at, _)| at > 0 && text[at - 1].is_ascii_alphanumeric() && is_mark(&text[at + 1..]))
+}
+
 /// Headers and members that are masked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -92,6 +103,16 @@ mod tests {
         assert!(is_pseudonym("iban~0a1b2c3d"));
         for text in ["NO9386011117947", "iban~0a1b2c3", "iban~0a1b2c3g", "~0a1b2c3d", "iban~0a1b2c3d "] {
             assert!(!is_pseudonym(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_in_which_something_is_masked_is_told_from_others() {
+        for text in ["{\"iban\":\"iban~0a1b2c3d\"}", "a iban~0a1b2c3d, b", "iban~0a1b2c3d"] {
+            assert!(holds_pseudonym(text.as_bytes()), "{text}");
+        }
+        for text in ["", "~", "~0a1b2c3d", "iban~0a1b2c3", "iban~0a1b2c3de", "iban~0a1b2c3g", " ~0a1b2c3d"] {
+            assert!(!holds_pseudonym(text.as_bytes()), "{text}");
         }
     }
 

@@ -26,7 +26,7 @@ use crate::{
     reading::{Reader, Reading},
     routes::Routes,
     signature::{self, Certificates},
-    traffic::{Payload, Received, Traffic},
+    traffic::{Payload, Received, Sent, Traffic},
     vocabulary::Vocabulary,
 };
 
@@ -133,7 +133,8 @@ impl Judge {
         let ids = ids.collect();
         let unsigned = Map::new();
         let mut judged = Judged { operation: Some(operation.clone()), checks: 1, ids, ..Judged::default() };
-        let mut asked = self.asked(&reading, &plain.view(&unsigned), says.as_deref(), &mut judged);
+        let mut asked =
+            self.asked((&traffic.request, &reading), &plain.view(&unsigned), says.as_deref(), &mut judged);
         if !is_own {
             asked.unsure.push("whether the bank knows the certificate".to_owned());
         }
@@ -153,7 +154,13 @@ impl Judge {
     }
 
     /// What the request had to come to. What it breaks its client broke.
-    fn asked(&self, reading: &Reading, plain: &View<'_>, says: Option<&str>, judged: &mut Judged) -> Asked {
+    fn asked(
+        &self,
+        (sent, reading): (&Sent, &Reading),
+        plain: &View<'_>,
+        says: Option<&str>,
+        judged: &mut Judged,
+    ) -> Asked {
         let rules = self.suite.requests();
         let is_expected = |clause: &str| {
             let clause = self.suite.clauses().get(clause);
@@ -163,19 +170,24 @@ impl Judge {
         let due = rules.judge(&view, plain, &reading.prepared, &is_expected);
         let mut asked = Asked { due, unsure: reading.unsure.clone(), hidden: reading.hidden.clone() };
         let Due::Refused { clauses, open, .. } = &asked.due else { return asked };
-        let (known, unknown): (Vec<&String>, Vec<&String>) =
-            clauses.iter().partition(|clause| !rules.is_known_to_the_bank_alone(clause));
-        let why = unknown.first().map(|clause| self.says(clause));
         let breaches = rules.breaches(&view, plain, &reading.prepared);
+        let why = |clause: &String| {
+            let bank = || format!("only the bank knows: {}", self.says(clause));
+            let hidden = || reading.hides_all(breaches.iter().filter(|breach| breach.clause == *clause));
+            rules.is_known_to_the_bank_alone(clause).then(bank).or_else(hidden)
+        };
+        let (known, unknown): (Vec<&String>, Vec<&String>) =
+            clauses.iter().partition(|clause| why(clause).is_none());
+        let why = unknown.first().and_then(|clause| why(clause));
         for breach in breaches.iter().filter(|breach| known.contains(&&breach.clause)) {
             let at =
                 if breach.at.is_empty() { "request".to_owned() } else { format!("request/{}", breach.at) };
             let found = says.filter(|_| breach.at == SIGNING).map(str::to_owned);
-            let actual = found.unwrap_or_else(|| self.value_at(&view, &breach.at));
-            self.add(judged, (&breach.clause, End::Client), (at, self.says(&breach.clause), actual));
+            let actual = found.unwrap_or_else(|| self.value_at(&view, sent, &breach.at));
+            let kept = format!("what keeps \"{}\"", self.says(&breach.clause));
+            self.add(judged, (&breach.clause, End::Client), (at, kept, actual));
         }
         if let Some(why) = why {
-            let why = format!("only the bank knows: {why}");
             if known.is_empty() {
                 asked.due = Due::Open(why);
             } else {
@@ -331,7 +343,7 @@ impl Judge {
     }
 
     /// What a request has at a place, in words. What says who somebody is is not shown.
-    fn value_at(&self, view: &View<'_>, at: &str) -> String {
+    fn value_at(&self, view: &View<'_>, sent: &Sent, at: &str) -> String {
         let (part, rest) = at.split_once('/').unwrap_or((at, ""));
         let field = |fields: &[(String, Value)]| {
             let found = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest));
@@ -360,6 +372,10 @@ impl Judge {
             Value::String(text) if is_personal && !text.contains("${") => {
                 format!("a text of {} characters", text.chars().count())
             }
+            // What a day stands for is for the rules alone.
+            Value::String(text) if part == "body" && text.contains("${") => {
+                show::value(&Value::String(day_at(sent, rest).unwrap_or(text)))
+            }
             value => show::value(&value),
         }
     }
@@ -368,6 +384,13 @@ impl Judge {
     fn says(&self, clause: &str) -> String {
         self.suite.clauses().get(clause).map_or_else(|| clause.to_owned(), |clause| clause.says.clone())
     }
+}
+
+/// The day that was sent at a place of the body, if it is one.
+fn day_at(sent: &Sent, at: &str) -> Option<String> {
+    let body: Value = serde_json::from_slice(sent.body.bytes()?).ok()?;
+    let text = body.pointer(&format!("/{at}"))?.as_str()?;
+    text.parse::<chrono::NaiveDate>().ok().map(|_| text.to_owned())
 }
 
 /// The way of signing, as the place of a breach.

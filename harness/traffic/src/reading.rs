@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use xs2aspec_runner::Profile;
 use xs2aspec_spec::{
-    masks::is_pseudonym,
-    request::{Payload as Shown, Prepared, View},
+    masks::{holds_pseudonym, is_pseudonym},
+    request::{Breach, Payload as Shown, Prepared, View},
 };
 use xs2aspec_suite::{RequestSpec, template};
 
@@ -40,8 +40,9 @@ pub(crate) struct Reading {
     body: Option<Value>,
     has_member_twice: bool,
     is_raw: bool,
-    /// Whether something of it was masked, and put back.
-    is_restored: bool,
+    /// Whether something of its body is masked, or was and has been put back: then its bytes are not those that
+    /// were sent.
+    is_masked: bool,
     /// Who asks, as a number.
     who: u64,
     /// What it asks for, as a number.
@@ -86,8 +87,8 @@ impl Reading {
         signature: signature::Found,
         reader: &Reader<'_>,
     ) -> Self {
-        let mut reading =
-            Self { operation: found.operation.to_owned(), is_restored: sent.is_restored, ..Self::default() };
+        let is_masked = sent.is_restored || sent.body.bytes().is_some_and(holds_pseudonym);
+        let mut reading = Self { operation: found.operation.to_owned(), is_masked, ..Self::default() };
         reading.signing = signature.signing;
         reading.hidden = signature.hidden;
         reading.unsure = signature.unsure;
@@ -133,6 +134,16 @@ impl Reading {
         }
     }
 
+    /// Why nothing is known of the places of all of these breaches; `None` where something is known of one.
+    pub(crate) fn hides_all<'a>(&self, breaches: impl Iterator<Item = &'a Breach>) -> Option<String> {
+        let mut why = None;
+        for breach in breaches {
+            let (at, reason) = self.hidden.iter().find(|(at, _)| at.eq_ignore_ascii_case(&breach.at))?;
+            why = Some(format!("{at} {reason}"));
+        }
+        why
+    }
+
     /// The path of the valid request that asks for the same resource, or else of the plain one.
     fn path(&mut self, found: &Found<'_>, reader: &Reader<'_>) {
         let is_same = |name: &str, value: &str| match name.strip_prefix("target.") {
@@ -176,8 +187,10 @@ impl Reading {
                 Some((_, value)) => value.clone(),
                 None if signature::is_masked(text) => {
                     self.hide(&at, "is masked");
-                    // The plain request's own value is as good as any that is not shown.
-                    reader.plain.header(name).cloned().unwrap_or_else(|| Value::from(HIDDEN))
+                    // The plain request's own value is as good as any that is not shown, and so is another one of the
+                    // target.
+                    let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
+                    reader.plain.header(name).cloned().or_else(known).unwrap_or_else(|| Value::from(HIDDEN))
                 }
                 None => self.word(&at, &Value::from(text), body, reader),
             };
@@ -293,7 +306,7 @@ impl Reading {
                     written
                 }
                 Some(Digested::Known(written))
-                    if !self.is_restored || !template::names(&written).is_empty() =>
+                    if !self.is_masked || !template::names(&written).is_empty() =>
                 {
                     written
                 }

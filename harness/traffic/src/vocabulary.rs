@@ -20,6 +20,8 @@ pub(crate) struct Vocabulary {
 pub(crate) struct Words {
     /// Values that the target profile alone decides, each with what stands for it.
     pub(crate) fixed: BTreeMap<String, Vec<(Value, Value)>>,
+    /// What stands for values that the target profile lacks.
+    unknown: BTreeMap<String, Vec<Value>>,
     /// Values that depend on the body.
     pub(crate) of_body: BTreeMap<String, Vec<Value>>,
     /// Places that hold a date.
@@ -56,6 +58,14 @@ impl Vocabulary {
 }
 
 impl Words {
+    /// What may stand at a place whose value is not shown: a value of the target, whole.
+    pub(crate) fn of_target(&self, at: &str) -> Option<Value> {
+        let fixed = self.fixed.get(at).into_iter().flatten().map(|(_, written)| written);
+        let mut all = fixed.chain(self.unknown.get(at).into_iter().flatten());
+        let is_whole = |text: &str| text.ends_with('}') && text.rfind("${") == Some(0);
+        all.find(|value| value.as_str().is_some_and(is_whole)).cloned()
+    }
+
     fn add(&mut self, at: &str, value: &Value, profile: &Profile) {
         let at = key(at);
         let heads: Vec<String> =
@@ -64,6 +74,8 @@ impl Words {
             let lookup = |name: &str| profile.value(name.strip_prefix("target.")?);
             if let Some(filled) = filled(value, &lookup) {
                 self.fixed.entry(at).or_default().push((filled, value.clone()));
+            } else {
+                self.unknown.entry(at).or_default().push(value.clone());
             }
         } else if heads.iter().all(|head| head == "digest") {
             self.of_body.entry(at).or_default().push(value.clone());

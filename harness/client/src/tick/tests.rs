@@ -5,7 +5,7 @@ use xs2aspec_record::{Event, Exchange, Exit, RunStarted};
 use xs2aspec_spec::{AnswerRules, Tree};
 
 use super::*;
-use crate::{Statement, plan::FILE, recorded, report};
+use crate::{Statement, Watch, plan::FILE, recorded, report};
 
 /// An exchange that began so many milliseconds after the first one and took one of them.
 fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &[(&str, &str)]) -> Event {
@@ -38,8 +38,13 @@ fn plan(item: &str) -> Plan {
 fn state(item: &str, events: Vec<Event>) -> State {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let plan = plan(item);
-    let ticked = tick(&plan, &Recorded::of(events), &rules);
-    ticked[0].state.clone()
+    tick(&plan, &read(&plan, &rules, events))[0].state.clone()
+}
+
+fn read(plan: &Plan, rules: &AnswerRules, events: Vec<Event>) -> Recorded {
+    let mut watch = Watch::new(plan, rules);
+    events.into_iter().for_each(|event| watch.add(event));
+    watch.finish()
 }
 
 fn is_broken(state: &State, number: u64, words: &str) -> bool {
@@ -153,11 +158,48 @@ fn what_the_client_breaks_breaks_its_operation_and_a_report_says_so() {
     ] {
         let rules = AnswerRules::load(&Tree::embedded()).unwrap();
         let plan = plan(item);
-        let recorded = Recorded::of(events);
-        let ticked = tick(&plan, &recorded, &rules);
+        let recorded = read(&plan, &rules, events);
+        let ticked = tick(&plan, &recorded);
         assert_eq!(Statement::of(&ticked).to_string(), words);
-        let (events, exit) = report::events(&ticked, &recorded, ("plan", ""), "tool".into(), vec![]);
+        let (events, exit) =
+            report::events(&ticked, (&recorded, &BTreeMap::new()), ("plan", ""), "tool".into(), vec![]);
         assert_eq!(exit, expected, "{words}");
         assert!(matches!(&events[0], Event::RunStarted(RunStarted { cases: 1, .. })));
     }
+}
+
+#[test]
+fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
+    let text = "fresh: []\nitems:\n  - { id: a/<item>, says: b, each: [ncbct, basket], no-breach: <item> }\n";
+    let plan = Plan::load(&Tree::of(&[(FILE, text)])).unwrap().unwrap();
+    let breach = |actual: &str| json!([{"clause": "signature.value", "expected": "a", "actual": actual, "at": "request/signing", "level": "deny", "end": "client"}]);
+    let mut events = Vec::new();
+    // The record has them in another order than they began.
+    for (number, at, operation) in [(1, 9, "ncbct"), (2, 5, "basket"), (3, 7, "ncbct")] {
+        let Event::Exchange(one) = exchange(number, at, "POST", &number.to_string(), 401, &[]) else {
+            unreachable!()
+        };
+        events.push(Event::Exchange(Exchange { operation: Some(operation.to_owned()), ..one }));
+        events.push(verdict(number, &breach(operation), &json!([])));
+    }
+    let ticked = tick(&plan, &read(&plan, &rules, events));
+    assert_eq!(ticked.iter().map(Ticked::exchange).collect::<Vec<_>>(), [Some(3), Some(2)]);
+    let all = broken(&ticked);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!((all[0].exchanges, all[0].exchange(), all[0].finding.actual.as_str()), (3, 2, "basket"));
+}
+
+#[test]
+fn what_is_asked_of_a_long_record_takes_no_longer_for_each_exchange() {
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
+    let plan = plan("after: { status: 4xx }, then: goes-on");
+    // One request again and again, each accepted but the first; compared with each other it would take an hour.
+    let events = (1..=100_000).map(|number| {
+        let status = if number == 1 { 400 } else { 201 };
+        exchange(number, number * 2, "POST", "1", status, &[])
+    });
+    let mut watch = Watch::new(&plan, &rules);
+    events.for_each(|event| watch.add(event));
+    assert_eq!(tick(&plan, &watch.finish())[0].state, State::NotShown);
 }

@@ -80,6 +80,10 @@ fn blame_values(groups: &mut Vec<Group>, all: &[Symptom]) {
 
 /// Whether one symptom explains another.
 fn explains(root: &Symptom, other: &Symptom) -> bool {
+    // What one end breaks is no reason for what the other does.
+    if root.end != other.end {
+        return false;
+    }
     match (root.kind, other.kind) {
         // Of one where nothing is known to be minded it is not known to be anything else.
         (Kind::Plain, Kind::Plain) => {

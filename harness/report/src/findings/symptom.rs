@@ -6,7 +6,11 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Level, Place, Verdict, finding_id};
+use xs2aspec_record::{
+    CaseVerdict, Culprit, End, Exchange, Finding, Level, Place, RunStarted, Verdict, finding_id,
+};
+
+use crate::words;
 
 use super::requests;
 
@@ -54,6 +58,8 @@ impl Witness {
 pub struct Symptom {
     /// What it does.
     pub level: Level,
+    /// Who broke it, where others sent the requests.
+    pub end: Option<End>,
     /// The clause that is broken.
     pub clause: String,
     /// Where in the answer, and at which places of the request, if some were found guilty.
@@ -96,9 +102,10 @@ pub struct Symptom {
 }
 
 impl Symptom {
-    fn new((level, clause, place): Key, verdict: &CaseVerdict) -> Self {
+    fn new((level, clause, place): Key, end: Option<End>, verdict: &CaseVerdict) -> Self {
         Self {
             level,
+            end,
             clause,
             place,
             mismatch: String::new(),
@@ -149,7 +156,7 @@ impl Symptom {
         let mut other = Witness::of(verdict);
         if self.witnesses == 1 || rank < self.rank {
             self.rank = rank;
-            self.mismatch = finding.mismatch();
+            self.mismatch = words::mismatch(self.end, finding);
             std::mem::swap(&mut self.witness, &mut other);
             (self.changes, self.smallest) = (changes, places);
             self.describe(verdict, finding);
@@ -256,6 +263,8 @@ pub(crate) fn counted(verdict: &CaseVerdict, is_control: bool) -> impl Iterator<
 /// The symptoms of a run, in the order in which they were seen first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Symptoms {
+    /// What the run says of itself: of traffic each symptom has an end.
+    start: RunStarted,
     pub(super) all: Vec<Symptom>,
     pub(super) index: HashMap<Key, usize>,
     /// Further ones that were not kept apart, by level.
@@ -271,6 +280,11 @@ pub(crate) struct Symptoms {
 }
 
 impl Symptoms {
+    /// None yet, of this run.
+    pub(crate) fn of(start: &RunStarted) -> Self {
+        Self { start: start.clone(), ..Self::default() }
+    }
+
     /// Counts a case that was judged, and notes one that could not be since it shares a plain request.
     pub(crate) fn ask(&mut self, verdict: &CaseVerdict, exchanges: &[Exchange]) {
         if let (Verdict::Inconclusive, Some(plain)) = (verdict.verdict, &verdict.same_as) {
@@ -319,7 +333,8 @@ impl Symptoms {
             *self.beyond.entry(key.0).or_default() += 1;
             return None;
         }
-        self.all.push(Symptom::new(key.clone(), verdict));
+        let end = words::end(&self.start, finding);
+        self.all.push(Symptom::new(key.clone(), end, verdict));
         self.index.insert(key, self.all.len() - 1);
         Some(self.all.len() - 1)
     }

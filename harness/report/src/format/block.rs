@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Finding, Verdict};
+use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Finding, Traffic, Verdict};
 
 use crate::{
     reporter::CaseReport,
@@ -23,7 +23,7 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
     sent(&mut block, summary, report);
     for finding in &verdict.findings {
-        let mut words = short(&finding.mismatch());
+        let mut words = short(&mismatch(summary, finding));
         if finding.clause != verdict.clause {
             let _ = write!(words, " [{}]", harmless(&finding.clause));
         }
@@ -33,7 +33,8 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
         line(&mut block, "   | ", &said);
     }
     clauses(&mut block, summary, verdict);
-    rest(&mut block, summary, verdict);
+    let broken = verdict.findings.first().map_or(verdict.clause.as_str(), |finding| &finding.clause);
+    rest(&mut block, summary, verdict, broken);
     block
 }
 
@@ -50,8 +51,13 @@ fn sent(block: &mut String, summary: &RunSummary, report: &CaseReport<'_>) {
     }
 }
 
-/// What a case rests on, and what to do next.
-fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
+/// What is wrong, in words, and who broke it.
+fn mismatch(summary: &RunSummary, finding: &Finding) -> String {
+    words::mismatch(words::end(summary.start(), finding), finding)
+}
+
+/// What a case rests on, and what to do next. `clause` is what is broken.
+fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict, clause: &str) {
     if let Some(plain) = &verdict.same_as {
         line(block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
     }
@@ -62,8 +68,10 @@ fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
         let word = if control.accepted { "accepted" } else { "not accepted" };
         line(block, "   = ", &format!("control {word}: {}", spaced(&control.case)));
     }
-    line(block, "   = ", &format!("again   {}", again(summary, &verdict.case)));
-    line(block, "   = ", &format!("next    {}", next(summary, verdict)));
+    if let Some(again) = again(summary, &verdict.case) {
+        line(block, "   = ", &format!("again   {again}"));
+    }
+    line(block, "   = ", &format!("next    {}", next(summary, verdict, clause)));
 }
 
 /// What the witness of a finding shows, below a heading that names the clause.
@@ -72,13 +80,13 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     let mut block = String::new();
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
     sent(&mut block, summary, report);
-    line(&mut block, "   | ", &short(&finding.mismatch()));
+    line(&mut block, "   | ", &short(&mismatch(summary, finding)));
     if let Some(answer) = error_text(report) {
         line(&mut block, "   | ", &format!("the target says: {answer}"));
     }
     line(&mut block, "   = ", &format!("witness {}", spaced(&verdict.case)));
     line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
-    rest(&mut block, summary, verdict);
+    rest(&mut block, summary, verdict, &finding.clause);
     block
 }
 
@@ -89,8 +97,10 @@ pub(crate) fn short_block(summary: &RunSummary, report: &CaseReport<'_>, finding
     let changes = report.verdict.telling_changes().into_iter().take(CHANGES);
     let sent: Vec<String> = sent.into_iter().chain(changes.map(|change| short(&change))).collect();
     line(&mut block, "   | ", &sent.join("     "));
-    line(&mut block, "   | ", &short(&finding.mismatch()));
-    line(&mut block, "   = ", &format!("again   {}", again(summary, &report.verdict.case)));
+    line(&mut block, "   | ", &short(&mismatch(summary, finding)));
+    if let Some(again) = again(summary, &report.verdict.case) {
+        line(&mut block, "   = ", &format!("again   {again}"));
+    }
     block
 }
 
@@ -125,9 +135,14 @@ pub(crate) fn spaced(case: &str) -> String {
 }
 
 /// The command that runs the case again: the same case, against the same target, of the same depth, by the
-/// same clock.
-pub(crate) fn again(summary: &RunSummary, case: &str) -> String {
+/// same clock. What others sent is judged again where it was read from; nothing sends it.
+pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
     let start = summary.start();
+    if let Some(traffic) = start.traffic {
+        let words =
+            ["xs2aspec", traffic.again()?].into_iter().chain(start.arguments.iter().map(String::as_str));
+        return Some(words.map(shell::quoted).collect::<Vec<_>>().join(" "));
+    }
     let mut words = if start.drawn {
         // The same seed draws the same cases.
         vec!["xs2aspec", "explore"]
@@ -142,15 +157,24 @@ pub(crate) fn again(summary: &RunSummary, case: &str) -> String {
     if !start.clock_runs {
         words.extend(["--now", &start.now]);
     }
-    words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" ")
+    Some(words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// The command that explains the case: the same one, with the requests that this target gets.
-fn next(summary: &RunSummary, verdict: &CaseVerdict) -> String {
+/// The command that explains the case: the same one, with the requests that this target gets. `clause` is what is
+/// broken.
+fn next(summary: &RunSummary, verdict: &CaseVerdict, clause: &str) -> String {
     let start = summary.start();
     let arguments = &start.arguments;
-    // The program has no case that was drawn.
-    let what = if start.drawn { &verdict.clause } else { &verdict.case };
+    // What a client should show is no clause of the document.
+    if start.traffic == Some(Traffic::ClientReport) && clause == verdict.clause {
+        return "xs2aspec client-plan".to_owned();
+    }
+    // The program has no case that was drawn, or that others sent.
+    let what = match start.traffic {
+        Some(_) => clause,
+        None if start.drawn => &verdict.clause,
+        None => &verdict.case,
+    };
     let mut words = vec!["xs2aspec", "explain", what];
     let explains = |option: &&[String]| {
         let names = ["--target", "--cases", "--pack", "--deny", "--warn", "--allow"];

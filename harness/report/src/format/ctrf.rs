@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use chrono::DateTime;
 use serde_json::{Value, json};
-use xs2aspec_record::{Finding, Verdict};
+use xs2aspec_record::Verdict;
 
 use crate::{
     demanded,
@@ -96,7 +96,8 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
             let first = verdict.findings.first();
             let ids: Vec<&str> =
                 summary.findings().of_case(verdict).into_iter().map(|found| found.id.as_str()).collect();
-            test["message"] = text::short(&first.map(Finding::mismatch).unwrap_or_default()).into();
+            let says = first.map(|first| words::mismatch(words::end(summary.start(), first), first));
+            test["message"] = text::short(&says.unwrap_or_default()).into();
             test["extra"] = json!({"findings": ids});
             test["trace"] = block::failure_block(summary, report).into();
         }

@@ -13,6 +13,7 @@ use crate::{
     reporter::CaseReport,
     summary::RunSummary,
     text::{self, harmless, short},
+    words,
 };
 
 /// Findings of one level that are shown as whole blocks; each further one has a line of its own.
@@ -81,10 +82,11 @@ impl FindingBlocks {
             // Writing to a String cannot fail.
             _ = writeln!(
                 shown,
-                "{}  {}    {}{witnesses}\n{}",
+                "{}  {}    {}{}{witnesses}\n{}",
                 level.word(),
                 harmless(&found.clause),
                 short(says),
+                words::by(found.root.end),
                 (block.to_owned() + &carried).trim_end_matches('\n')
             );
             if !is_short {
@@ -144,6 +146,11 @@ fn carried(found: &Found) -> String {
     lines
 }
 
+/// Whether others sent the requests.
+fn is_of_traffic(summary: &RunSummary) -> bool {
+    summary.start().traffic.is_some()
+}
+
 /// What is wrong by clause, a line for each finding; nothing where there are only a few.
 pub(crate) fn table(summary: &RunSummary) -> String {
     let all = summary.findings().all();
@@ -153,10 +160,12 @@ pub(crate) fn table(summary: &RunSummary) -> String {
     let rows: Vec<(String, &Found)> =
         all.iter().take(WHOLE).map(|found| (harmless(&found.clause), found)).collect();
     let width = rows.iter().map(|(clause, _)| clause.chars().count()).max().unwrap_or_default();
-    let mut shown = format!("level  {:width$}  cases  finding\n", "clause");
+    let (title, end) = if is_of_traffic(summary) { ("end     ", 6) } else { ("", 0) };
+    let mut shown = format!("level  {title}{:width$}  cases  finding\n", "clause");
     for (clause, found) in rows {
         let (level, cases) = (found.level().word(), found.witnesses());
-        _ = writeln!(shown, "{level:5}  {clause:width$}  {cases:>5}  {}", found.id);
+        let by = found.root.end.map_or_else(String::new, |by| format!("{:end$}  ", by.word()));
+        _ = writeln!(shown, "{level:5}  {by}{clause:width$}  {cases:>5}  {}", found.id);
     }
     if all.len() > WHOLE {
         _ = writeln!(shown, "and {}", text::count(all.len() - WHOLE, "more finding"));

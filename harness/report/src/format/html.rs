@@ -34,7 +34,7 @@ use crate::{
     format::{block, groups::Groups},
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
-    text,
+    text, words,
 };
 
 const STYLE: &str = include_str!("html/report.css");
@@ -222,7 +222,8 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     }
     if !verdict.findings.is_empty() {
         let findings = verdict.findings.iter().map(|finding| {
-            json!({"clause": cut(&finding.clause, LINE), "level": finding.level.word(), "says": cut(&finding.mismatch(), LINE)})
+            let says = words::mismatch(words::end(summary.start(), finding), finding);
+            json!({"clause": cut(&finding.clause, LINE), "level": finding.level.word(), "says": cut(&says, LINE)})
         });
         rest["findings"] = findings.collect();
     }
@@ -236,7 +237,9 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
         rest["control"] = json!({"case": control.case, "accepted": control.accepted});
     }
     if shows_exchanges(verdict.verdict) {
-        rest["again"] = block::again(summary, &verdict.case).into();
+        if let Some(again) = block::again(summary, &verdict.case) {
+            rest["again"] = again.into();
+        }
         if is_detailed {
             let changed = exchange::changed(verdict);
             let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();

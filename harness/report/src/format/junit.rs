@@ -8,7 +8,7 @@
 //! an error named `run-finished`: a server that reads only this file must not take it for a success.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io::{self, Write},
     ops::Range,
@@ -247,7 +247,8 @@ fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     };
     let found = summary.findings().of_case(verdict);
     let id = found.first().map(|found| format!(" [finding {}]", found.id)).unwrap_or_default();
-    let message = format!("{}{id}", short(&first.mismatch()));
+    let end = words::end(summary.start(), first);
+    let message = format!("{}{id}", short(&words::mismatch(end, first)));
     match verdict.findings.len() {
         1 => (harmless(&first.clause), message),
         findings => (harmless(&first.clause), format!("{message} (and {} more)", findings - 1)),
@@ -269,6 +270,10 @@ fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     }
     for found in summary.findings().of_case(verdict) {
         let _ = writeln!(lines, "[[PROPERTY|finding={}]]", found.id);
+    }
+    let ends = verdict.findings.iter().filter_map(|finding| words::end(summary.start(), finding));
+    for end in ends.collect::<BTreeSet<_>>() {
+        let _ = writeln!(lines, "[[PROPERTY|broken-by={}]]", end.word());
     }
     for with in &verdict.judged_with {
         let _ = writeln!(lines, "[[PROPERTY|judged-with={}]]", unmarked(&short(with)));

@@ -20,6 +20,7 @@ use crate::{
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{self, code},
+    words,
 };
 
 /// Bytes that a summary takes at most: a comment of GitHub has 64 KiB, the summary of a step 1024.
@@ -163,11 +164,13 @@ impl Page {
         if all.is_empty() {
             return;
         }
-        let _ = writeln!(self.text, "| level | clause | cases | finding |\n|---|---|--:|---|");
+        let (end, line) = if summary.start().traffic.is_some() { (" end |", "---|") } else { ("", "") };
+        let _ = writeln!(self.text, "| level |{end} clause | cases | finding |\n|---|{line}---|--:|---|");
         for found in all.iter().take(ROWS) {
             let (level, clause) = (found.level().word(), code(&found.clause).replace('|', "/"));
-            let _ =
-                writeln!(self.text, "| {level} | {clause} | {} | {} |", found.witnesses(), code(&found.id));
+            let end = found.root.end.map_or_else(String::new, |end| format!(" {} |", end.word()));
+            let (cases, id) = (found.witnesses(), code(&found.id));
+            let _ = writeln!(self.text, "| {level} |{end} {clause} | {cases} | {id} |");
         }
         self.text.push('\n');
         if all.len() > ROWS {
@@ -260,7 +263,8 @@ fn item(summary: &RunSummary, found: &Found) -> String {
     let says = summary.clause(&found.clause).map(|clause| format!(": {}", code(&clause.says)));
     let says = says.unwrap_or_default();
     let cases = text::count(found.witnesses(), "case");
-    let mut item = format!("- {}{says} ({cases}, finding {})\n", code(&found.clause), code(&found.id));
+    let by = words::by(root.end);
+    let mut item = format!("- {}{by}{says} ({cases}, finding {})\n", code(&found.clause), code(&found.id));
     let (case, place) = (code(&root.witness.case), code(&root.witness.place.to_string()));
     let _ = writeln!(item, "  - {case} at {place}: {}", code(&root.mismatch));
     for change in root.changes.iter().take(CHANGES) {

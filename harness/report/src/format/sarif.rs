@@ -45,11 +45,12 @@ pub struct Sarif {
 }
 
 impl Reporter for Sarif {
-    fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
+    fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         match report.verdict.verdict {
             Verdict::Waived => {
                 let reason = words::reason(report.verdict).to_owned();
-                self.waived.entry(reason).or_default().add(report.verdict, report.exchanges, false);
+                let waived = self.waived.entry(reason).or_insert_with(|| Symptoms::of(summary.start()));
+                waived.add(report.verdict, report.exchanges, false);
             }
             Verdict::Inconclusive | Verdict::Error => self.unjudged.add_reason(report.verdict),
             Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
@@ -146,8 +147,11 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let is_denied = found.level() == Level::Warn && summary.totals().denies_warnings();
     let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
     let root = &found.root;
-    let again = block::again(summary, &root.witness.case);
-    let mut text = format!("{}: {}\nAgain: {again}", short(says), short(&root.mismatch));
+    let mut text = format!("{}: {}", short(says), short(&root.mismatch));
+    if let Some(again) = block::again(summary, &root.witness.case) {
+        // Writing to a String cannot fail.
+        _ = write!(text, "\nAgain: {again}");
+    }
     if let Some(sequence) = &found.sequence {
         // Writing to a String cannot fail.
         _ = write!(text, "\nOrder: {}", short(sequence));
@@ -160,6 +164,10 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     }
     let carried = found.carried.iter().map(|symptom| &symptom.witness);
     let related = root.others.iter().chain(carried).enumerate();
+    let mut properties = json!({"place": short(&found.place)});
+    if let Some(end) = root.end {
+        properties["end"] = end.word().into();
+    }
     json!({
         "ruleId": harmless(&found.clause),
         "ruleIndex": rules.position(summary, &found.clause),
@@ -169,7 +177,7 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
         "relatedLocations": related.map(|(id, other)| location(other, Some(id))).collect::<Vec<_>>(),
         "occurrenceCount": found.witnesses(),
         "partialFingerprints": {FINGERPRINT: found.id},
-        "properties": {"place": short(&found.place)},
+        "properties": properties,
     })
 }
 

@@ -344,7 +344,8 @@ fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups) -> String {
         let _ = writeln!(shown, "   | {}: {reasons}", text::count(left, "case"));
     }
     if let Some((case, _)) = groups.first().and_then(|(_, group)| group.cases.first()) {
-        let _ = writeln!(shown, "   = again   {}", block::again(summary, case));
+        let again = block::again(summary, case).map(|again| format!("   = again   {again}\n"));
+        shown.push_str(&again.unwrap_or_default());
     }
     shown.push('\n');
     shown

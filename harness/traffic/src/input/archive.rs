@@ -5,7 +5,7 @@ use std::{fmt, io::Read};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Deserializer as Json, Value};
 
-use super::{InputError, Masked, Piece, entry};
+use super::{InputError, Masked, Piece, entry, surrogates::WithoutHalves};
 
 /// Why the reading ended.
 enum Stop {
@@ -18,7 +18,7 @@ enum Stop {
 /// Reads an archive.
 pub fn read(name: &str, file: impl Read, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
     let mut state = State { take, number: 0, stop: None, found: false };
-    let mut json = Json::from_reader(file);
+    let mut json = Json::from_reader(WithoutHalves::new(file));
     let read = json.deserialize_any(Whole(&mut state)).and_then(|()| json.end());
     let State { number, stop, found, .. } = state;
     let error = match (stop, read) {

@@ -153,9 +153,8 @@ fn posted(request: &Member<'_>, sent: &Sent) -> Result<Payload, String> {
     let encoding = [posted.member("_encoding"), posted.member("encoding")];
     let encoding = encoding.iter().map(Member::optional_text).collect::<Result<Vec<_>, _>>()?;
     let bytes = decoded(&member, text, encoding.into_iter().flatten().next())?;
-    // What stands for bytes that a tool could not read as text.
-    if bytes.len() == text.len() && text.contains('\u{fffd}') {
-        return Ok(Payload::Unknown("has bytes that the archive does not show".to_owned()));
+    if shows_not_all(text, &bytes) {
+        return Ok(Payload::Unknown(NOT_SHOWN.to_owned()));
     }
     let utf_16 = text.encode_utf16().count() as u64;
     let length = bytes.len() as u64;
@@ -165,6 +164,14 @@ fn posted(request: &Member<'_>, sent: &Sent) -> Result<Payload, String> {
         Some(size) => Ok(Payload::Unknown(format!("is {length} of {size} bytes in the archive"))),
         None => Ok(Payload::Bytes(bytes)),
     }
+}
+
+/// Why a body is not known whose archive has U+FFFD for some of its bytes.
+const NOT_SHOWN: &str = "has bytes that the archive does not show";
+
+/// Whether something stands for bytes that a tool could not read as text.
+fn shows_not_all(text: &str, bytes: &[u8]) -> bool {
+    bytes.len() == text.len() && text.contains('\u{fffd}')
 }
 
 fn decoded(member: &Member<'_>, text: &str, encoding: Option<&str>) -> Result<Vec<u8>, String> {
@@ -230,6 +237,9 @@ fn content(response: &Member<'_>) -> Result<Payload, String> {
         return Ok(if none { Payload::NONE } else { Payload::Unknown("is not in the archive".to_owned()) });
     };
     let bytes = decoded(&member, text, content.member("encoding").optional_text()?)?;
+    if shows_not_all(text, &bytes) {
+        return Ok(Payload::Unknown(NOT_SHOWN.to_owned()));
+    }
     let is_cut =
         content.member("truncated").value.or(content.member("_truncated").value) == Some(&Value::Bool(true));
     let length = bytes.len() as u64;

@@ -5,6 +5,7 @@ pub mod archive;
 pub mod entry;
 pub mod pairs;
 pub mod recorded;
+mod surrogates;
 
 use std::{
     fs::File,

@@ -88,10 +88,25 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     assert!(said.contains("deny ncbct.creditor-name.length"), "{said}");
     assert!(says(&said, "no-breach/periodic").starts_with("broken "), "{said}");
     assert!(said.contains("deny periodic.months.duplicate"), "{said}");
+    // Each thing is told once, with how often it was seen.
+    assert_eq!(
+        said.matches("the client broke periodic.months.duplicate  (1 exchange, ").count(),
+        1,
+        "{said}"
+    );
+    assert_eq!(said.matches("request/body/monthsOfExecution: expected").count(), 1, "{said}");
     // A refusal was met, and the client went on.
     assert!(says(&said, "refused").starts_with("shown "), "{said}");
     let junit = fs::read_to_string(folder.path().join("client/junit.xml")).unwrap();
     assert!(junit.contains("<failure") && junit.contains("ncbct.creditor-name.length"), "{junit}");
+    assert!(
+        junit.contains("the client broke it: request/body/creditorName: ")
+            && !junit.contains("the bank broke")
+    );
+    let again = format!("= again   xs2aspec client-report {}", folder.path().display());
+    assert!(
+        junit.contains(&again) && junit.contains("= next    xs2aspec explain ncbct.creditor-name.length")
+    );
 }
 
 #[test]

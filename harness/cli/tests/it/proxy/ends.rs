@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 
@@ -144,6 +145,57 @@ fn interim_answers_without_end_and_silence() {
         thread::sleep(Duration::from_secs(60));
         close()
     });
+}
+
+#[test]
+fn lengths_that_are_not_those_of_the_body() {
+    let said = |body: &[u8], more: usize, less: usize| {
+        let whole = String::from_utf8(created("", body)).unwrap();
+        let (length, wrong) =
+            (format!(": {}\r\n", body.len()), format!(": {}\r\n", body.len() + more - less));
+        whole.replace(&length, &wrong)
+    };
+    let body = br#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
+    let (longer, shorter) = (said(body, 9, 0), said(body, 0, 35));
+    through(Verdict::Error, "within its answer", move |_, stream| {
+        stream.write_all(longer.as_bytes())?;
+        close()
+    });
+    through(Verdict::Fail, "", move |_, stream| stream.write_all(shorter.as_bytes()));
+}
+
+#[test]
+fn a_compressed_body_that_grows_without_end_passes_and_is_not_unpacked() {
+    let mut coder = GzEncoder::new(Vec::new(), Compression::best());
+    let piece = vec![b' '; 1 << 20];
+    (0..200).for_each(|_| coder.write_all(&piece).unwrap());
+    let bomb = coder.finish().unwrap();
+    through(Verdict::Error, "", move |_, stream| {
+        stream.write_all(&created("Content-Encoding: gzip\r\n", &bomb))
+    });
+}
+
+#[test]
+fn what_no_stack_and_no_number_can_hold_is_the_banks() {
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    for more in [deep.as_str(), "{\"a\":1e999999}", "1e9223372036854775808"] {
+        let body = format!(r#"{{"paymentId":"p","transactionStatus":"RCVD","more":{more}}}"#);
+        through(Verdict::Fail, "", move |_, stream| stream.write_all(&created("", body.as_bytes())));
+    }
+}
+
+#[test]
+fn some_interim_answers_pass_and_redirects_lead_nowhere() {
+    through(Verdict::Pass, "", |answer, stream| {
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")?;
+        stream.write_all(answer)
+    });
+    let elsewhere = Server::start(|answer, stream| stream.write_all(answer));
+    let to = format!("{}/v1/periodic-payments/norwegian-domestic-credit-transfers", elsewhere.url());
+    through(Verdict::Fail, "", move |_, stream| {
+        write!(stream, "HTTP/1.1 307 Elsewhere\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")
+    });
+    assert_eq!(elsewhere.asked(), 0);
 }
 
 #[test]

@@ -69,3 +69,35 @@ fn the_archive_of_a_run_shows_the_fault_of_its_bank() {
     assert_eq!(broken, ["periodic.months.duplicate"], "{said}");
     assert_eq!(clauses(&judged, End::Bank), broken, "{said}");
 }
+
+#[test]
+fn what_the_archive_of_a_run_masks_is_held_against_nobody() {
+    let folder = TempDir::new().unwrap();
+    let lawful = [
+        "--only",
+        "header.x-psu-identity.ncbct",
+        "--only",
+        "ncbct.path/plain",
+        "--only",
+        "basket.body/plain",
+    ];
+    let fixed =
+        ["run", "--now", "2030-01-31T12:00:00Z", "--seed", "7", "--out", folder.path().to_str().unwrap()];
+    let (exit, said) = xs2aspec(&[&fixed[..], &lawful].concat());
+    assert_eq!(exit, Some(0), "{said}");
+    for file in ["exchanges.har", "record.jsonl"] {
+        let archive = folder.path().join(file);
+        // Without the profile nobody knows what was masked.
+        let out = folder.path().join("judged");
+        let (_, said) = xs2aspec(&["judge", archive.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+        let (verdicts, _) = recorded(&out, &said);
+        let told: Vec<&str> =
+            verdicts.iter().flat_map(|verdict| &verdict.observations).map(String::as_str).collect();
+        assert!(
+            told.iter().any(|seen| seen.contains("header/x-psu-identity: is masked")),
+            "{file}: {told:?}"
+        );
+        assert_eq!(clauses(&verdicts, End::Client), Vec::<&str>::new(), "{file}: {said}");
+        assert_eq!(clauses(&verdicts, End::Bank), Vec::<&str>::new(), "{file}: {said}");
+    }
+}

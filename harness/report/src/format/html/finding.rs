@@ -22,7 +22,7 @@ use crate::{
     reporter::CaseReport,
     shell,
     summary::RunSummary,
-    text,
+    text, words,
 };
 
 /// Findings that are shown with their exchange.
@@ -103,9 +103,10 @@ impl Witnessed {
         };
         _ = write!(
             html,
-            "<article class=\"finding {class}\" id=\"finding:{}\" tabindex=\"-1\"><h3><span class=\"{class}\">{word}</span> {}</h3>\
+            "<article class=\"finding {class}\" id=\"finding:{}\" tabindex=\"-1\"><h3><span class=\"{class}\">{word}</span>{} {}</h3>\
              <p><a href=\"#clause:{}\"><code>{}</code></a> ({})</p>",
             found.id,
+            words::by(found.root.end),
             clause.map_or_else(|| shown(&found.clause), |clause| shown(&clause.says)),
             shown(&found.clause),
             shown(&found.clause),
@@ -123,11 +124,9 @@ impl Witnessed {
             Some(one) => one.draw(self, html),
             None => _ = write!(html, "<p><code>{}</code></p>", shown(witness)),
         }
-        _ = write!(
-            html,
-            "<p>Again: <code class=\"line\">{}</code></p>",
-            shown(&block::again(summary, witness))
-        );
+        if let Some(again) = block::again(summary, witness) {
+            _ = write!(html, "<p>Again: <code class=\"line\">{}</code></p>", shown(&again));
+        }
         let others: Vec<String> = found.root.others.iter().map(|one| case(&one.case)).collect();
         if !found.carried.is_empty() {
             html.push_str(&carried(found));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Strength, TargetProfile, Verdict, digest::hex};
+use xs2aspec_record::{End, Level, Strength, TargetProfile, Verdict, digest::hex};
 
 use super::markup::{escaped, list, section, shown};
 use crate::{
@@ -45,6 +45,7 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
         text::count(violations, "violation"),
         text::count(warnings, "warning")
     );
+    html.push_str(&by_end(summary));
     let (told, cases) = (summary.totals().counts().total(), start.cases);
     if summary.finish().is_none() && cases > 0 {
         _ = write!(
@@ -66,6 +67,21 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
     }
     html.push_str("</header>\n");
     html
+}
+
+/// How much of it each end broke, where others sent the requests.
+fn by_end(summary: &RunSummary) -> String {
+    if summary.start().traffic.is_none() {
+        return String::new();
+    }
+    let said = [End::Client, End::Bank].map(|end| {
+        let count =
+            |level: Level| summary.findings().of(level).filter(|found| found.root.end == Some(end)).count();
+        let (denied, warned) = (count(Level::Deny), count(Level::Warn));
+        let (denied, warned) = (text::count(denied, "violation"), text::count(warned, "warning"));
+        format!("the {}: {denied}, {warned}", end.word())
+    });
+    format!("<p>{}.</p>", said.join("; "))
 }
 
 /// What was tested, and by what.
