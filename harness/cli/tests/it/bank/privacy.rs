@@ -327,7 +327,8 @@ async fn no_output_holds_a_canary() {
             .match_indices("debtorAccount\\\":{\\\"iban\\\":\\\"iban~")
             .filter_map(|(at, found)| record.get(at + found.len()..at + found.len() + 8))
             .collect();
-        assert!((1..=5).contains(&debtors.len()), "{debtors:?}");
+        // The second agreement pays from an account of its own.
+        assert!((1..=6).contains(&debtors.len()), "{debtors:?}");
         // What may be seen is: the list above names nothing that is masked.
         let hidden = answers.shown.iter().filter(|shown| !record.contains(shown.as_str()));
         let hidden: Vec<&String> = hidden.filter(|_| base == gossip.url.clone()).collect();
