@@ -53,7 +53,7 @@ psu.private = { id = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", identity = "0181900
 psu.corporate = { id = "7b1e4d2a-9c80-4f36-a5d4-1f0e2d3c4b5a", corporate-id = "AGR-310000019" }
 transaction = { account-id = "acc-private-0001", transaction-id = "20250211-0000001" }
 paths = { basket = "/v1/payments/signing-baskets" }
-capabilities = { sandbox = false, basket = true, corporate = true, quota = false, batch = false, test-authority = false, pending-payment = false, pending-series = false, rejected-payment = false }
+capabilities = { sandbox = false, basket = true, corporate = true, quota = false, batch = false, test-authority = false, pending-payment = false, pending-series = false, rejected-payment = false, kid = false, consent-age = false }
 
 [accounts]
 debtor = { iban = "NO1400004200179", bban = "00004200179", currency = "NOK" }
