@@ -143,9 +143,9 @@ fn digests(plain: &Probe) -> Vec<Probe> {
         hash[at] ^= 1;
         format!("SHA-256={}", STANDARD.encode(hash))
     };
-    let other_case = |letter: char| {
-        if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
-    };
+    // Of the last letter the other case may be no base64.
+    let mut other_case = sha_256.clone().into_bytes();
+    *other_case.iter_mut().find(|byte| byte.is_ascii_alphabetic()).unwrap() ^= 0x20;
     let mut probes: Vec<Probe> = [
         format!("SHA-256={wrong}"),
         format!("SHA-512={sha_512}"),
@@ -153,7 +153,7 @@ fn digests(plain: &Probe) -> Vec<Probe> {
         format!("SHA-256={hexadecimal}"),
         format!("SHA-256={}", &sha_256[..20]),
         "SHA-256=!!!".to_owned(),
-        format!("SHA-256={}", sha_256.chars().map(other_case).collect::<String>()),
+        format!("SHA-256={}", String::from_utf8(other_case).unwrap()),
         near(0),
         near(31),
         sha_256.clone(),
