@@ -86,7 +86,7 @@ fn main() -> ExitCode {
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),
             Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
-            Some(Command::Verify(verify)) => evidence::verify(&verify).await,
+            Some(Command::Verify(verify)) => Box::pin(evidence::verify(&verify)).await,
             Some(Command::Diff(diff)) => report::diff(&diff),
             Some(Command::Trend(trend)) => report::trend(&trend),
             Some(Command::Init(init)) => target::init(&init),

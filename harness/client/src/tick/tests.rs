@@ -43,7 +43,9 @@ fn state(item: &str, events: Vec<Event>) -> State {
 
 fn read(plan: &Plan, rules: &AnswerRules, events: Vec<Event>) -> Recorded {
     let mut watch = Watch::new(plan, rules);
-    events.into_iter().for_each(|event| watch.add(event));
+    for event in events {
+        watch.add(event);
+    }
     watch.finish()
 }
 
