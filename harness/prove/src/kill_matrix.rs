@@ -49,6 +49,17 @@ pub enum Caught {
     Missed,
 }
 
+impl Caught {
+    /// The words for it in a matrix that is kept.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Warned => "warned of",
+            Self::ByAnother | Self::Missed => "survives",
+        }
+    }
+}
+
 /// One bank and what every case said of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -324,21 +335,21 @@ impl KillMatrix {
     }
 
     /// The matrix as a file to compare: a line for each bank, with what is said of its fault, or with the clauses
-    /// that are named where there is none. Stable between runs with the same suite and banks.
+    /// that are named where there is none. But for the case that catches a fault it is stable between runs with the
+    /// same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
-            "# {}\n# bank, name, whether its own clause denies it or warns of it, and what else is said of banks that keep the \
-             document; made by `xs2aspec prove --matrix FILE --update`\n",
+            "# {}\n# bank, name, whether its own clause denies it or warns of it, and by which case, which is asked first; or what else \
+             is said of banks that keep the document; made by `xs2aspec prove --matrix FILE --update`\n",
             self.totals()
         );
         for row in &self.rows {
             let (kind, name) = (row.kind.word(), &row.name);
             let said = match row.kind {
-                Kind::Fault => match row.caught() {
-                    Caught::Denied => "denied".to_owned(),
-                    Caught::Warned => "warned of".to_owned(),
-                    Caught::ByAnother | Caught::Missed => "survives".to_owned(),
-                },
+                Kind::Fault => {
+                    let by = row.own().next().map(|case| format!("\t{case}"));
+                    row.caught().word().to_owned() + &by.unwrap_or_default()
+                }
                 Kind::Clean | Kind::Variation | Kind::Style => {
                     // How often depends on which answers come first, where a bank counts.
                     let mut clauses: Vec<String> =

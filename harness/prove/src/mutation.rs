@@ -19,9 +19,9 @@ use xs2aspec_runner::{
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
 
 use crate::{
-    ProveError, Row,
+    Caught, ProveError, Row,
     masking::Reasons,
-    snapshot,
+    snapshot::{self, Catcher},
     variant::{BankVariant, NOWHERE},
 };
 
@@ -42,8 +42,9 @@ pub struct MutationOptions {
     pub jobs: usize,
     /// Banks that are asked side by side.
     pub banks: usize,
-    /// Whether a bank with a fault is asked everything. Otherwise it is asked for its own clause first, for the
-    /// rest only if that does not catch it, and in either no further than to a case that denies the clause.
+    /// Whether a bank with a fault is asked everything. Otherwise the case comes first that caught it when the
+    /// matrix was kept, then its own clause, and the rest only if that does not catch it; in each no further than to
+    /// a case that says of the clause what can be said of it.
     pub every_case: bool,
     /// Among how many of the banks that have the variations between them the cases are shared out; 1 asks each of
     /// them every case.
@@ -156,6 +157,8 @@ pub(crate) struct Shared {
     session: Session,
     requests: Arc<RequestCache>,
     survivors: BTreeMap<String, String>,
+    /// What caught each fault before.
+    catchers: BTreeMap<&'static str, Catcher>,
     /// The ids of the cases that so many requests suffice for.
     chosen: Option<BTreeSet<String>>,
 }
@@ -164,8 +167,9 @@ impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
         let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
-        let survivors = snapshot::survivors();
-        Ok(Self { session, requests: Arc::default(), survivors, chosen: chosen(suite, options)? })
+        let (survivors, catchers) = (snapshot::survivors(), snapshot::catchers());
+        let chosen = chosen(suite, options)?;
+        Ok(Self { session, requests: Arc::default(), survivors, catchers, chosen })
     }
 
     /// A session that keeps its exchanges, and takes only the signatures of others.
@@ -188,52 +192,63 @@ impl Shared {
         let Some(fault) = bank.faults().first().copied().filter(|_| !options.every_case) else {
             return self.asked(options, suite, bank, &[], None).await;
         };
-        let (clause, only) = (Some(fault.clause()), [fault.clause().to_owned()]);
+        let until = Some((fault.clause(), Caught::Denied));
+        if let Some(before) = self.catchers.get(fault.name()) {
+            // A case that is a plain request once more says nothing without it.
+            let plain = suite.case(before.case).and_then(|case| case.same_as.clone());
+            let only: Vec<String> = [before.case.to_owned()].into_iter().chain(plain).collect();
+            match self.asked(options, suite, bank, &only, Some((fault.clause(), before.caught))).await {
+                Ok(row) if row.caught() <= before.caught => return Ok(row),
+                // It may be gone, or left out.
+                Ok(_) | Err(ProveError::Plan(_)) => {}
+                ended => return ended,
+            }
+        }
         // A clause may have no cases, or none that are asked.
         if suite.cases().iter().any(|case| plans::matches(fault.clause(), case)) {
-            match self.asked(options, suite, bank, &only, clause).await {
+            match self.asked(options, suite, bank, &[fault.clause().to_owned()], until).await {
                 Err(ProveError::Plan(_)) => {}
                 Ok(row) if row.own().next().is_none() && !self.survivors.contains_key(fault.name()) => {}
                 ended => return ended,
             }
         }
-        self.asked(options, suite, bank, &[], clause).await
+        self.asked(options, suite, bank, &[], until).await
     }
 
     /// What the cases that `only` selects say of a bank, all of them if it is empty; and no more than until one of
-    /// them denies this clause.
+    /// them says this of a clause.
     pub(crate) async fn asked(
         &self,
         options: &MutationOptions,
         suite: &Arc<Suite>,
         bank: BankVariant,
         only: &[String],
-        until_denied: Option<&str>,
+        until: Option<(&str, Caught)>,
     ) -> Result<Row, ProveError> {
         let chosen = self.chosen.as_ref();
         let asks = Asks { only, chosen, is_unrecorded: true, ..Asks::everything(options) };
-        self.asked_all(suite, bank, asks, until_denied).await
+        self.asked_all(suite, bank, asks, until).await
     }
 
-    /// What these cases say of a bank, and no more than until one of them denies this clause.
+    /// What these cases say of a bank, and no more than until one of them says this of a clause.
     pub(crate) async fn asked_all(
         &self,
         suite: &Arc<Suite>,
         bank: BankVariant,
         asks: Asks<'_>,
-        until_denied: Option<&str>,
+        until: Option<(&str, Caught)>,
     ) -> Result<Row, ProveError> {
         let options = asks.options;
         let (mut verdicts, mut reasons) = (Vec::new(), Reasons::default());
         let enough = Arc::new(Notify::new());
-        let mut is_denied = false;
+        let mut is_enough = false;
         let sink = |event: &Event| match event {
             // Those that were under way still come, now more of them and now less.
-            Event::Verdict(_) if is_denied => {}
+            Event::Verdict(_) if is_enough => {}
             Event::Verdict(verdict) => {
                 verdicts.push(verdict.clone());
-                is_denied = until_denied.is_some_and(|clause| denies(verdict, clause));
-                if is_denied {
+                is_enough = until.is_some_and(|(clause, most)| says(verdict, clause, most));
+                if is_enough {
                     enough.notify_one();
                 }
             }
@@ -265,10 +280,15 @@ impl Shared {
     }
 }
 
-/// Whether a selected case fails, and names this clause.
-fn denies(verdict: &CaseVerdict, clause: &str) -> bool {
+/// Whether a selected case fails, or warns where no more than that is asked, and names this clause.
+fn says(verdict: &CaseVerdict, clause: &str, most: Caught) -> bool {
     let mut named = verdict.findings.iter().map(|finding| &finding.clause).chain([&verdict.clause]);
-    verdict.role == Role::Selected && verdict.verdict == Verdict::Fail && named.any(|named| named == clause)
+    let is_caught = match verdict.verdict {
+        Verdict::Fail => true,
+        Verdict::Warn => most == Caught::Warned,
+        _ => false,
+    };
+    is_caught && verdict.role == Role::Selected && named.any(|named| named == clause)
 }
 
 /// What one bank is asked.

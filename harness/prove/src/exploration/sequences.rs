@@ -39,7 +39,10 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
         if matches!(word, Word::Fail | Word::Warn) {
             self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
             let smallest_name = format!("{name}-smallest");
+            // It was waited for once.
+            self.session.wait_for_answers(false);
             let smallest = shrink(&suite, &self.session, drawn.clone(), &smallest_name).await;
+            self.session.wait_for_answers(true);
             self.session.limit_exchanges(self.budget.drawing);
             let (smallest, done) = smallest.unwrap_or_else(|| (drawn.clone(), done));
             let findings = done.verdict.findings.clone();

@@ -13,6 +13,14 @@ impl Session {
         }
     }
 
+    /// Whether a request whose answer is not yet what a case demands is asked again for some seconds, as at first, or
+    /// taken as it is.
+    pub fn wait_for_answers(&self, waits: bool) {
+        if let Some(live) = self.transport.live() {
+            live.wait_for_answers(waits);
+        }
+    }
+
     /// So many of these exchanges are kept for asking whether valid requests are still accepted: what was
     /// refused says nothing without that.
     pub fn reserve_exchanges(&self, reserve: u64) {

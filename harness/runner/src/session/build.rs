@@ -77,8 +77,12 @@ impl Session {
         }
         let limits = profile.limits.clone();
         let pace = if exchanger.is_inside() { Pace::inside(limits) } else { Pace::new(limits) };
+        let is_inside = exchanger.is_inside();
         let live = Live::new(Gate::new(exchanger, permission), pace, Some(requests));
-        Self::of(suite, profile, (self.seed, self.now), request_signer, live)
+        let session = Self::of(suite, profile, (self.seed, self.now), request_signer, live)?;
+        // Such a target changes by requests, and not with time.
+        session.wait_for_answers(!is_inside);
+        Ok(session)
     }
 
     fn of(

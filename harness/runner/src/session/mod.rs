@@ -410,7 +410,8 @@ impl Session {
         let mut asked = self.exchange(case, "request", &case.request, kept, trail).await?;
         for (again, pause) in PAUSES.into_iter().enumerate() {
             let step = format!("request/{}", again + 2);
-            if judge::is_settled(expect, &asked.1) || !self.transport.can_ask(&case.id, &step) {
+            let may_change = self.transport.may_change() && self.transport.can_ask(&case.id, &step);
+            if judge::is_settled(expect, &asked.1) || !may_change {
                 break;
             }
             self.transport.pause(pause).await;

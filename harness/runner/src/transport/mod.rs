@@ -15,7 +15,7 @@ mod stop;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -54,6 +54,8 @@ pub(crate) struct Live {
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
     /// of its own, which keeps its exchanges instead.
     cache: Option<Arc<RequestCache>>,
+    /// Whether an answer that is not yet what a case demands is asked for again, after a pause.
+    waits: AtomicBool,
     began: Instant,
     retries: AtomicU64,
     answered: AtomicU64,
@@ -131,6 +133,11 @@ impl Transport {
         self.live().and_then(|live| live.pace.interval())
     }
 
+    /// Whether the answer to a step may come to be another one when it is asked again, as one of a record may have.
+    pub(crate) fn may_change(&self) -> bool {
+        self.live().is_none_or(|live| live.waits.load(Ordering::Relaxed))
+    }
+
     /// Waits for a target, which a record does not need.
     pub(crate) async fn pause(&self, time: Duration) {
         if self.live().is_some() {
@@ -146,6 +153,7 @@ impl Live {
             pace,
             journal: None,
             cache,
+            waits: AtomicBool::new(true),
             began: Instant::now(),
             retries: AtomicU64::new(0),
             answered: AtomicU64::new(0),
@@ -155,6 +163,11 @@ impl Live {
     /// Notes what could make something before it is sent.
     pub(crate) fn with_journal(self, journal: Journal) -> Self {
         Self { journal: Some(journal), ..self }
+    }
+
+    /// From now on such an answer is asked for again, or taken as it is.
+    pub(crate) fn wait_for_answers(&self, waits: bool) {
+        self.waits.store(waits, Ordering::Relaxed);
     }
 
     /// Goes on counting requests from here.
