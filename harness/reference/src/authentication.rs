@@ -107,12 +107,16 @@ pub(crate) fn verify(
                     string(&fewer).is_ok_and(|signed| holds(&signed))
                 })
             || broken(S::AnyValues) && verification::is_by(key, &parameters.signature)
-            || [Hash::Sha1, Hash::Sha384, Hash::Sha512].into_iter().any(|hash| {
+            || Hash::ALL.into_iter().any(|hash| {
                 broken(S::OtherHash(hash))
                     && verification::holds_with(hash, key, &signed, &parameters.signature)
             })
     });
+    if verified && broken(S::SeenPasses) {
+        certificates.note(&parameters.signature, &certificate);
+    }
     let passes = broken(S::Unchecked)
+        || broken(S::SeenPasses) && certificates.has_noted(&parameters.signature)
         || form::kinds(&text, &parameters.headers).any(|list| broken(S::UncheckedFor(list)))
         || broken(S::AbsentPasses) && listed.len() < parameters.headers.len()
         || broken(S::Empty) && parameters.signature.is_empty()

@@ -118,21 +118,40 @@ impl Certificates {
         keys.iter().any(|key| verification::holds(key, signed, signature))
     }
 
+    /// Notes a signature that holds.
+    pub(crate) fn note(&self, signature: &[u8], own: &Arc<Certificate>) {
+        self.named().insert(seen(signature), Arc::clone(own));
+    }
+
+    /// Whether this signature was noted.
+    pub(crate) fn has_noted(&self, signature: &[u8]) -> bool {
+        self.named().contains_key(&seen(signature))
+    }
+
     /// The certificate that came first under this name.
     pub(crate) fn first_of(&self, name: &str, own: &Arc<Certificate>) -> Arc<Certificate> {
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = self.named();
         Arc::clone(named.entry(name.to_owned()).or_insert_with(|| Arc::clone(own)))
     }
 
     /// The certificate that came last under this name, before this one.
     pub(crate) fn last_of(&self, name: &str, own: &Arc<Certificate>) -> Arc<Certificate> {
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = self.named();
         named.insert(name.to_owned(), Arc::clone(own)).unwrap_or_else(|| Arc::clone(own))
+    }
+
+    fn named(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a signature is noted under, which is no key id.
+fn seen(signature: &[u8]) -> String {
+    format!("signature {}", STANDARD.encode(signature))
 }
 
 fn significant(bytes: &[u8]) -> &[u8] {

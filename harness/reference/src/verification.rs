@@ -53,6 +53,7 @@ pub(crate) fn holds_with(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], 
         Hash::Sha1 => &ring::signature::RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
         Hash::Sha384 => &ring::signature::RSA_PKCS1_2048_8192_SHA384,
         Hash::Sha512 => &ring::signature::RSA_PKCS1_2048_8192_SHA512,
+        Hash::Pss => &ring::signature::RSA_PSS_2048_8192_SHA256,
     };
     ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
 }

@@ -244,6 +244,7 @@ impl RequestSigner {
                 SigningHash::Sha1 => OtherHash::Sha1,
                 SigningHash::Sha384 => OtherHash::Sha384,
                 SigningHash::Sha512 => OtherHash::Sha512,
+                SigningHash::Sha256Pss => OtherHash::Sha256Pss,
             }),
             wrap: match signing.wrap {
                 // One that has to be wrapped cannot be rewritten.

@@ -1,15 +1,15 @@
-//! Signatures with another hash than the document's RSA-SHA256: a bank that verifies must refuse them.
+//! Signatures with another hash or padding than the document's RSA-SHA256: a bank that verifies must refuse them.
 
 use aws_lc_rs::{
     digest::{self, SHA1_FOR_LEGACY_USE_ONLY},
     encoding::{AsDer as _, Pkcs8V1Der},
     rand::SystemRandom,
-    signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RsaKeyPair},
+    signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RsaEncoding, RsaKeyPair},
 };
 use num_bigint::BigUint;
 use pkcs8::PrivateKeyInfoRef;
 
-/// A hash that the document does not name.
+/// A hash that the document does not name, or its own with a padding that it does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherHash {
     /// SHA-1.
@@ -18,6 +18,8 @@ pub enum OtherHash {
     Sha384,
     /// SHA-512.
     Sha512,
+    /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
+    Sha256Pss,
 }
 
 impl OtherHash {
@@ -27,6 +29,7 @@ impl OtherHash {
             Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
             Self::Sha384 => &digest::SHA384,
             Self::Sha512 => &digest::SHA512,
+            Self::Sha256Pss => &digest::SHA256,
         };
         digest::digest(algorithm, bytes).as_ref().to_vec()
     }
@@ -36,14 +39,15 @@ impl OtherHash {
 const SHA_1_INFO: [u8; 15] =
     [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
 
-/// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash. `None` if the
-/// library refuses.
+/// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash, or the RSASSA-PSS one. `None`
+/// if the library refuses.
 pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Vec<u8>> {
-    let padding = match hash {
+    let padding: &dyn RsaEncoding = match hash {
         // The library verifies such signatures, and makes none.
         OtherHash::Sha1 => return sign_with_sha_1(key, bytes),
         OtherHash::Sha384 => &RSA_PKCS1_SHA384,
         OtherHash::Sha512 => &RSA_PKCS1_SHA512,
+        OtherHash::Sha256Pss => &RSA_PSS_SHA256,
     };
     let mut signature = vec![0; key.public_modulus_len()];
     key.sign(padding, &SystemRandom::new(), bytes, &mut signature).ok()?;
@@ -70,7 +74,7 @@ fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use aws_lc_rs::signature::{
         KeyPair as _, RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY, RSA_PKCS1_2048_8192_SHA256,
-        RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, UnparsedPublicKey,
+        RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256, UnparsedPublicKey,
     };
 
     use super::*;
@@ -92,9 +96,10 @@ mod tests {
             (Some(OtherHash::Sha1), &RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY),
             (Some(OtherHash::Sha384), &RSA_PKCS1_2048_8192_SHA384),
             (Some(OtherHash::Sha512), &RSA_PKCS1_2048_8192_SHA512),
+            (Some(OtherHash::Sha256Pss), &RSA_PSS_2048_8192_SHA256),
             (None, &RSA_PKCS1_2048_8192_SHA256),
         ];
-        for made in [OtherHash::Sha1, OtherHash::Sha384, OtherHash::Sha512] {
+        for made in [OtherHash::Sha1, OtherHash::Sha384, OtherHash::Sha512, OtherHash::Sha256Pss] {
             let signature = sign(&key, made, b"date: today").unwrap();
             for (hash, verifier) in verifiers {
                 let public = UnparsedPublicKey::new(verifier, key.public_key());

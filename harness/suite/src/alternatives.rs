@@ -71,7 +71,8 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     });
     for field in &mut made {
         let same = forms.iter().find(|(.., form)| form.place.eq_ignore_ascii_case(&field.place));
-        field.clause = same.and_then(|(.., form)| form.clause.clone());
+        let own = same.and_then(|(.., form)| form.clause.clone());
+        field.clause = own.or_else(|| parts.requests().fields_of_others().map(str::to_owned));
     }
     made.extend(forms.into_iter().map(|(.., made)| made));
     for other in made.iter_mut().filter(|other| !lacks(operation, &other.place, parts)) {
@@ -146,6 +147,10 @@ mod tests {
         };
         assert_eq!(clause("body/debtorAccount/currency"), Some(Some("currency.listed".to_owned())));
         assert_eq!(clause("body/debtorAccount"), Some(Some("account.identifier".to_owned())));
+        // A field of other operations is none that this one may need.
+        let of_others = suite.alternatives("customers");
+        let field = of_others.iter().find(|other| other.place == "header/x-accept-fix").unwrap();
+        assert!(suite.clauses().contains_key(field.clause.as_deref().unwrap()), "{:?}", field.clause);
         // What it leaves out is left to the caller.
         assert_eq!(clause("header/PSU-Geo-Location"), Some(Some("header.psu-geo-location.ncbct".to_owned())));
     }

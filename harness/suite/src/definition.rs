@@ -240,7 +240,7 @@ pub enum Party {
     Forged,
 }
 
-/// A hash that the document does not name for signatures.
+/// A hash or padding that the document does not name for signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SigningHash {
     /// SHA-1.
@@ -252,6 +252,9 @@ pub enum SigningHash {
     /// SHA-512.
     #[serde(rename = "sha-512")]
     Sha512,
+    /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
+    #[serde(rename = "sha-256-pss")]
+    Sha256Pss,
 }
 
 /// What is put into an encoded word, and its character set and encoding.

@@ -97,7 +97,7 @@ const DIGEST: [(&str, D, &str); 20] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 43] = [
+const SIGNATURE: [(&str, S, &str); 45] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -219,6 +219,16 @@ const SIGNATURE: [(&str, S, &str); 43] = [
         "signature.value.hash/sha-512",
         S::OtherHash(Hash::Sha512),
         "A signature with SHA-512 is accepted, whatever its label says.",
+    ),
+    (
+        "signature.value.hash/pss",
+        S::OtherHash(Hash::Pss),
+        "A signature with the padding of RSASSA-PSS is accepted as well.",
+    ),
+    (
+        "signature.altered/seen-before",
+        S::SeenPasses,
+        "A signature that held once is not verified again, whatever is sent with it.",
     ),
     ("signature.algorithm.rsa-sha1/label", S::AlsoNamed("rsa-sha1"), "The label rsa-sha1 is accepted."),
     ("signature.algorithm.hs2019/taken", S::AlsoNamed("hs2019"), "The label hs2019 is accepted."),

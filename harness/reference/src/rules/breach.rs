@@ -206,6 +206,8 @@ pub(crate) enum SignatureBreach {
     NoBare,
     /// A signature by the key of any certificate that was seen before is accepted.
     AnyKnownKey,
+    /// A signature that held once is not verified again.
+    SeenPasses,
     /// A parameter that the draft does not know is refused.
     NoUnknown,
     /// Of parameters with the same name the first one counts.
@@ -236,12 +238,18 @@ pub(crate) enum SignatureBreach {
     UncheckedFor(List),
 }
 
-/// A hash that no signature of the document is made with.
+/// A hash or padding that no signature of the document is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hash {
     Sha1,
     Sha384,
     Sha512,
+    /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
+    Pss,
+}
+
+impl Hash {
+    pub(crate) const ALL: [Self; 4] = [Self::Sha1, Self::Sha384, Self::Sha512, Self::Pss];
 }
 
 /// A lawful list of signed headers that some banks do not verify.

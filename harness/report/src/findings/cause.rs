@@ -203,6 +203,18 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     {
         std::mem::swap(&mut group.root, &mut group.carried[position]);
     }
+    // That there is such a request says less than any rule for what it has at a place.
+    let own = &all[group.root];
+    let is_of_an_operation = |symptom: &Symptom| symptoms.of_operations.contains(&symptom.clause);
+    let is_of_a_place =
+        |at: &usize| is_refused_rule(&all[*at]) && all[*at].has_places_of(own) && !is_of_an_operation(&all[*at]);
+    if own.is_of_status
+        && matches!(own.kind, Kind::Rule | Kind::Row)
+        && is_of_an_operation(own)
+        && let Some(position) = group.carried.iter().position(is_of_a_place)
+    {
+        std::mem::swap(&mut group.root, &mut group.carried[position]);
+    }
     // Of two readings of one wrong part of answers it is the one that more of them show, of whatever level.
     let own = &all[group.root];
     let is_part = |symptom: &Symptom| symptom.kind == Kind::Answer && !symptom.is_of_status;

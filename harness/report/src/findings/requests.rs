@@ -59,6 +59,8 @@ fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
+        // An id that is null is put in a path so.
+        Value::Null => Some("null".to_owned()),
         _ => None,
     }
 }

@@ -178,7 +178,8 @@ fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
 
 /// Where what depends on what else was asked is a sequence that shows it alone, other sequences that are wrong alone
 /// are taken for the same. So is what one operation refuses in the same words, though nothing but what was made
-/// before is another in it: a target forgets that, or a part of it. A sequence names it.
+/// before is another in it: a target forgets that, or a part of it. A sequence names it, or a request that changes
+/// nothing at all.
 fn take_alike(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     let is_alike = |(one, time): &(Group, Time<'_>), (other, others): &(Group, Time<'_>)| match (time, others)
     {
@@ -186,11 +187,12 @@ fn take_alike(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
         (Time::Since(_), _) | (_, Time::Since(_)) => false,
         _ => all[one.root].is_refused_like(&all[other.root]),
     };
-    let rank = |(_, time): &(Group, Time<'_>)| match time {
+    let rank = |(group, time): &(Group, Time<'_>)| match time {
         Time::Explains => 0,
-        Time::Alone => 1,
-        Time::InCompany(_) => 2,
-        Time::Since(_) | Time::Unknown => 3,
+        Time::Unknown if all[group.root].changes_nothing() => 1,
+        Time::Alone => 2,
+        Time::InCompany(_) => 3,
+        Time::Since(_) | Time::Unknown => 4,
     };
     loop {
         let mut pairs = (0..groups.len()).flat_map(|into| (0..groups.len()).map(move |from| (into, from)));

@@ -187,6 +187,11 @@ impl Symptom {
             && self.actual == other.actual
     }
 
+    /// Whether its smallest witness is a request without a change.
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.smallest.is_empty()
+    }
+
     /// Whether the smallest witnesses of both are about the same places of the request.
     pub(super) fn has_places_of(&self, other: &Self) -> bool {
         !self.smallest.is_empty() && self.smallest == other.smallest
@@ -275,6 +280,8 @@ pub(crate) struct Symptoms {
     accepted: HashMap<(String, String), HashSet<String>>,
     /// Clauses that a plain request shows, too: of cases that are one once more.
     pub(super) plain: HashSet<String>,
+    /// Clauses of the plain requests themselves, which say only that there is such a request.
+    pub(super) of_operations: HashSet<String>,
     /// Clauses of the cases that are a plain request once more and could not be judged, by the plain case.
     pub(super) by_name: HashMap<String, BTreeSet<String>>,
 }
@@ -293,8 +300,10 @@ impl Symptoms {
         if !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn | Verdict::Waived) {
             return;
         }
-        if verdict.verdict == Verdict::Pass && verdict.same_as.is_some() {
+        if let (Verdict::Pass, Some(plain)) = (verdict.verdict, &verdict.same_as) {
             self.plain.insert(verdict.clause.clone());
+            let clause = plain.split_once('/').map_or(plain.as_str(), |(clause, _)| clause);
+            self.of_operations.insert(clause.to_owned());
         }
         if verdict.verdict == Verdict::Pass
             && let Some(request) = requests::accepted(verdict, exchanges)

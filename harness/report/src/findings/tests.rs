@@ -297,6 +297,15 @@ fn the_status_of_answers_that_is_wrong_whatever_is_asked_is_one_finding() {
     assert_eq!((with("201"), with("200")), (1, 2));
 }
 
+/// Each answer is another one.
+fn refused(events: &mut [Event]) {
+    for event in events {
+        if let Event::Exchange(exchange) = event {
+            exchange.response.as_mut().unwrap().status = 404;
+        }
+    }
+}
+
 #[test]
 fn what_is_refused_alike_for_what_was_made_before_is_one_finding_and_a_sequence_names_it() {
     const GONE: (&str, &str) = ("acceptance (2xx)", "404 with code RESOURCE_UNKNOWN");
@@ -307,11 +316,7 @@ fn what_is_refused_alike_for_what_was_made_before_is_one_finding_and_a_sequence_
         }
         fails(&mut sample, "amount.digits/one", place, (GONE.0, actual)).last().operation = operation.into();
         let mut events = sample.finished();
-        for event in &mut events {
-            if let Event::Exchange(exchange) = event {
-                exchange.response.as_mut().unwrap().status = 404;
-            }
-        }
+        refused(&mut events);
         let found = in_order(events, asked);
         found.into_iter().map(|(clause, others, _)| (clause, others)).collect::<Vec<_>>()
     };
@@ -321,6 +326,13 @@ fn what_is_refused_alike_for_what_was_made_before_is_one_finding_and_a_sequence_
     // The one that most cases show, and the sequence where there is one.
     assert_eq!(found("before", "periodic", GONE.1, vec![]), [pair("periodic.months", &["amount.digits"])]);
     assert_eq!(named("before", "periodic", GONE.1), [pair("amount.digits", &["periodic.months"])]);
+    // A request that changes nothing says it better than a sequence.
+    let mut sample = Sample::new(2);
+    fails(&mut sample, "amount.digits/one", "path", GONE);
+    fails(&mut sample, "periodic.months/own", "", GONE).last().places.clear();
+    let mut events = sample.finished();
+    refused(&mut events);
+    assert_eq!(in_order(events, sequence())[0].0, "periodic.months");
     // What differs in itself, is another operation, or gets another answer is another thing.
     assert_eq!(named("body/months", "periodic", GONE.1).len(), 2);
     assert_eq!(named("before", "basket", GONE.1).len(), 2);
@@ -372,17 +384,20 @@ fn shown_of(events: &[Event]) -> Vec<(String, Vec<String>)> {
 
 #[test]
 fn a_request_with_a_wrong_value_of_an_answer_is_refused_for_that() {
-    let with = |sent: &str, status| {
+    let with_id = |id: &str, sent: &str, status| {
         let mut sample = Sample::new(2);
         let plain = sample.verdict("basket.mix/plain", Verdict::Fail);
         plain.findings[0].actual = REFUSED.1.into();
         let wrong = &mut sample.verdict("ncbct.path/a", Verdict::Warn).findings[0];
         (wrong.clause, wrong.at) = ("amount.digits".into(), "body/id".into());
         let mut events = sample.finished();
-        let steps = [("payment", "{}", 201, r#"{"id":1717}"#), ("request", sent, status, "{}")];
+        let came = format!(r#"{{"id":{id}}}"#);
+        let steps = [("payment", "{}", 201, came.as_str()), ("request", sent, status, "{}")];
         exchanged(&mut events, "basket.mix/plain", &steps);
         shown_of(&events)
     };
+    let with = |sent: &str, status| with_id("1717", sent, status);
+    assert_eq!(with_id("null", r#"{"ids":[null]}"#, 400), [pair("amount.digits", &["basket.mix"])]);
     assert_eq!(with(r#"{"ids":["1717"]}"#, 400), [pair("amount.digits", &["basket.mix"])]);
     let apart = [pair("basket.mix", &[]), pair("amount.digits", &[])];
     assert_eq!(with(r#"{"ids":["17"]}"#, 400), apart, "it has another value");
@@ -412,8 +427,9 @@ fn where_other_values_are_accepted_at_a_place_the_finding_is_of_no_clause_that_t
     };
     let (path, digits) = ([pair("ncbct.path", &["amount.digits"])], [pair("amount.digits", &["ncbct.path"])]);
     assert_eq!(with(r#"{"months":11}"#, true), digits);
-    assert_eq!(with("{}", true), path, "nobody knows of other values");
-    assert_eq!(with(r#"{"months":11}"#, false), path, "one more of its cases fails");
+    assert_eq!(with("{}", false), path, "nobody knows of other values, and one more of its cases fails");
+    assert_eq!(with("{}", true), digits, "the one says only that there is such a request");
+    assert_eq!(with(r#"{"months":11}"#, false), path);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use xs2aspec_record::{Culprit, RefusedForm};
 use xs2aspec_suite::{Case, alternatives::Alternative};
 
@@ -49,8 +50,10 @@ impl Session {
         }
         // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;
         // or there is no such operation.
-        let before: Vec<String> = plain.before.iter().flat_map(|step| step.request.placeholders()).collect();
-        let is_new = |name: &String| name.starts_with("target.") && !before.contains(name);
+        let value = |name: &str| self.profile.value(name.strip_prefix("target.")?);
+        let before = plain.before.iter().flat_map(|step| step.request.placeholders());
+        let before: Vec<Option<Value>> = before.map(|name| value(&name)).collect();
+        let is_new = |name: &String| name.starts_with("target.") && !before.contains(&value(name));
         if matches!(status, 404 | 405 | 501) || plain.request.placeholders().iter().any(is_new) {
             return None;
         }

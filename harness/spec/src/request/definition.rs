@@ -19,6 +19,8 @@ pub(super) struct File {
     /// Clauses of which only the bank knows whether a request breaks them.
     #[serde(default)]
     pub(super) known_to_the_bank: Vec<String>,
+    /// The clause that an operation breaks which needs a header field of others.
+    pub(super) fields_of_others: Option<String>,
     pub(super) lists: IndexMap<String, At<List>>,
     #[serde(default)]
     pub(super) surroundings: Vec<Surrounding>,

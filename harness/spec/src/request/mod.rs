@@ -49,6 +49,7 @@ pub struct RequestRules {
     surroundings: Vec<Surrounding>,
     /// Clauses of which only the bank knows whether a request breaks them.
     known_to_the_bank: Vec<String>,
+    fields_of_others: Option<String>,
     signing: Signing,
 }
 
@@ -77,6 +78,7 @@ impl RequestRules {
             nothing_created,
             surroundings,
             known_to_the_bank: file.known_to_the_bank,
+            fields_of_others: file.fields_of_others,
             signing,
         })
     }
@@ -222,6 +224,11 @@ impl RequestRules {
     /// Whether only the bank knows if a clause is broken: whoever reads a request does not.
     pub fn is_known_to_the_bank_alone(&self, clause: &str) -> bool {
         self.known_to_the_bank.iter().any(|known| known == clause)
+    }
+
+    /// The clause that an operation breaks which needs a header field that only others have.
+    pub fn fields_of_others(&self) -> Option<&str> {
+        self.fields_of_others.as_deref()
     }
 
     fn makes_nothing(&self, at: &str) -> bool {

@@ -224,3 +224,21 @@ fn one_mistake_in_many_requests_is_one_finding_in_each_report() {
         );
     }
 }
+
+/// RFC 8259, section 6: a number may be larger than a reader of JSON holds.
+#[test]
+fn a_body_with_a_number_that_nobody_holds_is_there_all_the_same() {
+    let folder = TempDir::new().unwrap();
+    let pairs = std::fs::read_to_string(format!("{FOLDER}/pairs.http")).unwrap();
+    let large = pairs
+        .replace(r#""frequency":"Monthly"}"#, r#""frequency":"Monthly","synthetic":1e999999}"#)
+        .replace("Content-Length: 315", "Content-Length: 336");
+    assert_eq!(large.len(), pairs.len() + 21);
+    let (file, out) = (folder.path().join("large.http"), folder.path().join("out"));
+    std::fs::write(&file, large).unwrap();
+    let (_, said) = xs2aspec(&["judge", file.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let (verdicts, _) = recorded(&out, &said);
+    let clauses = verdicts[0].findings.iter().map(|finding| finding.clause.as_str());
+    assert!(clauses.clone().all(|clause| !clause.ends_with(".body.required")), "{said}");
+    assert!(verdicts[0].observations.iter().any(|seen| seen.contains("a number beyond what is read")), "{said}");
+}
