@@ -100,7 +100,9 @@ impl Window {
                     self.accepted.insert(plain, requests);
                 }
                 Some(words) => {
-                    if !self.refused.contains_key(&plain) {
+                    if before.is_none() && session.was_not_accepted(&plain) {
+                        self.refused.entry(plain.clone()).or_insert_with(|| never(&plain, requests, &words));
+                    } else if !self.refused.contains_key(&plain) {
                         let last = again.exchanges.last().and_then(|last| last.response.as_ref());
                         let is_broken = last.is_some_and(|last| NOT_THERE.contains(&last.status))
                             && session.reads_what_it_made(&plain);
@@ -147,6 +149,13 @@ impl Window {
         });
         settled.collect()
     }
+}
+
+/// Why what leans on a plain request that was refused from the beginning on says nothing.
+fn never(plain: &str, at: u64, words: &str) -> String {
+    format!(
+        "the plain request {plain} was not accepted in this run: at request {at} it {words}: what is refused like it says nothing"
+    )
 }
 
 /// Why what leans on a plain request says nothing any more.

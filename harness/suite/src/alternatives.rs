@@ -54,15 +54,17 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
         }
         let of_place = counted(&mut of_places, form.place.as_str());
         let of_clause = counted(&mut of_clauses, (form.place.as_str(), case.clause.clone()));
+        let is_instead = form.edits.iter().any(|edit| matches!(edit, Edit::Remove(_)));
         let (place, clause) = (form.place.clone(), Some(case.clause.clone()));
         let other = Alternative { place, clause, replaces: false, case };
-        forms.push(((of_place, of_clause), is_open, other));
+        forms.push(((of_place, of_clause), (is_instead, is_open), other));
     }
     // After the first of a clause its last: of a list of which half is refused the one or the other is accepted.
-    forms.sort_by_cached_key(|((of_place, of_clause), is_open, other)| {
+    // First of all what has one thing instead of another one of the plain request.
+    forms.sort_by_cached_key(|((of_place, of_clause), (is_instead, is_open), other)| {
         let last = of_clauses[&(other.place.as_str(), other.case.clause.clone())] - 1;
         let rank = match of_clause {
-            _ if *of_place == 0 => 0,
+            _ if *is_instead || *of_place == 0 => 0,
             0 => 1,
             number if *number == last => 2,
             number => number + 2,
@@ -147,6 +149,15 @@ mod tests {
         };
         assert_eq!(clause("body/debtorAccount/currency"), Some(Some("currency.listed".to_owned())));
         assert_eq!(clause("body/debtorAccount"), Some(Some("account.identifier".to_owned())));
+        // What has something instead of what the plain request has is asked early.
+        let few = |change: &str| {
+            suite
+                .alternatives("ncbct")
+                .iter()
+                .take(30)
+                .any(|other| other.case.changes().concat().contains(change))
+        };
+        assert!(few("body/debtorAccount/bban") && few("body/creditorAccount/bban"));
         // A field of other operations is none that this one may need.
         let of_others = suite.alternatives("customers");
         let field = of_others.iter().find(|other| other.place == "header/x-accept-fix").unwrap();

@@ -206,8 +206,9 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     // That there is such a request says less than any rule for what it has at a place.
     let own = &all[group.root];
     let is_of_an_operation = |symptom: &Symptom| symptoms.of_operations.contains(&symptom.clause);
-    let is_of_a_place =
-        |at: &usize| is_refused_rule(&all[*at]) && all[*at].has_places_of(own) && !is_of_an_operation(&all[*at]);
+    let is_of_a_place = |at: &usize| {
+        is_refused_rule(&all[*at]) && all[*at].has_places_of(own) && !is_of_an_operation(&all[*at])
+    };
     if own.is_of_status
         && matches!(own.kind, Kind::Rule | Kind::Row)
         && is_of_an_operation(own)

@@ -96,7 +96,7 @@ impl Time<'_> {
                     Repeated::Untold => String::new(),
                 };
                 Some(format!(
-                    "from request {} to {from} of the run on: {}, which kept it at request {}, breaks it at the end{again}",
+                    "it began between requests {} and {from} of the run: {}, which kept it at request {}, breaks it at the end{again}",
                     until + 1,
                     earlier.case,
                     earlier.request
@@ -108,7 +108,7 @@ impl Time<'_> {
                     |again| format!(", and again at request {again}"),
                 );
                 Some(format!(
-                    "from request {} to {from} of the run on: {} was accepted before{again}",
+                    "it began between requests {} and {from} of the run: {} was accepted before{again}",
                     until + 1,
                     refused.plain
                 ))

@@ -203,7 +203,7 @@ fn what_began_at_one_request_and_stayed_is_one_finding_that_says_since_when() {
     let (_, _, Some(says)) = &found.iter().find(|(.., says)| says.is_some()).unwrap() else {
         panic!("{found:?}")
     };
-    assert!(says.starts_with("from request 91 to 100 of the run on: "), "{says}");
+    assert!(says.starts_with("it began between requests 91 and 100 of the run: "), "{says}");
     assert!(
         found
             .iter()

@@ -214,9 +214,9 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     let until = open.iter().map(|one| one.until).max()?;
     let since = open.iter().map(|one| one.since).min()?;
     let when = if until < since {
-        format!("from request {} to {since} of the run on", until + 1)
+        format!("between requests {} and {since} of the run", until + 1)
     } else {
-        format!("from request {since} of the run on")
+        format!("at request {since} of the run")
     };
     let names: Vec<String> = open.iter().take(NAMES).map(|one| harmless(&one.plain)).collect();
     // A request that another one has to prepare says less.
@@ -226,7 +226,7 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     }
     let words = words.into_iter().max_by_key(|(_, times)| *times).map(|(words, _)| short(words));
     Some(format!(
-        "{when} the target refused what it had accepted ({}): it {}; what it refuses since then says nothing: a token may be over, a limit \
+        "{when} the target began to refuse what it had accepted ({}): it {}; what it refuses since then says nothing: a token may be over, a limit \
          reached, or something lost",
         names.join(", "),
         words.unwrap_or_default()

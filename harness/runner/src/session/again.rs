@@ -92,6 +92,11 @@ impl Session {
         self.done(id).filter(|done| done.is_accepted())?.verdict.exchange
     }
 
+    /// Whether a case was asked, and its request was not accepted.
+    pub(crate) fn was_not_accepted(&self, id: &str) -> bool {
+        self.done(id).is_some_and(|done| !done.is_accepted())
+    }
+
     /// Whether the request of a case reads what the requests before it have made.
     pub(crate) fn reads_what_it_made(&self, id: &str) -> bool {
         let case = self.suite.case(id);

@@ -184,8 +184,7 @@ impl Session {
         let hint = if self.profile.own_key {
             ""
         } else {
-            "; the target need not know the suite's test key, nor the values that are tried where only a URL is known: a profile names \
-             its own (`xs2aspec init` writes one)"
+            "; the target need not know the suite's test key and values: a profile names its own (`xs2aspec init`)"
         };
         format!("the plain request {plain} was not accepted: {why}{hint}")
     }

@@ -44,8 +44,11 @@ fn a_token_that_is_over_at_some_request_is_said_once_and_is_no_violation() {
     let over = since(60, |_| true, turned("401 Unauthorized", "application/json", error));
     let ran = run(&over.url, &["--only", "ncbct.purpose*", "--only", "ncbct.creditor-name*"]);
     assert_eq!((ran.code, findings(&ran).len()), (Some(3), 0), "{}", ran.said);
-    let lines: Vec<&str> =
-        ran.said.lines().filter(|line| line.contains("the target refused what it had accepted")).collect();
+    let lines: Vec<&str> = ran
+        .said
+        .lines()
+        .filter(|line| line.contains("the target began to refuse what it had accepted"))
+        .collect();
     assert!(lines.len() == 1 && lines[0].starts_with("from request "), "{}", ran.said);
     assert!(lines[0].contains("ncbct.path/plain") && lines[0].contains("401"), "{}", lines[0]);
 }

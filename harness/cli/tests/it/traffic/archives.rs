@@ -240,5 +240,8 @@ fn a_body_with_a_number_that_nobody_holds_is_there_all_the_same() {
     let (verdicts, _) = recorded(&out, &said);
     let clauses = verdicts[0].findings.iter().map(|finding| finding.clause.as_str());
     assert!(clauses.clone().all(|clause| !clause.ends_with(".body.required")), "{said}");
-    assert!(verdicts[0].observations.iter().any(|seen| seen.contains("a number beyond what is read")), "{said}");
+    assert!(
+        verdicts[0].observations.iter().any(|seen| seen.contains("a number beyond what is read")),
+        "{said}"
+    );
 }
