@@ -331,3 +331,29 @@ fn a_plain_request_that_is_refused_says_what_is_accepted_in_its_place() {
         assert!(said.contains(says), "{said}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_case_whose_request_the_profile_makes_that_of_its_control_says_nothing() {
+    let server = Stub::with(stub::status(404)).await;
+    let verdict = |id: &str| {
+        let folder = TempDir::new().unwrap();
+        let target = full_profile(folder.path(), &server.url);
+        let text = std::fs::read_to_string(&target).unwrap();
+        let other = text.replace(
+            r#"quota-transaction-id = "20250214-0000004""#,
+            &format!("quota-transaction-id = {id:?}"),
+        );
+        std::fs::write(&target, &other).unwrap();
+        let out = folder.path().join("out");
+        let only = "transaction.path.unknown/of-another-account";
+        let fixed = ["run", "--target", &target, "--only", only, "--out", out.to_str().unwrap()];
+        let (_, said) = support::xs2aspec(&fixed);
+        let (verdicts, _) = support::recorded(&out, &said);
+        verdicts.into_iter().find(|verdict| verdict.case == only).unwrap()
+    };
+    // The id that the profile names in the first account as well.
+    let same = verdict("20250212!0000002=");
+    assert_eq!(same.verdict, Verdict::NotApplicable);
+    assert!(same.reason.unwrap().contains("the request of its control"));
+    assert_ne!(verdict("20250214-0000004").verdict, Verdict::NotApplicable);
+}
