@@ -51,6 +51,16 @@ async fn a_target_in_order_is_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_target_that_is_only_warned_of_is_ready() {
+    let variations = vec!["basket.response.basket-id.absent/absent".parse().unwrap()];
+    let bank = start(Config { variations, ..Config::default() }).await.unwrap();
+    let (exit, said) = doctor(at(&bank.base_url())).await;
+    assert!(said.contains("answered, with a warning: 201"), "{said}");
+    assert_eq!(exit, Some(0), "{said}");
+    bank.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn init_takes_the_answers_of_somebody_who_is_asked() {
     let folder = TempDir::new().unwrap();
     let init = |file: &str, answers: &str| {
