@@ -35,7 +35,7 @@ pub struct Alternative {
 /// plain request must be accepted whatever else is.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made: Vec<Alternative> = fields_of_others(operation, parts);
-    let mut of_places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut of_places: BTreeMap<(bool, &str), usize> = BTreeMap::new();
     let mut of_clauses: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let mut forms = Vec::new();
     let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
@@ -52,24 +52,25 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
         if !is_open && !matches!(due, Due::Accepted { .. }) {
             continue;
         }
-        let of_place = counted(&mut of_places, form.place.as_str());
         let of_clause = counted(&mut of_clauses, (form.place.as_str(), case.clause.clone()));
         let is_instead = form.edits.iter().any(|edit| matches!(edit, Edit::Remove(_)));
+        // What is only added says more of its place than what is there instead of something else.
+        let of_place = counted(&mut of_places, (is_instead, form.place.as_str()));
         let (place, clause) = (form.place.clone(), Some(case.clause.clone()));
         let other = Alternative { place, clause, replaces: false, case };
         forms.push(((of_place, of_clause), (is_instead, is_open), other));
     }
     // After the first of a clause its last: of a list of which half is refused the one or the other is accepted.
-    // First of all what has one thing instead of another one of the plain request.
+    // What has one thing instead of another one of the plain request comes after the first of each place.
     forms.sort_by_cached_key(|((of_place, of_clause), (is_instead, is_open), other)| {
         let last = of_clauses[&(other.place.as_str(), other.case.clause.clone())] - 1;
         let rank = match of_clause {
-            _ if *is_instead || *of_place == 0 => 0,
+            _ if *of_place == 0 => 0,
             0 => 1,
             number if *number == last => 2,
             number => number + 2,
         };
-        (rank, *is_open)
+        (rank, *is_instead, *is_open)
     });
     for field in &mut made {
         let same = forms.iter().find(|(.., form)| form.place.eq_ignore_ascii_case(&field.place));
@@ -149,15 +150,13 @@ mod tests {
         };
         assert_eq!(clause("body/debtorAccount/currency"), Some(Some("currency.listed".to_owned())));
         assert_eq!(clause("body/debtorAccount"), Some(Some("account.identifier".to_owned())));
-        // What has something instead of what the plain request has is asked early.
-        let few = |change: &str| {
-            suite
-                .alternatives("ncbct")
-                .iter()
-                .take(30)
-                .any(|other| other.case.changes().concat().contains(change))
+        // What has something instead of what the plain request has is asked, after what is only added.
+        let all = suite.alternatives("ncbct");
+        let at = |change: &str| {
+            all.iter().position(|other| other.case.changes().concat().contains(change)).unwrap()
         };
-        assert!(few("body/debtorAccount/bban") && few("body/creditorAccount/bban"));
+        assert!(at("body/creditorAgent") < at("body/debtorAccount/bban"));
+        assert!(at("header/PSU-Geo-Location") < at("body/creditorAccount/bban"));
         // A field of other operations is none that this one may need.
         let of_others = suite.alternatives("customers");
         let field = of_others.iter().find(|other| other.place == "header/x-accept-fix").unwrap();

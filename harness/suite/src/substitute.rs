@@ -44,24 +44,34 @@ impl Substitute {
 
     /// A request of the operation as it is sent in place of this one. A place at which it has something of its own
     /// stays as it is where the plain request has nothing. None where the plain request has something else there:
-    /// what the target says of it then may be what it says of the plain request.
+    /// what the target says of it then may be what it says of the plain request. None either where it lacks what the
+    /// other one lacks, and not the rest of it: filled up, it would be that one.
     pub fn apply(&self, request: &RequestSpec) -> Option<RequestSpec> {
         let mut made = request.clone();
+        let (mut lacks, mut is_changed) = (false, false);
         for place in &self.places {
             let (own, plain) = (value(request, place), value(&self.plain, place));
             let other = value(&self.other, place);
-            if own == other || own != plain && plain.is_none() {
+            if own == other {
+                lacks |= own.is_none();
+                continue;
+            }
+            if own != plain && plain.is_none() {
                 continue;
             }
             if own != plain {
                 return None;
             }
+            is_changed = true;
             let at = Some(self.written(place).to_string());
             let change = match other {
                 Some(to) => Change { set: at, to: Some(to.clone()), ..Change::default() },
                 None => Change { remove: at, ..Change::default() },
             };
             made.apply(&change).ok()?;
+        }
+        if lacks && is_changed {
+            return None;
         }
         if self.plain.signing != self.other.signing {
             if request.signing != self.plain.signing && request.signing != self.other.signing {
@@ -70,6 +80,16 @@ impl Substitute {
             made.signing = self.other.signing.clone();
         }
         Some(made)
+    }
+
+    /// Whether a request lacks what its control has at a place of the other one: put there, its mistake would be gone.
+    pub fn mends(&self, request: &RequestSpec, control: &RequestSpec) -> bool {
+        let is_mended = |place: &Location| {
+            value(request, place).is_none()
+                && value(control, place).is_some()
+                && value(&self.other, place).is_some()
+        };
+        self.places.iter().any(is_mended)
     }
 
     /// A place with the name of its header field as the other request writes it.
@@ -157,6 +177,25 @@ mod tests {
         for (at, to) in [("body/one", json!(3)), ("body/two/x", json!(2)), ("body", json!([]))] {
             assert_eq!(substitute.apply(&case(|request| set(request, at, to)).request), None, "{at}");
         }
+    }
+
+    #[test]
+    fn a_request_whose_mistake_it_would_mend_is_left_out() {
+        let plain = case(|_| {});
+        let instead = |request: &mut RequestSpec| {
+            remove(request, "body/two");
+            set(request, "body/three", json!(3));
+        };
+        let substitute = Substitute::new(&plain, &case(instead)).unwrap();
+        // It lacks what the other one lacks; filled up, it would be that one.
+        assert_eq!(substitute.apply(&case(|request| remove(request, "body/two")).request), None);
+        assert_eq!(substitute.apply(&case(instead).request).as_ref(), Some(&*case(instead).request));
+        let more = case(|request| set(request, "body/three", json!(1)));
+        assert!(
+            substitute.mends(&plain.request, &more.request)
+                && !substitute.mends(&more.request, &plain.request)
+        );
+        assert!(!substitute.mends(&plain.request, &plain.request));
     }
 
     #[test]

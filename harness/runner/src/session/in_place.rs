@@ -94,7 +94,11 @@ impl Session {
     pub(super) fn is_apart(&self, case: &Case) -> bool {
         let in_place = self.in_place_of(&case.request.operation);
         let substitute = in_place.as_ref().and_then(|in_place| in_place.substitute.as_ref());
-        substitute.is_some_and(|substitute| substitute.apply(&case.request).is_none())
+        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
+        substitute.is_some_and(|substitute| {
+            substitute.apply(&case.request).is_none()
+                || control.is_some_and(|control| substitute.mends(&case.request, &control.request))
+        })
     }
 }
 
