@@ -61,7 +61,7 @@ fn judging() -> Step {
     let answer = Answer { status: 201, headers, body: CREATED.into() };
     let levels = Levels::default();
     let rules = AnswerRules::load(&Tree::embedded()).expect("the embedded spec can be read");
-    Box::new(move || drop(black_box(judge::examine("ncbct", &answer, &rules, &levels))))
+    Box::new(move || drop(black_box(judge::examine("ncbct", |_| None, &answer, &rules, &levels))))
 }
 
 fn example() -> Result<Vec<Event>, String> {

@@ -363,6 +363,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// The value of the first header field of this name, in any letter case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|Header(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|Header(_, value)| value.as_str())
+    }
+
     /// How long its header section and its body are, in bytes, near enough.
     pub fn length(&self) -> usize {
         let headers: usize =

@@ -24,6 +24,9 @@ pub(crate) const LISTED: [&str; 249] = [
     "VN", "VU", "WF", "WS", "YE", "YT", "ZA", "ZM", "ZW",
 ];
 
+/// Countries to which many banks may not pay by law.
+pub(crate) const SANCTIONED: [&str; 6] = ["BY", "CU", "IR", "KP", "RU", "SY"];
+
 #[cfg(test)]
 mod tests {
     use super::*;

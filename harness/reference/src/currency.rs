@@ -48,6 +48,31 @@ const NONE: [&str; 17] = [
     "XOF", "XPF",
 ];
 
+/// Currencies in which many banks may not pay by law.
+pub(crate) const SANCTIONED: [&str; 5] = ["CUP", "IRR", "KPW", "RUB", "SYP"];
+
+/// Whether ISO 4217 has a listed code no more, or never had it.
+pub(crate) fn is_withdrawn(code: &str) -> bool {
+    matches!(
+        code,
+        "ANG"
+            | "BGN"
+            | "BYR"
+            | "CUC"
+            | "HRK"
+            | "MRO"
+            | "SLL"
+            | "STD"
+            | "VEF"
+            | "ZWD"
+            | "GGP"
+            | "IMP"
+            | "JEP"
+            | "SPL"
+            | "TVD"
+    )
+}
+
 /// A thousand minor units.
 const THREE: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 

@@ -38,6 +38,13 @@ pub(crate) fn object_read_otherwise(
     match breach {
         JsonBreach::Trailing => object(&bytes[..end]),
         JsonBreach::TrailingValue if values.all(|value| value.is_ok()) => object(&bytes[..end]),
+        JsonBreach::LastComma => {
+            let body = bytes.trim_ascii_end().strip_suffix(b"}").map(<[u8]>::trim_ascii_end);
+            match body.and_then(|body| body.strip_suffix(b",")) {
+                Some(body) => object(&[body, b"}"].concat()),
+                None => object(bytes),
+            }
+        }
         JsonBreach::Lossy => object(String::from_utf8_lossy(bytes).as_bytes()),
         JsonBreach::Latin1 if str::from_utf8(bytes).is_err() => {
             object(bytes.iter().map(|byte| char::from(*byte)).collect::<String>().as_bytes())

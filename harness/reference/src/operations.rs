@@ -142,7 +142,7 @@ pub(crate) fn perform(
     rules.treat_body(operation, &mut members)?;
     strictness::check_debtor(&context.state, &members, rules)?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
-    let created = match operation {
+    let mut created = match operation {
         Operation::Ncbct => {
             let due = ncbct::check(&body, today, rules)?;
             psu::check_debtor(&context.state, fields, operation, &members, rules)?;
@@ -161,6 +161,10 @@ pub(crate) fn perform(
             basket::create(&body, &asking, request.origin())?
         }
     };
+    let named = fields.text(Header::XAcceptFix).unwrap_or_default();
+    if rules.varied_by(Variance::DigitsAsNamed) && !named.contains("amount-as-string") {
+        payment::without_decimals(&mut created);
+    }
     let is_other = match rules.state_breach() {
         Some(StateBreach::StatusByTurns) => context.state.is_turn(),
         Some(StateBreach::StatusByHeader) => fields.bytes("psu-user-agent").is_some(),
@@ -191,10 +195,14 @@ fn is_of_two(context: &Context, fields: Fields<'_>) -> bool {
 
 /// The object of a body.
 fn read_object(body: &[u8], rules: Rules) -> Result<Map<String, Value>, json::JsonError> {
-    let members = match rules.breach() {
-        Some(Breach::Json(breach)) => json::object_read_otherwise(body, breach),
-        _ if rules.varied_by(Variance::LastOfDuplicates) => json::object_of_last(body),
-        _ => json::object(body),
+    let otherwise = rules.breaches().find_map(|breach| match breach {
+        Breach::Json(breach) => Some(breach),
+        _ => None,
+    });
+    let members = match otherwise {
+        Some(breach) => json::object_read_otherwise(body, breach),
+        None if rules.varied_by(Variance::LastOfDuplicates) => json::object_of_last(body),
+        None => json::object(body),
     };
     if rules.varied_by(Variance::NullIsAbsent) {
         return members.map(json::without_nulls);

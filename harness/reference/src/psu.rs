@@ -55,6 +55,12 @@ pub(crate) fn identify(
         "CORPORATE" => Context::Corporate,
         _ => Context::Private,
     });
+    let is_foreign = context == Some(Context::Corporate) && is_corporate != Some(true);
+    if is_foreign && rules.varied_by(Variance::ContextForbidden) {
+        let says = "expected a corporate user, found another";
+        let rule = "error.corporate-id.context";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at("psu-context"));
+    }
     let ways = [
         (Corporate::Context, context == Some(Context::Corporate)),
         (Corporate::Person, is_corporate == Some(true)),

@@ -215,10 +215,10 @@ impl Rules {
 
     /// What this bank does with what was before, if that is what it breaks.
     pub(crate) fn state_breach(self) -> Option<StateBreach> {
-        match self.breach() {
-            Some(Breach::State(breach)) => Some(breach),
+        self.breaches().find_map(|breach| match breach {
+            Breach::State(breach) => Some(breach),
             _ => None,
-        }
+        })
     }
 
     /// Whether this bank remembers what was before in this other lawful way.

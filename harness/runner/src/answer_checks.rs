@@ -78,7 +78,12 @@ impl<'a> AnswerTally<'a> {
             }
         }
         for clause in self.suite.answers().exercised(operation, answer.status, &document) {
-            if let Some(check) = self.checks.get_mut(clause) {
+            let is_otherwise = self
+                .suite
+                .answers()
+                .otherwise(clause, |name| exchange.request.header(name).map(str::to_owned))
+                .is_some();
+            if let Some(check) = self.checks.get_mut(clause).filter(|_| !is_otherwise) {
                 check.exercised += 1;
                 check.answers += u64::from(!is_success);
             }

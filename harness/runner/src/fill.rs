@@ -73,6 +73,11 @@ pub struct RequestBuilder<'a> {
 }
 
 impl RequestBuilder<'_> {
+    /// The value of a header field that neither signing nor a digest makes.
+    pub(crate) fn field(&self, spec: &RequestSpec, name: &str) -> Option<String> {
+        self.value(spec.header(name)?, Context::NONE).ok().map(text)
+    }
+
     /// Fills, digests and signs.
     pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;
@@ -227,7 +232,11 @@ impl RequestBuilder<'_> {
         });
         match failure.into_inner() {
             Some(error) => Err(error),
-            None => filled.and_then(template::compute).map_err(|error| FillError::Defect(error.to_string())),
+            None => filled.and_then(template::compute).map_err(|error| match error {
+                // What a value of the profile ends in is the bank's.
+                template::ExpandError::NoSuchEnd(..) => FillError::NotApplicable(error.to_string()),
+                error => FillError::Defect(error.to_string()),
+            }),
         }
     }
 

@@ -1,6 +1,9 @@
 //! Calendar dates of ISO 8601 that exist.
 
+use std::sync::LazyLock;
+
 use chrono::NaiveDate;
+use regex::Regex;
 
 /// Whether a text is a date in the extended format, `2024-02-29`.
 pub(crate) fn is_calendar_date(text: &str) -> bool {
@@ -15,6 +18,30 @@ pub(crate) fn is_calendar_date(text: &str) -> bool {
 /// exclude.
 pub(crate) fn is_basic_date(text: &str) -> bool {
     text.len() == 8 && exists(text.get(..4), text.get(4..6), text.get(6..))
+}
+
+/// Whether a text is a date in another form of ISO 8601 than the extended one: in the basic format, of a week or of a
+/// day of the year, a month alone, or a date with a time or a zone.
+pub(crate) fn is_other_date(text: &str) -> bool {
+    static OTHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let week = "W(0[1-9]|[1-4][0-9]|5[0-3])";
+        let day = "00[1-9]|0[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-6]";
+        let month = "0[1-9]|1[0-2]";
+        Regex::new(&format!("^[0-9]{{4}}(-?{week}(-?[1-7])?|-?({day})|-({month}))$")).ok()
+    });
+    static REST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let two = "[0-5][0-9]";
+        let time = format!("T([01][0-9]|2[0-4])(:?{two}(:?{two}([.,][0-9]+)?)?)?");
+        let zone = format!("Z|[+-]([01][0-9]|2[0-4])(:?{two})?");
+        Regex::new(&format!("^({time}({zone})?|{zone})$")).ok()
+    });
+    let is =
+        |form: &LazyLock<Option<Regex>>, text: &str| form.as_ref().is_some_and(|form| form.is_match(text));
+    let begins = |length: usize, is_date: fn(&str) -> bool| {
+        let rest = text.get(length..).filter(|_| text.get(..length).is_some_and(is_date));
+        rest.is_some_and(|rest| is(&REST, rest))
+    };
+    is_basic_date(text) || is(&OTHER, text) || begins(10, is_calendar_date) || begins(8, is_basic_date)
 }
 
 fn exists(year: Option<&str>, month: Option<&str>, day: Option<&str>) -> bool {
@@ -57,6 +84,46 @@ mod tests {
         ] {
             assert!(!is_calendar_date(bad), "{bad}");
             assert!(!is_basic_date(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn other_forms_of_iso_8601_are_told_from_what_is_none() {
+        for other in [
+            "20240229",
+            "2024-W09-4",
+            "2024-W53",
+            "2024W094",
+            "2024-060",
+            "2024060",
+            "2024-02",
+            "2024-02-29T00:00:00",
+            "2024-02-29T10:00:00.5Z",
+            "20240229T1000+0100",
+            "2024-02-29Z",
+            "2024-02-29+01:00",
+        ] {
+            assert!(is_other_date(other) && !is_calendar_date(other), "{other}");
+        }
+        for none in [
+            "2024-02-29",
+            "2023-02-29T00:00:00Z",
+            "2024-02-29 ",
+            "2024-02-29T25:00",
+            "2024-02-29T",
+            "2024-W54-1",
+            "2024-W09-8",
+            "2024-000",
+            "2024-367",
+            "2024-13",
+            "2024-00",
+            "202402",
+            "20230229",
+            "29.02.2024",
+            "2024-02-29T00:00:00Z\n",
+            "",
+        ] {
+            assert!(!is_other_date(none), "{none}");
         }
     }
 }

@@ -45,9 +45,12 @@ pub enum ExpandError {
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $first, $until, $bytes, $gzip"
+        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $without-last, $first, $until, $bytes, $gzip"
     )]
     NoFunction(String),
+    /// A text of which nothing can be made, since it does not end so.
+    #[error("{0:?} does not end in {1:?}")]
+    NoSuchEnd(String, String),
     /// An argument that does not fit the function.
     #[error("`{0}` wants {1}")]
     Argument(&'static str, &'static str),
@@ -200,6 +203,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$alternate" => text_of("$alternate", argument).map(|text| Value::String(alternate(text))),
         "$lower-token" => text_of("$lower-token", argument).and_then(lower_token).map(Value::String),
         "$drop-last" => drop_last(argument),
+        "$without-last" => without_last(argument),
         "$first" => first(argument),
         "$until" => until(argument),
         _ => Err(ExpandError::NoFunction(name.to_owned())),
@@ -262,6 +266,16 @@ fn drop_last(argument: &Value) -> Result<Value, ExpandError> {
     };
     let kept = usize::try_from(characters).ok().and_then(|last| of.chars().count().checked_sub(last));
     kept.map(|kept| Value::String(of.chars().take(kept).collect())).ok_or(wanted)
+}
+
+/// The text without what it must end in.
+fn without_last(argument: &Value) -> Result<Value, ExpandError> {
+    let part = |name: &str| argument.get(name).and_then(Value::as_str);
+    let (Some(of), Some(text)) = (part("of"), part("text")) else {
+        return Err(ExpandError::Argument("$without-last", "{of: TEXT, text: TEXT at its end}"));
+    };
+    let kept = of.strip_suffix(text).map(Value::from);
+    kept.ok_or_else(|| ExpandError::NoSuchEnd(of.to_owned(), text.to_owned()))
 }
 
 fn repeat(argument: &Value) -> Result<Value, ExpandError> {
@@ -336,6 +350,10 @@ mod tests {
         assert!(matches!(compute(json!({"$join": ["a"]})), Err(ExpandError::Argument("$join", _))));
         assert_eq!(compute(json!({"$alternate": "PSU-ID"})).unwrap(), json!("pSu-iD"));
         assert_eq!(compute(json!({"$lower": "PSU-ID"})).unwrap(), json!("psu-id"));
+        let last = |of: &str| compute(json!({"$without-last": {"of": of, "text": "XXX"}}));
+        assert_eq!(last("AAAADEF0XXX").unwrap(), json!("AAAADEF0"));
+        assert_eq!(last("AAAADEF0"), Err(ExpandError::NoSuchEnd("AAAADEF0".into(), "XXX".into())));
+        assert!(matches!(compute(json!({"$without-last": "a"})), Err(ExpandError::Argument(..))));
         assert_eq!(compute(json!({"$lower-token": "SHA-256=AbC="})).unwrap(), json!("sha-256=AbC="));
         assert!(matches!(
             compute(json!({"$lower-token": "SHA-256"})),

@@ -217,13 +217,17 @@ impl Judge {
         let body = match &received.body {
             Payload::Bytes(bytes) => bytes.clone(),
             Payload::Unknown(why) => {
-                self.status_alone(received, asked, why, judged);
+                self.status_alone(operation, (received, asked), why, judged);
                 return None;
             }
         };
         let answer = Answer { status: received.status, headers: received.headers.clone(), body };
         let rules = self.suite.answers();
-        let examined = answers::examine(operation, &answer, rules, &self.levels);
+        let field = |name: &str| {
+            let mut fields = traffic.request.headers.iter();
+            fields.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
+        };
+        let examined = answers::examine(operation, field, &answer, rules, &self.levels);
         judged.answered.clone_from(&examined.words);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
         let is_read = traffic.request.method == "GET";
@@ -311,13 +315,20 @@ impl Judge {
     }
 
     /// Judges an answer of which no more is known than its status.
-    fn status_alone(&self, received: &Received, asked: &Asked, why: &str, judged: &mut Judged) {
+    fn status_alone(
+        &self,
+        operation: &str,
+        (received, asked): (&Received, &Asked),
+        why: &str,
+        judged: &mut Judged,
+    ) {
         judged.answered = received.status.to_string();
         judged.not_told.push(NotTold { end: End::Bank, at: "body".to_owned(), why: why.to_owned() });
         judged.checks += 1;
         let actual = received.status.to_string();
         let at = "status".to_owned();
-        if received.status >= 500 && received.status != 503 {
+        let is_lacking = self.suite.answers().may_lack(operation, received.status);
+        if received.status >= 500 && received.status != 503 && !is_lacking {
             let clause = self.suite.answers().server_error();
             self.add(judged, (clause, End::Bank), (at, "an answer below 500".to_owned(), actual));
         } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {

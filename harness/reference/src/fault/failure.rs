@@ -23,7 +23,7 @@ const STATUSES: [(&str, &str, Change, &str); 3] = [
         "The status of a payment always says that there are funds.",
     ),
     (
-        "error.funds/stays-received",
+        "error.funds.rejected/stays-received",
         "/transactionStatus",
         Change::Set("\"RCVD\""),
         "The status of a payment stays RCVD whatever becomes of it.",
@@ -43,7 +43,7 @@ pub(super) fn faults() -> Vec<Entry> {
             "The bank fails on an account without funds.",
         ),
         Entry::breach(
-            "error.funds/paid",
+            "error.funds.rejected/paid",
             Breach::FundsIgnored,
             "A payment from an account without funds is received like any other.",
         ),

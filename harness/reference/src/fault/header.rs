@@ -116,6 +116,23 @@ fn optional(name: &'static str, operation: Operation) -> [Entry; 2] {
     [entry("demanded", When::Absent, "without"), entry("refused", When::Present, "with")]
 }
 
+/// Banks that compare Accept with one value (RFC 9110 section 12.5.1).
+fn media_ranges() -> impl Iterator<Item = Entry> {
+    let entry = |operation: Operation, fault: &str, says: fn(&str) -> bool, which: &str| {
+        treats(
+            format!("http.accept.ranges/{fault}-on-{operation}"),
+            (operation, "accept", When::Text(says)),
+            format!("{} refuses an Accept {which}.", title(operation)),
+        )
+    };
+    Operation::SPECIFIED.into_iter().flat_map(move |operation| {
+        [
+            entry(operation, "no-star", |value| value.contains('*'), "with a star"),
+            entry(operation, "no-weight", |value| value.contains(";q="), "with a weight"),
+        ]
+    })
+}
+
 /// Banks that hold Host against one way of writing their address (RFC 9110 sections 4.2.3 and 7.2).
 fn hosts() -> Vec<Entry> {
     let entry = |operation: Operation, fault: &str, says: fn(&str) -> bool, which: &str| {
@@ -216,6 +233,7 @@ fn values() -> Vec<Entry> {
         "Any value of X-Accept-Fix is accepted.",
     ));
     faults.extend(corporate_users());
+    faults.extend(media_ranges());
     for (name, status) in [("forbidden", StatusCode::FORBIDDEN), ("unauthorized", StatusCode::UNAUTHORIZED)] {
         faults.push(Entry::new(
             format!("error.corporate-id/{name}"),
@@ -243,8 +261,12 @@ fn corporate_users() -> Vec<Entry> {
     )];
     for (way, name, operations, who) in ways {
         faults.extend(operations.iter().map(|operation| {
+            let clause = match (way, operation.creates_payment()) {
+                (Corporate::Person, true) => "error.corporate-id.person",
+                _ => "error.corporate-id",
+            };
             Entry::breach(
-                format!("error.corporate-id/{name}-not-asked-on-{operation}"),
+                format!("{clause}/{name}-not-asked-on-{operation}"),
                 Breach::NoAgreement(*operation, way),
                 format!("{who} need not name an agreement ({operation})."),
             )

@@ -31,7 +31,7 @@ const CURRENCY: List = List {
     pointer: "/creditorAccount/currency",
     operations: &[N],
     all: &currency::LISTED,
-    unknown: &["AED", "BYR", "CUC", "GGP", "HRK", "MRO", "SPL", "STD", "TVD", "VEF", "XDR", "ZWD"],
+    unknown: &["AED", "BYR", "CUC", "GGP", "RUB", "HRK", "MRO", "SPL", "STD", "TVD", "VEF", "XDR", "ZWD"],
     besides: &["BYN", "ZWG"],
     form: is_currency,
     valid: "\"NOK\"",
@@ -42,7 +42,7 @@ const COUNTRY: List = List {
     pointer: "/creditorAddress/country",
     operations: &[N],
     all: &country::LISTED,
-    unknown: &["AX", "BQ", "GG", "PS", "SS", "TW", "UM", "ZW"],
+    unknown: &["AX", "BQ", "GG", "IR", "PS", "SS", "TW", "UM", "ZW"],
     besides: &["XK", "UK", "EU", "AN"],
     form: |text| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase()),
     valid: "\"NO\"",
@@ -154,7 +154,13 @@ pub(super) fn one_less() -> Vec<Entry> {
 /// A bank that does not know a value of a list.
 fn unknown(list: &List, operation: Operation, value: &'static str) -> Entry {
     let (title, member) = (title(operation), list.pointer[1..].replace('/', " "));
-    let name = format!("{}/no-{}{}", list.clauses.0, value.to_lowercase(), suffix(list.pointer, operation));
+    let clause = match list.clauses.0 {
+        "currency.listed" if currency::is_withdrawn(value) => "currency.listed.withdrawn",
+        "currency.listed" if currency::SANCTIONED.contains(&value) => "currency.listed.sanctioned",
+        "country.listed" if country::SANCTIONED.contains(&value) => "country.listed.sanctioned",
+        clause => clause,
+    };
+    let name = format!("{clause}/no-{}{}", value.to_lowercase(), suffix(list.pointer, operation));
     let says = format!("{title} does not know the value {value} of {member}.");
     let place = Place::Body(list.pointer);
     Entry::treats(name, Treatment { operation, place, when: When::Is(value), then: Then::Refuse }, says)

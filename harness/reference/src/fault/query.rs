@@ -56,7 +56,7 @@ fn queries() -> Vec<Entry> {
         Entry::breach(format!("customers.with-{name}"), Breach::Flags(breach), says)
     }));
     for (clause, text, name) in [
-        ("ncbct.allow-logical-duplicate.type", "1", "one"),
+        ("ncbct.allow-logical-duplicate.words", "1", "one"),
         ("customers.with-accounts.type", "yes", "yes"),
         ("customers.with-agreements.type", "", "empty"),
     ] {

@@ -82,7 +82,7 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("error.corporate-id/once", S::AgreementRemembered, "A person who named an agreement before need not name it again."),
     ("limit.consent-age/not-asked", S::ConsentDays { attended: false, days: 9_999 }, "Without PSU-IP-Address a consent may be of any age."),
     ("limit.consent-age/of-180-days", S::ConsentDays { attended: false, days: 180 }, "Without PSU-IP-Address a consent is good for 180 days."),
-    ("limit.consent-age/attended-too", S::ConsentDays { attended: true, days: 90 }, "With PSU-IP-Address as well a consent is good for 90 days."),
+    ("limit.consent-age.attended/ninety-days", S::ConsentDays { attended: true, days: 90 }, "With PSU-IP-Address as well a consent is good for 90 days."),
     ("limit.sca-renewal/not-asked", S::ConsentDays { attended: true, days: 9_999 }, "The SCA of a PSU is never renewed."),
     ("limit.sca-renewal/a-day-more", S::ConsentDays { attended: true, days: 181 }, "The SCA of a PSU is renewed after 181 days."),
     ("limit.sca-renewal/a-day-less", S::ConsentDays { attended: true, days: 179 }, "The SCA of a PSU is renewed after 179 days."),

@@ -97,26 +97,26 @@ fn of_limit(&(pointer, limit, _, clause, at_limit): &Limited, operation: Operati
         let place = if shared { format!("-{}-{operation}", kebab(pointer)) } else { String::new() };
         format!("{}/{fault}{place}", clause.replace("{}", operation.id()))
     };
-    let longer = |fault: &str, count, uncounted: &str| {
+    let longer = |clause: &str, fault: &str, count, uncounted: &str| {
         let then = Then::Cut(limit);
         let says = format!("does not count {uncounted} in {member}");
         on_member(operation, pointer, name(clause, fault), (When::Forgiven(count, limit), then), &says)
     };
-    let shorter = |fault: &str, count, counted: &str| {
+    let shorter = |clause: &str, fault: &str, count, counted: &str| {
         let says = format!("counts {counted} in {member}");
         on_member(
             operation,
             pointer,
-            name(at_limit, fault),
+            name(clause, fault),
             (When::Overcounted(count, limit), Then::Refuse),
             &says,
         )
     };
     vec![
-        longer("trimmed", Count::Trimmed, "blanks around the text"),
-        longer("only-ascii", Count::Ascii, "characters beyond ASCII"),
-        longer("without-marks", Count::WithoutMarks, "marks that combine with letters"),
-        shorter("counts-bytes", Count::Bytes, "bytes"),
-        shorter("counts-utf-16", Count::Units, "units of UTF-16"),
+        longer("text.blanks", "trimmed", Count::Trimmed, "blanks around the text"),
+        longer(clause, "only-ascii", Count::Ascii, "characters beyond ASCII"),
+        longer(clause, "without-marks", Count::WithoutMarks, "marks that combine with letters"),
+        shorter(at_limit, "counts-bytes", Count::Bytes, "bytes"),
+        shorter("text.characters", "counts-utf-16", Count::Units, "units of UTF-16"),
     ]
 }

@@ -98,6 +98,13 @@ pub(super) fn create(
     Ok(answer)
 }
 
+/// Writes the fee of an answer without its decimals, which are none.
+pub(super) fn without_decimals(answer: &mut Value) {
+    if let Some(amount) = answer.pointer_mut("/transactionFees/amount") {
+        *amount = amount.as_str().unwrap_or_default().trim_end_matches(".00").into();
+    }
+}
+
 /// Refuses a payment that was made before on the same day, where the TPP allows no logical duplicate: the same
 /// product and members, for the same PSU. Rejected and cancelled payments do not count.
 pub(super) fn check_twin(

@@ -129,7 +129,10 @@ fn account(
         _ if is_attended => SCA_DAYS,
         _ => UNATTENDED_DAYS,
     };
-    if age > days {
+    let is_lapsed = is_attended
+        && context.rules.remembers_by(StateVariance::ConsentsOf90Days)
+        && (UNATTENDED_DAYS + 1..=120).contains(&age);
+    if age > days || is_lapsed {
         let says = format!("expected a consent at most {days} days old, found one of {age} days");
         let rule = if is_attended { "limit.sca-renewal" } else { "limit.consent-without-psu-ip-address" };
         return Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says));

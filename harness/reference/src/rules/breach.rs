@@ -76,6 +76,8 @@ pub(crate) enum JsonBreach {
     Latin1,
     /// Of members with the same name the first one counts.
     FirstOfDuplicates,
+    /// A comma may follow the last member.
+    LastComma,
 }
 
 /// One end of a list.
@@ -331,6 +333,10 @@ pub(crate) enum Variance {
     ReadByAnyone,
     /// A payment from an account without funds is refused, and not created.
     FundsRefused,
+    /// A PSU in a context that is not his own is forbidden, and not asked for an agreement.
+    ContextForbidden,
+    /// Fees have all digits of their currency only where that is asked for.
+    DigitsAsNamed,
     /// A header of which the document says no more than that it is a string may be empty.
     EmptyStrings,
     /// Cards of customers go with their accounts.

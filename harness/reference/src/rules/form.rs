@@ -50,6 +50,8 @@ pub(crate) enum Form {
     Backwards,
     /// JSON is written on many lines.
     Indented,
+    /// Answers that have this member have it twice, first with another value.
+    Twice(&'static str),
     /// Links have scheme and host.
     AbsoluteLinks,
     /// Links allow nothing.
@@ -179,6 +181,10 @@ impl Form {
         match self {
             Self::Backwards => *body = backwards(std::mem::take(body)),
             Self::Indented => *text = serde_json::to_string_pretty(body).ok(),
+            Self::Twice(name) if body.get(name).is_some() => {
+                let member = format!("{}:", json!(name));
+                *text = Some(body.to_string().replacen(&member, &format!("{member}0,{member}"), 1));
+            }
             _ => {}
         }
     }
@@ -256,7 +262,7 @@ impl Form {
             Self::Refuses(_) | Self::Errors(_) | Self::ErrorsOf(..) | Self::Rejects => "refusals",
             Self::MoreMembers => "more members",
             Self::Backwards => "order",
-            Self::Indented => "lines",
+            Self::Indented | Self::Twice(_) => "lines",
             Self::AbsoluteLinks | Self::NoVerbs => "links",
             Self::Header(name, _) => name,
             Self::ContentType(_) => "content-type",
@@ -449,5 +455,16 @@ mod tests {
         let (mut body, mut text) = (json!({ "a": 1, "b": { "c": 2, "d": 3 } }), None);
         Form::Backwards.write(&mut body, &mut text);
         assert_eq!(body.to_string(), r#"{"b":{"d":3,"c":2},"a":1}"#);
+    }
+
+    #[test]
+    fn a_member_is_there_twice() {
+        let written = |mut body: Value| {
+            let mut text = None;
+            Form::Twice("a").write(&mut body, &mut text);
+            text
+        };
+        assert_eq!(written(json!({ "a": "x", "b": 1 })).as_deref(), Some(r#"{"a":0,"a":"x","b":1}"#));
+        assert_eq!(written(json!({ "b": 1 })), None);
     }
 }

@@ -160,6 +160,8 @@ pub(crate) enum StateVariance {
     CallsOfAllAccounts,
     /// A basket with a deleted payment is created, and rejected.
     DeletedInBasketRejected,
+    /// A consent is good for 90 days with PSU-IP-Address as well; older ones than 120 days were renewed.
+    ConsentsOf90Days,
 }
 
 /// What of an id is compared.

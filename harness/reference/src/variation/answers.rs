@@ -402,6 +402,8 @@ const MEMBERS: &[Members] = &[
     ("transaction.creditor-id.not-offered/offered", &[(T, "/transactionsDetails/creditorId", "\"CREDITOR-1\"")], "Transactions have a creditorId."),
     ("transaction.ultimate-creditor.not-offered/offered", &[(T, "/transactionsDetails/ultimateCreditor", "\"Synthetic\"")], "Transactions have an ultimate creditor."),
     ("transaction.ultimate-debtor.not-offered/offered", &[(T, "/transactionsDetails/ultimateDebtor", "\"Synthetic\"")], "Transactions have an ultimate debtor."),
+    ("date.form.response/week", &[(T, "/transactionsDetails/bookingDate", "\"2025-W07-2\""), (T, "/transactionsDetails/valueDate", "\"2025-042\"")], "Dates in answers are those of a week, and of a day of the year."),
+    ("date.form.response/time", &[(T, "/transactionsDetails/bookingDate", "\"2025-02-11T10:00:00Z\""), (T, "/transactionsDetails/valueDate", "\"20250211\"")], "Dates in answers have a time, or no hyphens."),
     ("transaction.transaction-id.same/other", &[(T, "/transactionsDetails/transactionId", "\"another-form-of-the-same\"")], "Transactions have their id in another form."),
     ("transaction.transaction-id.same/absent", &[(T, "/transactionsDetails/transactionId", "-")], "Transactions have no id."),
     ("account.identifier.response/both", &[(T, "/transactionsDetails/debtorAccount", r#"{"iban":"NO1400004200179","bban":"00004200179"}"#), (T, "/transactionsDetails/creditorAccount", r#"{"iban":"NO1400004200179","bban":"00004200179","currency":"NOK"}"#)], "Accounts in answers have both numbers."),

@@ -1,12 +1,16 @@
 //! Places where the document can be read in several ways, and this bank takes the plain one: banks that took
 //! another.
 
+use axum::http::StatusCode;
+
 use super::requests::{PAYMENTS, on};
 use crate::date;
 use crate::header::Header;
-use crate::operation::Operation;
+use crate::operation::{Operation, Product};
+use crate::refusal::Code;
 use crate::rules::{
-    Breach, Effect, Entry, Likeness, Place, SignatureBreach as S, Then, Treatment, Variance, When,
+    Breach, Corporate, DigestBreach, Effect, Entry, Form, JsonBreach, Likeness, Place, SignatureBreach as S,
+    Then, Treatment, Variance, When,
 };
 
 const B: Operation = Operation::Basket;
@@ -20,6 +24,8 @@ pub(super) fn variations() -> Vec<Entry> {
         all.extend(on(name, operations, *place, *when, *then, says));
     }
     all.extend(breaches());
+    all.extend(of_more());
+    all.extend(not_implemented());
     all.push(other_letters());
     all
 }
@@ -71,6 +77,99 @@ fn breaches() -> Vec<Entry> {
             "signature.key-id.part/common-name",
             vec![signature(S::CommonNameAlone)],
             "The issuer in keyId may be its common name alone.",
+        ),
+    ]
+}
+
+/// Freedoms that have a branch of their own in the bank.
+fn of_more() -> Vec<Entry> {
+    let breaches = [
+        (
+            "error.funds.rejected/later",
+            Breach::FundsIgnored,
+            "Funds are looked at when a payment is executed.",
+        ),
+        (
+            "json.trailing/passed-over",
+            Breach::Json(JsonBreach::Trailing),
+            "A body ends where its JSON text does, and what follows is passed over.",
+        ),
+        (
+            "json.utf-8/lossy",
+            Breach::Json(JsonBreach::Lossy),
+            "Bytes that are no UTF-8 become replacement characters.",
+        ),
+        (
+            "json.extensions/comma",
+            Breach::Json(JsonBreach::LastComma),
+            "A comma may follow the last member of a body.",
+        ),
+        (
+            "digest.token-spelling/without-hyphen",
+            Breach::Digest(DigestBreach::Passes("sha256")),
+            "The algorithm of a Digest may be written as the document writes it, sha256.",
+        ),
+    ];
+    let mut all: Vec<Entry> =
+        breaches.into_iter().map(|(name, breach, says)| Entry::breach(name, breach, says)).collect();
+    let words = ["TRUE", "True", "FALSE", "1", "0", "yes", "no", "on", "t", "", "true "];
+    let boolean = |word| Effect::Breach(Breach::BooleanOf("allowLogicalDuplicate", word));
+    all.push(Entry::new(
+        "ncbct.allow-logical-duplicate.words/taken",
+        words.map(boolean).into(),
+        "allowLogicalDuplicate may be any word that is usual for a boolean.",
+    ));
+    let person = |operation| Effect::Breach(Breach::NoAgreement(operation, Corporate::Person));
+    all.push(Entry::new(
+        "error.corporate-id.person/private",
+        [N, P].map(person).into(),
+        "A person who has an agreement may pay as a private person.",
+    ));
+    all.push(Entry::new(
+        "error.corporate-id/context-forbidden",
+        vec![Effect::Variance(Variance::ContextForbidden)],
+        "A private person in corporate context is forbidden.",
+    ));
+    all.push(Entry::new(
+        "amount.digits.fewer.response.other/as-named",
+        vec![Effect::Variance(Variance::DigitsAsNamed)],
+        "Fees have no decimals where the request does not name amount-as-string.",
+    ));
+    all.push(Entry::new(
+        "json.duplicate-keys.response/last",
+        vec![Effect::Forms(Form::Twice("transactionStatus"))],
+        "Answers have their status twice, the last time the right one.",
+    ));
+    all
+}
+
+/// Operations that the document does not show, and a bank may not have (RFC 9110 section 15.6.2).
+fn not_implemented() -> [Entry; 2] {
+    let refused = |name: &'static str, operations: &[Operation], says| {
+        let (clause, _) = name.split_once('/').unwrap_or((name, ""));
+        let place = Place::Header("x-request-id");
+        let treats = operations.iter().map(|operation| {
+            Effect::Treats(Treatment {
+                operation: *operation,
+                place,
+                when: When::Present,
+                then: Then::Refuse,
+            })
+        });
+        let status = Effect::Refuses(clause, StatusCode::NOT_IMPLEMENTED, Code::NotFound);
+        Entry::new(name, treats.chain([status]).collect(), says)
+    };
+    let deletion = [Product::Ncbct, Product::Periodic].map(Operation::Deletion);
+    [
+        refused(
+            "status.pdng.deletion-path/not-implemented",
+            &deletion,
+            "The deletion of payments is not implemented, and answered with 501.",
+        ),
+        refused(
+            "customers.creation/not-implemented",
+            &[Operation::CreateCustomer],
+            "The creation of customers is not implemented, and answered with 501.",
         ),
     ]
 }

@@ -66,7 +66,7 @@ const VALUES: &[Values] = &[
     ("amount.precision.near/eleven", PAYMENTS, Place::Body("/instructedAmount/amount"), When::Text(|text| text.split('.').next().unwrap_or_default().chars().count() > 11), "An amount has at most 11 digits before the point."),
     ("ncbct.requested-execution-date.past/no-weekend", &[N], Place::Body("/requestedExecutionDate"), When::Text(is_weekend), "A payment is executed from Monday to Friday."),
     ("periodic.day.end-of-month/months-alone", &[P], Place::Body("/dayOfExecution"), When::Together(has_day_of_a_week), "A day of a month goes with frequencies of months and years alone."),
-    ("ncbct.creditor-agent.both/of-the-country", &[N], Place::Body("/creditorAgent"), When::Together(is_agent_of_another_country), "The agent of an iban is of the country of the iban."),
+    ("ncbct.creditor-agent.beside-iban/of-the-country", &[N], Place::Body("/creditorAgent"), When::Together(is_agent_of_another_country), "The agent of an iban is of the country of the iban."),
     ("header.psu-ip-port.ncbct/number", &[B, N, P, T], Place::Header("psu-ip-port"), When::Text(|port| !port.parse::<u16>().is_ok_and(|port| port > 0)), "PSU-IP-Port has to be a number from 1 to 65535."),
 ];
 

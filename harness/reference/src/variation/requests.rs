@@ -10,7 +10,9 @@ use crate::date;
 use crate::declaration::Declaration;
 use crate::header::Header;
 use crate::operation::Operation;
-use crate::rules::{Breach, Effect, Entry, Likeness, Place, Then, Treatment, TwinBreach, Variance, When};
+use crate::rules::{
+    Breach, Count, Effect, Entry, Likeness, Place, Then, Treatment, TwinBreach, Variance, When,
+};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -75,12 +77,13 @@ fn headers() -> Vec<Headers> {
         ("version.longer-name/none", &[N, P, T], "x-accept-fix", When::Text(|value| value.contains("longer")), "Longer names are not offered."),
         ("http.content-type/only-json", &[B, N, P], "content-type", When::Text(is_no_json), "Bodies have to be application/json."),
         ("http.content-type/demanded", &[B, N, P], "content-type", When::Absent, "Bodies have to say what they are."),
-        ("http.accept/only-json", &[B, N, P, S, T], "accept", When::Text(|value| !(value.contains("json") || value.contains("*/*"))), "Accept has to allow JSON."),
+        ("http.accept/only-json", &[B, N, P, S, T], "accept", When::Text(|value| !["json", "*/*", "application/*"].iter().any(|range| value.contains(range))), "Accept has to allow JSON."),
         ("header.not-part.sent/digest-refused", &[S, T], "digest", When::Present, "A Digest on what is read is refused."),
         ("header.not-part.sent/context-refused", &[B, S], "psu-context", When::Present, "PSU-Context on baskets and customers is refused."),
         ("digest.basket/refused", &[B], "digest", When::Present, "A Digest on the basket is refused."),
         ("header.psu-corporate-id.transaction/refused", &[T], "psu-corporate-id", When::Without("psu-context"), "PSU-Corporate-ID on the transactions of a private PSU is refused."),
-        ("header.x-psu-authmethod-preferred.ncbct/unknown", PAYMENTS, "x-psu-authmethod-preferred", When::Present, "The bank offers no authentication method by name."),
+        ("header.psu-id.case/as-known", &[B, N, P, T], "psu-id", When::Text(|id| id.bytes().any(|letter| letter.is_ascii_uppercase())), "The letter case of a PSU-ID counts."),
+        ("header.x-psu-authmethod-preferred.unavailable/refused", PAYMENTS, "x-psu-authmethod-preferred", When::Present, "The bank offers no authentication method by name."),
         ("signature.algorithm.rsa-sha512/refused", &[N, P], "signature", When::Text(|value| value.contains("rsa-sha512")), "Signatures with rsa-sha512 are refused."),
         ("signature.headers.request-target/refused", &[B, N, P, S, T], "signature", When::Text(|value| value.contains("(request-target)")), "Signatures over the request target are refused."),
     ]
@@ -117,13 +120,22 @@ fn bodies() -> Vec<Bodies> {
         ("currency.case/taken-of-debtors", PAYMENTS, "/debtorAccount/currency", When::Like(Likeness::LetterCase, &currency::LISTED), Capitals, "Currencies of debtors' accounts may be in small letters."),
         ("json.unknown-members/refused", &[N, P, B], "", When::Value(has_unknown_members), Refuse, "Members that the document does not list are refused."),
         ("ncbct.creditor-agent.form/any", &[N], "/creditorAgent", When::Text(|text| !text.is_empty()), TakeFor("\"TESTDEFF\""), "The agent of the creditor may be any text."),
+        ("currency.listed.withdrawn/refused", &[N], "/creditorAccount/currency", When::Text(currency::is_withdrawn), Refuse, "No account is in a currency that ISO 4217 does not have."),
+        ("currency.listed.sanctioned/accounts-refused", &[N], "/creditorAccount/currency", When::Among(&currency::SANCTIONED), Refuse, "Payments to accounts in some currencies are forbidden by law."),
+        ("currency.listed.sanctioned/amounts-refused", &[N], "/instructedAmount/currency", When::Among(&currency::SANCTIONED), Refuse, "Payments in some currencies are forbidden by law."),
+        ("country.listed.sanctioned/refused", PAYMENTS, "/creditorAddress/country", When::Among(&country::SANCTIONED), Refuse, "Payments to some countries are forbidden by law."),
+        ("text.blanks/names-trimmed", PAYMENTS, "/creditorName", When::Forgiven(Count::Trimmed, 70), Then::Cut(70), "Blanks around a name do not count."),
+        ("text.blanks/remittance-collapsed", PAYMENTS, "/remittanceInformationUnstructured", When::Forgiven(Count::OneBlank, 140), Then::Cut(140), "Several blanks of a remittance text are one."),
+        ("text.blanks/creditor-iban", PAYMENTS, "/creditorAccount/iban", When::Forgiven(Count::WithoutBlanks, 34), TakeFor("\"NO6100004200594\""), "Blanks of a creditor's iban are dropped."),
+        ("text.blanks/debtor-bban", PAYMENTS, "/debtorAccount/bban", When::Forgiven(Count::WithoutBlanks, 30), TakeFor("\"00004200179\""), "Blanks of a debtor's bban are dropped."),
+        ("text.characters/utf-16-remittance", PAYMENTS, "/remittanceInformationUnstructured", When::Text(|text| text.encode_utf16().count() > 140), Refuse, "A remittance text has at most 140 UTF-16 units."),
+        ("text.characters/no-marks", PAYMENTS, "/creditorName", When::Text(|text| text.chars().any(|letter| matches!(letter, '\u{300}'..='\u{36f}'))), Refuse, "Names have no marks that combine with letters."),
         ("ncbct.creditor-agent.both/demanded", &[N], "/creditorAgent", When::AbsentWith("/creditorAccount/bban"), Refuse, "Who gives a bban gives an agent."),
         ("ncbct.purpose/demanded-below", &[N], "/regulatoryReportingCode", When::Is("13"), Refuse, "The reporting code 13 is not taken below the threshold."),
         ("ncbct.regulatory-reporting.below/demanded", &[N], "/regulatoryReportingInformation", When::AbsentWith("/regulatoryReportingCode"), Refuse, "Who gives a reporting code gives the information."),
         ("ncbct.regulatory-reporting.other-currency/demanded", &[N], "", When::Value(|body| body["instructedAmount"]["currency"] != "NOK" && body.get("regulatoryReportingCode").is_none()), Refuse, "Reporting members are required in every other currency."),
         ("ncbct.regulatory-reporting-information.length.non-ascii/bytes", &[N], "/regulatoryReportingInformation", When::Text(|text| text.len() > 140), Refuse, "Reporting information has at most 140 bytes."),
         ("periodic.remittance-unstructured.length.non-ascii/bytes", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.len() > 140), Refuse, "A remittance text has at most 140 bytes."),
-        ("periodic.remittance-unstructured.length.non-ascii/utf-16", &[P], "/remittanceInformationUnstructured", When::Text(|text| text.encode_utf16().count() > 140), Refuse, "A remittance text has at most 140 UTF-16 units."),
         ("periodic.end-date.before-start/taken", &[P], "/endDate", When::Together(ends_before_it_starts), TakeFor("\"2099-12-31\""), "A series may end before it starts."),
         ("periodic.execution-rule.preceding/taken", &[P], "/executionRule", When::Is("preceding"), TakeFor("\"preceeding\""), "The usual spelling of preceding is taken as well."),
         ("periodic.months.absent/taken", &[P], "/monthsOfExecution", When::Together(lacks_months), TakeFor("[1]"), "MonthlyVariable may come without months."),

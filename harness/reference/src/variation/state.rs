@@ -4,7 +4,7 @@ use crate::operation::{Operation, Product};
 use crate::rules::{Effect, Entry, Place, StateVariance as S, Then, Treatment, Variance, When};
 
 /// Name, freedom, and a sentence.
-const VARIANCES: [(&str, S, &str); 7] = [
+const VARIANCES: [(&str, S, &str); 8] = [
     ("payment.deletion.effect/gone", S::DeletedIsGone, "A deleted payment is not to be had any more."),
     ("payment.deletion.effect/rejected", S::DeletedIsRejected, "A deleted payment has the status RJCT."),
     (
@@ -23,6 +23,11 @@ const VARIANCES: [(&str, S, &str); 7] = [
         "limit.without-psu-ip.four/of-all-accounts",
         S::CallsOfAllAccounts,
         "Calls without PSU-IP-Address are counted for all accounts together.",
+    ),
+    (
+        "limit.consent-age.attended/ninety-days",
+        S::ConsentsOf90Days,
+        "A consent is good for 90 days, and those that are older than 120 were renewed.",
     ),
 ];
 

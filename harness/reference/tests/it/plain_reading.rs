@@ -91,7 +91,7 @@ fn other_refused() -> Vec<(&'static str, Call)> {
             "error.corporate-id/context-not-asked-on-periodic",
             Call::periodic().with("psu-context", "CORPORATE"),
         ),
-        ("error.corporate-id/person-not-asked-on-ncbct", Call::ncbct().with("psu-id", CORPORATE_PSU)),
+        ("error.corporate-id.person/person-not-asked-on-ncbct", Call::ncbct().with("psu-id", CORPORATE_PSU)),
         ("header.psu-id.unknown/taken-on-ncbct", Call::ncbct().with("psu-id", NOBODY)),
         ("header.psu-id.unknown/taken-on-transaction", Call::get(TRANSACTION).with("psu-id", NOBODY)),
         (
@@ -121,11 +121,14 @@ fn other_refused() -> Vec<(&'static str, Call)> {
         ("listed.case/any-execution-rule-periodic", periodic("executionRule", json!("Following"))),
         ("listed.case/any-psu-http-method", Call::ncbct().with("psu-http-method", "post")),
         (
-            "ncbct.allow-logical-duplicate.type/one",
+            "ncbct.allow-logical-duplicate.words/one",
             Call::ncbct().path(&format!("{NCBCT}?allowLogicalDuplicate=1")),
         ),
         ("ncbct.creditor-agent.form/small-letters", ncbct("creditorAgent", json!("testdeff"))),
-        ("ncbct.creditor-name.length/trimmed", ncbct("creditorName", json!(format!(" {}", "x".repeat(70))))),
+        (
+            "text.blanks/trimmed-creditor-name-ncbct",
+            ncbct("creditorName", json!(format!(" {}", "x".repeat(70)))),
+        ),
         ("ncbct.creditor-name.length/only-ascii", ncbct("creditorName", json!("å".repeat(71)))),
         (
             "ncbct.creditor-name.length/not-asked-beside-psu-device-id",

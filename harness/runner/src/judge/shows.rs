@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What one place of a body must have.
 enum Demand<'a> {
@@ -21,6 +21,8 @@ enum Demand<'a> {
     Has(&'a Value),
     /// One of the values that may follow another one; any value where nothing is said of that one.
     After(&'a Value, &'a Value),
+    /// This value, once the body has these values by JSON pointer; anything before.
+    Once(&'a Value, &'a Map<String, Value>),
 }
 
 /// Which lists may have more items than before.
@@ -56,16 +58,24 @@ impl<'a> Demand<'a> {
             Self::Has(item)
         } else if let (Some(value), Some(allowed)) = (member("after"), member("allowed")) {
             Self::After(value, allowed)
+        } else if let (Some(value), Some(Value::Object(once))) = (member("is"), member("once")) {
+            Self::Once(value, once)
         } else {
             Self::Is(value)
         }
     }
 
+    /// Whether the body is as far that something is demanded of it.
+    fn is_due(&self, document: Option<&Value>) -> bool {
+        let Self::Once(_, once) = self else { return true };
+        once.iter().all(|(pointer, value)| document.and_then(|body| body.pointer(pointer)) == Some(value))
+    }
+
     fn is_met(&self, pointer: &str, found: Option<&Value>) -> bool {
         let found = found.filter(|found| !found.is_null());
         match self {
-            Self::Is(value) if value.is_null() => found.is_none(),
-            Self::Is(value) => found == Some(*value),
+            Self::Is(value) | Self::Once(value, _) if value.is_null() => found.is_none(),
+            Self::Is(value) | Self::Once(value, _) => found == Some(*value),
             Self::OrNothing(value) => found.is_none_or(|found| found == *value),
             Self::OneOf(values) => found.is_some_and(|found| values.contains(found)),
             Self::SameAs(Value::Array(items), but, more @ (More::Itself | More::Everywhere)) => {
@@ -98,6 +108,10 @@ impl<'a> Demand<'a> {
             Self::Is(value) => value.to_string(),
             Self::OrNothing(value) => format!("{value} or nothing"),
             Self::OneOf(values) => listed(values),
+            Self::Once(value, once) => {
+                let members = once.iter().map(|(pointer, value)| format!("{} {value}", &pointer[1..]));
+                format!("{value}, with {}", members.collect::<Vec<_>>().join(" and "))
+            }
             Self::SameAs(value, ..) => format!("the same as before: {}", shortened(&value.to_string())),
             Self::Unlike(_) => "another value than before".to_owned(),
             Self::Has(item) => format!("an item with {item}"),
@@ -144,8 +158,14 @@ pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value
     values.iter().all(|(pointer, value)| {
         let demand = Demand::new(value);
         matches!(demand, Demand::SameAs(..) | Demand::After(..) | Demand::Unlike(_))
-            || demand.is_met(pointer, document.and_then(|body| body.pointer(pointer)))
+            || demand.is_due(document)
+                && demand.is_met(pointer, document.and_then(|body| body.pointer(pointer)))
     })
+}
+
+/// Whether a body is not as far that one of these values could be demanded of it.
+pub(super) fn is_open(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
+    values.values().any(|value| !Demand::new(value).is_due(document))
 }
 
 /// What a body has in place of these values: expected, found, and where.
@@ -157,7 +177,8 @@ pub(super) fn differences(
         let found = document.and_then(|body| body.pointer(pointer));
         let demand = Demand::new(expected);
         let shown = || found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
-        (!demand.is_met(pointer, found)).then(|| (demand.says(), shown(), format!("body{pointer}")))
+        (demand.is_due(document) && !demand.is_met(pointer, found))
+            .then(|| (demand.says(), shown(), format!("body{pointer}")))
     };
     values.iter().filter_map(difference).collect()
 }
@@ -220,6 +241,20 @@ mod tests {
         for (demand, found, is_met) in table {
             assert_eq!(Demand::new(&demand).is_met("", Some(&found)), is_met, "{demand} {found}");
         }
+        let once = BTreeMap::from([("/a".to_owned(), json!({ "is": false, "once": { "/b": "X" } }))]);
+        for (body, is_open, is_final, differs) in [
+            (json!({ "a": false, "b": "X" }), false, true, false),
+            (json!({ "a": true, "b": "X" }), false, false, true),
+            (json!({ "b": "X" }), false, false, true),
+            (json!({ "a": true, "b": "Y" }), true, false, false),
+            (json!({ "a": false }), true, false, false),
+        ] {
+            let found = (self::is_open(&once, Some(&body)), self::is_final(&once, Some(&body)));
+            assert_eq!(found, (is_open, is_final), "{body}");
+            assert_eq!(!differences(&once, Some(&body)).is_empty(), differs, "{body}");
+        }
+        let said = &differences(&once, Some(&json!({ "b": "X" })))[0];
+        assert_eq!((said.0.as_str(), said.1.as_str()), ("false, with b \"X\"", "nothing"));
         let unlike = json!({ "unlike": { "id": "a" } });
         for (found, is_met) in [(json!("b"), true), (json!("a"), false), (Value::Null, true)] {
             assert_eq!(Demand::new(&unlike).is_met("/id", Some(&found)), is_met, "{found}");

@@ -12,12 +12,17 @@ fn answer(status: u16, body: &str) -> Answer {
     Answer { status, headers: vec![("content-type".into(), "application/json".into())], body: body.into() }
 }
 
+/// A request without header fields.
+fn unnamed(_: &str) -> Option<String> {
+    None
+}
+
 fn judged(expect: &Value, profile: &Profile, answer: &Answer) -> Judged {
     judged_by(expect, (profile, &Levels::default()), answer)
 }
 
 fn judged_by(expect: &Value, by: (&Profile, &Levels), answer: &Answer) -> Judged {
-    let examined = examine("ncbct", answer, &rules(), by.1);
+    let examined = examine("ncbct", unnamed, answer, &rules(), by.1);
     let expect = Expectation::parse(expect).unwrap();
     judge(("ncbct.path", "ncbct"), &expect, answer, examined, by, &rules())
 }
@@ -110,11 +115,64 @@ fn a_body_has_the_values_that_are_demanded_of_it() {
     ] {
         let answer = answer(status, body);
         let by = (&profile, &Levels::default());
-        let examined = examine("payment-status", &answer, &rules(), &Levels::default());
+        let examined = examine("payment-status", unnamed, &answer, &rules(), &Levels::default());
         assert_eq!(is_settled(&expect, &examined), settled, "{status} {body}");
         let judged = judge(("error.funds", "payment-status"), &expect, &answer, examined, by, &rules());
         assert_eq!(judged.verdict, verdict, "{status} {body}");
         assert!(judged.checks > 1);
+    }
+}
+
+#[test]
+fn what_is_demanded_once_a_body_is_so_far_is_observed_before() {
+    let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    let once = serde_json::json!({"is": false, "once": {"/transactionStatus": "RJCT"}});
+    let expect = Expectation::parse(&serde_json::json!({"body": {"/fundsAvailable": once}})).unwrap();
+    for (status, body, verdict, settled) in [
+        (200, r#"{"transactionStatus":"RJCT","fundsAvailable":false}"#, Verdict::Pass, true),
+        (200, r#"{"transactionStatus":"RJCT"}"#, Verdict::Fail, false),
+        (200, r#"{"transactionStatus":"RCVD"}"#, Verdict::Observed, false),
+        (404, "{}", Verdict::Fail, true),
+    ] {
+        let answer = answer(status, body);
+        let levels = Levels::default();
+        let examined = examine("payment-status", unnamed, &answer, &rules(), &levels);
+        assert_eq!(is_settled(&expect, &examined), settled, "{status} {body}");
+        let clause = ("error.funds", "payment-status");
+        let judged = judge(clause, &expect, &answer, examined, (&profile, &levels), &rules());
+        assert_eq!(judged.verdict, verdict, "{status} {body}");
+    }
+}
+
+#[test]
+fn fewer_digits_than_those_of_the_currency_break_the_rule_of_the_change_that_is_named() {
+    let fee = r#""transactionFees":{"amount":"50","currency":"NOK"}"#;
+    let answer = answer(201, &format!("{},{fee}}}", RCVD.trim_end_matches('}')));
+    for (value, clause) in [
+        (Some("amount-as-string"), "amount.digits.fewer.response"),
+        (Some("longer-name, amount-as-string"), "amount.digits.fewer.response"),
+        (Some("longer-name"), "amount.digits.fewer.response.other"),
+        (Some("amount-as-strings"), "amount.digits.fewer.response.other"),
+        (None, "amount.digits.fewer.response.other"),
+    ] {
+        let field = |name: &str| value.filter(|_| name == "x-accept-fix").map(str::to_owned);
+        let found = examine("ncbct", field, &answer, &rules(), &Levels::default()).findings;
+        assert_eq!(found.iter().map(|one| one.clause.as_str()).collect::<Vec<_>>(), [clause], "{value:?}");
+    }
+}
+
+#[test]
+fn an_operation_that_the_document_does_not_show_may_not_be_implemented() {
+    for (operation, status, outcome) in [
+        ("deletion", 501, Outcome::Refused),
+        ("customer-creation", 501, Outcome::Refused),
+        ("deletion", 500, Outcome::ServerError),
+        ("deletion", 502, Outcome::ServerError),
+        ("ncbct", 501, Outcome::ServerError),
+        ("payment-status", 501, Outcome::ServerError),
+    ] {
+        let examined = examine(operation, unnamed, &answer(status, ""), &rules(), &Levels::default());
+        assert_eq!(examined.outcome, outcome, "{operation} {status}");
     }
 }
 
@@ -130,7 +188,7 @@ fn a_member_may_be_left_out_where_only_its_value_is_demanded() {
     ] {
         let answer = answer(200, &format!("{{\"transactionsDetails\":{body}}}"));
         let levels = Levels::default();
-        let examined = examine("transaction", &answer, &rules(), &levels);
+        let examined = examine("transaction", unnamed, &answer, &rules(), &levels);
         let expect = Expectation::parse(&expect).unwrap();
         let clause = ("transaction.path", "transaction");
         let judged = judge(clause, &expect, &answer, examined, (&profile, &levels), &rules());
@@ -195,7 +253,7 @@ fn what_is_observed_in_an_answer_is_a_finding_with_its_place_where_the_levels_mi
     let found = |strength: &str| {
         let ledger = ledger(&format!("id: tpp-message.code.unlisted, strength: {strength}"));
         let levels = Levels::new(&ledger, &declaring(&[])).unwrap();
-        examine("ncbct", &answer(201, body), &rules(), &levels)
+        examine("ncbct", unnamed, &answer(201, body), &rules(), &levels)
     };
     let seen = found("observed, why: a");
     assert_eq!(seen.findings, []);

@@ -149,7 +149,9 @@ impl Session {
             masker: &self.masker,
         };
         let answer = self.transport.ask(&asked, trail).await?;
-        let examined = judge::examine(&request.operation, &answer, self.suite.answers(), &self.levels);
+        let field = |name: &str| self.builder(&case.id, step, kept).field(&request, name);
+        let rules = self.suite.answers();
+        let examined = judge::examine(&request.operation, field, &answer, rules, &self.levels);
         Ok((answer, examined))
     }
 }

@@ -181,7 +181,8 @@ impl Session {
     pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, String)> {
         let answer = transport::answer(judged)?;
         let operation = &case.request.operation;
-        let examined = judge::examine(operation, &answer, self.suite.answers(), &self.levels);
+        let field = |name: &str| judged.request.header(name).map(str::to_owned);
+        let examined = judge::examine(operation, field, &answer, self.suite.answers(), &self.levels);
         Some((examined.outcome, examined.words))
     }
 

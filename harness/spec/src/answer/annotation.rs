@@ -86,8 +86,8 @@ impl<'a> Path<'a> {
             ("integer-as-string", Value::String(text)) => {
                 text.parse::<u64>().is_ok().then_some("is an integer serialized as a string")
             }
-            ("basic-date", Value::String(text)) => {
-                date::is_basic_date(text).then_some("is a date in the basic format of ISO 8601")
+            ("other-date", Value::String(text)) => {
+                date::is_other_date(text).then_some("is a date in another form of ISO 8601")
             }
             _ => None,
         }?;
@@ -194,7 +194,7 @@ mod tests {
             "x-observed": {
                 "enum": {"when": "always"},
                 "type": {"when": "integer-as-string", "clause": "a.string"},
-                "format": {"when": "basic-date"}
+                "format": {"when": "other-date"}
             }
         });
         let path = Path::walk("/type", &root, &Value::Null);

@@ -31,6 +31,11 @@ pub(super) struct File {
     pub(super) refusal_body: String,
     pub(super) codes: Codes,
     pub(super) quota_code: Option<String>,
+    /// Operations of which the document shows no path or payload, so that a bank may not have them.
+    #[serde(default)]
+    pub(super) not_shown: Vec<String>,
+    /// The clause of a member that is there twice, and of which the last value alone is right.
+    pub(super) duplicate: Option<String>,
     pub(super) status: Option<Status>,
     #[serde(default)]
     pub(super) personal: Vec<String>,
@@ -138,6 +143,8 @@ pub(super) struct Amount {
     /// Fraction digits of the currency.
     pub(super) digits: String,
     pub(super) fewer: String,
+    /// Where fewer digits than those of the currency break another clause.
+    pub(super) fewer_otherwise: Option<Otherwise>,
     pub(super) withdrawn: String,
     pub(super) not_applicable: String,
 }
@@ -152,8 +159,19 @@ impl Amount {
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
         let seen = [&self.unusual, &self.exponent, &self.near, &self.withdrawn, &self.not_applicable]
             .map(String::as_str);
-        self.demanded().into_iter().chain(seen)
+        let otherwise = self.fewer_otherwise.iter().map(|otherwise| otherwise.clause.as_str());
+        self.demanded().into_iter().chain(seen).chain(otherwise)
     }
+}
+
+/// The clause that holds where a header field of the request does not name a change.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Otherwise {
+    /// The header field, a list of names with commas between them.
+    pub(super) header: String,
+    pub(super) name: String,
+    pub(super) clause: String,
 }
 
 /// Where the codes of a refusal stand.

@@ -31,14 +31,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use self::{
+    body::Read, currency::Currencies, definition::File, mutation::Source, notes::Notes, rules::Rule,
+    schema::Schema,
+};
 pub use self::{
     checked::{Checked, Finding, Observation},
     definition::{FILE, SAMPLES},
     lawful::Said,
     mutation::Mutation,
-};
-use self::{
-    currency::Currencies, definition::File, mutation::Source, notes::Notes, rules::Rule, schema::Schema,
 };
 use crate::{
     problem::{Problem, Problems},
@@ -140,6 +141,7 @@ impl AnswerRules {
         let schemas = self.shapes.values().map(|shape| &shape.schema).chain(self.refusals.values());
         let rules = self.shapes.values().flat_map(|shape| &shape.rules).chain(&self.everywhere);
         let own = [&self.file.content_type, &self.file.null, &self.file.refusal_body].map(String::as_str);
+        let own = own.into_iter().chain(self.file.duplicate.as_deref());
         let shapes = self.shapes.values().map(|shape| shape.clause.as_str());
         let rules = rules.flat_map(Rule::clauses);
         schemas.flat_map(|schema| schema.tree().clauses()).chain(rules).chain(own).chain(shapes).collect()
@@ -252,6 +254,23 @@ impl AnswerRules {
         self.file.status.as_ref().is_some_and(|known| known.rejected == status)
     }
 
+    /// Whether this status says that a bank does not have an operation of which the document shows no path or
+    /// payload: 501, by which a server says that it does not support what was asked for (RFC 9110, section
+    /// 15.6.2).
+    pub fn may_lack(&self, operation: &str, status: u16) -> bool {
+        status == 501 && self.file.not_shown.iter().any(|one| one == operation)
+    }
+
+    /// The clause that holds in place of another one, where a request with these header fields does not name
+    /// the change that the other one is about.
+    pub fn otherwise(&self, clause: &str, header: impl Fn(&str) -> Option<String>) -> Option<&str> {
+        let amount = self.file.amount.as_ref().filter(|amount| amount.fewer == clause)?;
+        let otherwise = amount.fewer_otherwise.as_ref()?;
+        let value = header(&otherwise.header).unwrap_or_default();
+        let is_named = value.split(',').any(|name| name.trim() == otherwise.name);
+        (!is_named).then_some(otherwise.clause.as_str())
+    }
+
     /// Checks the answer that `operation` gave. An operation without a shape is asked for nothing.
     ///
     /// `content_type` is the value of the answer's `Content-Type`, if it has one; `body` is the content after
@@ -274,18 +293,15 @@ impl AnswerRules {
         body::content_type(operation, content_type, &self.file.content_type, &mut notes);
         let read = body::read(body);
         notes.checked();
-        if let Some(problem) = read.problem {
+        if let Some(problem) = &read.problem {
             notes.finding(&shape.clause, "body", body::EXPECTED, problem);
         }
-        let before = notes.broken();
-        for document in read.document.iter().chain(&read.other) {
-            if notes.broken() == before {
-                shape.schema.check(document, &mut notes);
-                for rule in self.rules(shape) {
-                    rule.check(document, &self.currencies, &mut notes);
-                }
+        self.check_readings(&read, &mut notes, |document, notes| {
+            shape.schema.check(document, notes);
+            for rule in self.rules(shape) {
+                rule.check(document, &self.currencies, notes);
             }
-        }
+        });
         notes.into_checked(read.document)
     }
 
@@ -301,17 +317,31 @@ impl AnswerRules {
             notes.finding(&self.file.refusal_body, "body", body::EXPECTED, problem);
         }
         if let Some(schema) = shown.or_else(|| self.refusals.values().next()) {
-            for document in read.document.iter().chain(&read.other) {
-                let is_shown = is_demanded || document.get(&self.file.codes.at).is_some();
-                if notes.broken() == 0 && is_shown {
-                    schema.check(document, &mut notes);
+            self.check_readings(&read, &mut notes, |document, notes| {
+                if is_demanded || document.get(&self.file.codes.at).is_some() {
+                    schema.check(document, notes);
                 }
-            }
+            });
         }
         if shown.is_none() {
             notes.demand_nothing(&self.file.refusal_body);
         }
         notes.into_checked(read.document)
+    }
+
+    /// Checks a body as those see it who take the last of two members with one name. Where nothing is wrong with
+    /// that one, it is checked once more with the first: which of them counts is the reader's (RFC 8259, section
+    /// 4), so that the clause of such members says what comes of it.
+    fn check_readings(&self, read: &Read, notes: &mut Notes, check: impl Fn(&Value, &mut Notes)) {
+        let before = notes.broken();
+        if let Some(document) = &read.document {
+            check(document, notes);
+        }
+        if let Some(other) = read.other.as_ref().filter(|_| notes.broken() == before) {
+            let mut first = Notes::default();
+            check(other, &mut first);
+            notes.add_first(first, self.file.duplicate.as_deref());
+        }
     }
 
     /// Every mutation of the sample of an operation, and of that of its refusals, in the order of places.

@@ -70,6 +70,22 @@ impl Notes {
         }
     }
 
+    /// Adds what is wrong with a body that has the first of two members with one name, under `clause`, where the last
+    /// one is right. Without such a clause it is as wrong as any other.
+    pub(super) fn add_first(&mut self, first: Self, clause: Option<&str>) {
+        self.checks = self.checks.saturating_add(first.checks);
+        for finding in first.findings {
+            match clause {
+                Some(clause) => {
+                    let text = format!("there twice, first not {}: {}", finding.expected, finding.actual);
+                    self.observe(clause, finding.at, text);
+                }
+                None if !self.is_full() => self.findings.push(finding),
+                None => {}
+            }
+        }
+    }
+
     /// The result, with the body it is about.
     pub(super) fn into_checked(self, document: Option<Value>) -> Checked {
         let Self { checks, findings, observations } = self;

@@ -26,7 +26,7 @@ pub(super) struct Rule {
 
 #[derive(Debug)]
 enum Kind {
-    Amount(Amount),
+    Amount(Box<Amount>),
     PresentIff { clause: String, condition: Condition },
     Note { clause: String, says: String, test: Test },
 }
@@ -54,7 +54,7 @@ impl Rule {
         let kind = match (rule.amount, &rule.present_iff, &rule.note) {
             (true, None, None) => {
                 let amount = amount.ok_or("a rule says `amount`, and the file has no clauses of amounts")?;
-                Kind::Amount(amount.clone())
+                Kind::Amount(Box::new(amount.clone()))
             }
             (false, Some(condition), None) => {
                 if paths.iter().flatten().any(|token| token.contains('*')) {

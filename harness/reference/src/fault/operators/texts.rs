@@ -38,14 +38,18 @@ pub(super) fn faults() -> Vec<Entry> {
         Operator::new(name, move |row: &Member| {
             let limit = row.most?;
             let says = format!("does not count {what} in");
-            Some(made(row, clause::length(row), (When::Forgiven(count, limit), cut(row, limit)), &says))
+            let is_of_blanks = matches!(count, Count::Trimmed | Count::WithoutBlanks | Count::OneBlank);
+            let clause = if is_of_blanks { "text.blanks".to_owned() } else { clause::length(row) };
+            Some(made(row, clause, (When::Forgiven(count, limit), cut(row, limit)), &says))
         })
     }));
     operators.extend(LONGER.map(|(name, count, what)| {
         Operator::new(name, move |row: &Member| {
             let limit = row.most.filter(|_| !is_number(row))?;
             let says = format!("counts {what} in");
-            Some(made(row, clause::characters(row), (When::Overcounted(count, limit), Then::Refuse), &says))
+            let is_utf_16 = matches!(count, Count::Units);
+            let clause = if is_utf_16 { "text.characters".to_owned() } else { clause::characters(row) };
+            Some(made(row, clause, (When::Overcounted(count, limit), Then::Refuse), &says))
         })
     }));
     operators.extend(LETTERS.map(|(name, are_there, what)| {

@@ -137,6 +137,8 @@ const TEXTS: &[&str] = &[
     "LOCALHOST",
     "localhost:80",
     "application/json; charset=UTF-8",
+    "application/json;q=0.5",
+    "*/*",
     "cardaccount-switch-originalamount-and-transactionamount",
     "get",
     "Post",
