@@ -167,7 +167,11 @@ impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
         let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
-        let (survivors, catchers) = (snapshot::survivors(), snapshot::catchers());
+        let (survivors, mut catchers) = (snapshot::survivors(), snapshot::catchers());
+        // A case that is named alone runs at each depth.
+        let whole = suite.plan(&[], &options.skip, options.depth)?;
+        let asked: BTreeSet<&str> = whole.selected.iter().map(|case| case.id.as_str()).collect();
+        catchers.retain(|_, catcher| asked.contains(catcher.case));
         let chosen = chosen(suite, options)?;
         Ok(Self { session, requests: Arc::default(), survivors, catchers, chosen })
     }
