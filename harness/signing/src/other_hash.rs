@@ -4,7 +4,7 @@ use aws_lc_rs::{
     digest::{self, SHA1_FOR_LEGACY_USE_ONLY},
     encoding::{AsDer as _, Pkcs8V1Der},
     rand::SystemRandom,
-    signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RsaEncoding, RsaKeyPair},
+    signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RsaKeyPair},
 };
 use num_bigint::BigUint;
 use pkcs8::PrivateKeyInfoRef;
@@ -42,31 +42,53 @@ const SHA_1_INFO: [u8; 15] =
 /// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash, or the RSASSA-PSS one. `None`
 /// if the library refuses.
 pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Vec<u8>> {
-    let padding: &dyn RsaEncoding = match hash {
+    let padding = match hash {
         // The library verifies such signatures, and makes none.
         OtherHash::Sha1 => return sign_with_sha_1(key, bytes),
+        // The library makes another one each time.
+        OtherHash::Sha256Pss => return sign_with_pss(key, bytes),
         OtherHash::Sha384 => &RSA_PKCS1_SHA384,
         OtherHash::Sha512 => &RSA_PKCS1_SHA512,
-        OtherHash::Sha256Pss => &RSA_PSS_SHA256,
     };
     let mut signature = vec![0; key.public_modulus_len()];
     key.sign(padding, &SystemRandom::new(), bytes, &mut signature).ok()?;
     Some(signature)
 }
 
-/// Section 9.2 (EMSA-PKCS1-v1_5) and 5.2.1 (RSASP1) of RFC 8017.
+/// Section 9.2 (EMSA-PKCS1-v1_5) of RFC 8017.
 fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
-    let der: Pkcs8V1Der<'_> = key.as_der().ok()?;
-    let info = PrivateKeyInfoRef::try_from(der.as_ref()).ok()?;
-    let private = pkcs1::RsaPrivateKey::try_from(info.private_key.as_bytes()).ok()?;
     let hash = digest::digest(&SHA1_FOR_LEGACY_USE_ONLY, bytes);
     let length = key.public_modulus_len();
     let padding = length.checked_sub(SHA_1_INFO.len() + hash.as_ref().len() + 3)?;
-    let message = [&[0, 1][..], &vec![0xff; padding], &[0], &SHA_1_INFO, hash.as_ref()].concat();
+    encrypted(key, &[&[0, 1][..], &vec![0xff; padding], &[0], &SHA_1_INFO, hash.as_ref()].concat())
+}
+
+/// Section 9.1.1 (EMSA-PSS) of RFC 8017, with the mask of section B.2.1. The salt is the hash, so that a run of one
+/// seed sends the same again.
+fn sign_with_pss(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
+    let sha_256 = |parts: &[&[u8]]| digest::digest(&digest::SHA256, &parts.concat()).as_ref().to_vec();
+    let (length, salt) = (key.public_modulus_len(), sha_256(&[bytes]));
+    let hash = sha_256(&[&[0; 8], &salt, &salt]);
+    let zeros = length.checked_sub(hash.len() + salt.len() + 2)?;
+    let mut masked = [&vec![0; zeros][..], &[1], &salt].concat();
+    let blocks = (0..u32::MAX).map(|counter| sha_256(&[&hash, &counter.to_be_bytes()]));
+    let mask: Vec<u8> = blocks.take(length.div_ceil(hash.len())).flatten().collect();
+    masked.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+    // A modulus has whole bytes, and what is signed one bit less.
+    *masked.first_mut()? &= 0x7f;
+    encrypted(key, &[&masked[..], &hash, &[0xbc]].concat())
+}
+
+/// Section 5.2.1 (RSASP1) of RFC 8017.
+fn encrypted(key: &RsaKeyPair, message: &[u8]) -> Option<Vec<u8>> {
+    let der: Pkcs8V1Der<'_> = key.as_der().ok()?;
+    let info = PrivateKeyInfoRef::try_from(der.as_ref()).ok()?;
+    let private = pkcs1::RsaPrivateKey::try_from(info.private_key.as_bytes()).ok()?;
+    let length = key.public_modulus_len();
     let number = |bytes: &[u8]| BigUint::from_bytes_be(bytes);
     let (exponent, modulus) =
         (number(private.private_exponent.as_bytes()), number(private.modulus.as_bytes()));
-    let signature = number(&message).modpow(&exponent, &modulus).to_bytes_be();
+    let signature = number(message).modpow(&exponent, &modulus).to_bytes_be();
     Some([vec![0; length.checked_sub(signature.len())?], signature].concat())
 }
 

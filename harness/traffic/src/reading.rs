@@ -253,12 +253,12 @@ impl Reading {
                 self.has_member_twice = has_member_twice(bytes);
                 self.body = Some(self.member("body", "body", value, bytes, reader));
             }
+            Err(_) if std::str::from_utf8(bytes).is_err() => self.body = Some(Value::from(NOT_UTF_8)),
             // It is JSON all the same: RFC 8259, section 6, leaves it to who reads it how large a number may be.
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
                 self.hide("body", "has a number beyond what is read");
                 self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
             }
-            Err(_) if std::str::from_utf8(bytes).is_err() => self.body = Some(Value::from(NOT_UTF_8)),
             Err(_) if begins_with_json(bytes) => self.body = Some(Value::from(TRAILING)),
             Err(_) => self.is_raw = true,
         }

@@ -154,7 +154,8 @@ fn hostile(
         let is_broken = matches!(which, Which::Exact) && failure.starts_with("the answer is broken");
         let expected = if is_broken && expected == ERROR { &[Verdict::Fail] } else { expected };
         assert!(expected.contains(&ran.verdict(plain)), "{:?}\n{}", ran.verdicts[plain], ran.said);
-        assert!(matches!(ran.code, Some(1 | 3)), "{:?}: {}", ran.code, ran.said);
+        let is_warned = expected == WARN && ran.code == Some(0);
+        assert!(is_warned || matches!(ran.code, Some(1 | 3)), "{:?}: {}", ran.code, ran.said);
         look(ran.exchange(plain));
     }
 }
@@ -214,6 +215,7 @@ fn silent(bytes: &[u8], stream: &mut dyn Stream) -> Result<()> {
 
 const ERROR: &[Verdict] = &[Verdict::Error];
 const FAIL: &[Verdict] = &[Verdict::Fail];
+const WARN: &[Verdict] = &[Verdict::Warn];
 
 #[test]
 fn an_honest_server_passes() {
@@ -420,11 +422,12 @@ fn bodies_that_are_no_json() {
 
 #[test]
 fn members_that_are_there_twice() {
-    for body in [
-        br#"{"paymentId":"p","transactionStatus":"RCVD","paymentId":17}"#,
-        br#"{"paymentId":17,"transactionStatus":"RCVD","paymentId":"p"}"#,
+    // Many readers take the last one, so that of the first only a warning is left.
+    for (body, expected) in [
+        (br#"{"paymentId":"p","transactionStatus":"RCVD","paymentId":17}"#, FAIL),
+        (br#"{"paymentId":17,"transactionStatus":"RCVD","paymentId":"p"}"#, WARN),
     ] {
-        hostile(PATIENT, FAIL, whatever, move |_, stream| stream.write_all(&created("", body)));
+        hostile(PATIENT, expected, whatever, move |_, stream| stream.write_all(&created("", body)));
     }
 }
 

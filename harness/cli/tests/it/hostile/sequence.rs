@@ -33,7 +33,7 @@ fn what_was_made_and_is_not_there_from_some_request_on_is_one_finding() {
     assert_eq!(ran.code, Some(1), "{}", ran.said);
     let found = findings(&ran);
     assert!(found.len() == 1 && found[0].starts_with("deny  basket.payment-status "), "{}", ran.said);
-    assert!(ran.said.contains("\n   = order   from request "), "{}", ran.said);
+    assert!(ran.said.contains("\n   = order   it began between requests "), "{}", ran.said);
     let failing = ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail);
     assert!(failing.clone().count() >= 1, "{}", ran.said);
 }
@@ -49,7 +49,7 @@ fn a_token_that_is_over_at_some_request_is_said_once_and_is_no_violation() {
         .lines()
         .filter(|line| line.contains("the target began to refuse what it had accepted"))
         .collect();
-    assert!(lines.len() == 1 && lines[0].starts_with("from request "), "{}", ran.said);
+    assert!(lines.len() == 1 && lines[0].starts_with("between requests "), "{}", ran.said);
     assert!(lines[0].contains("ncbct.path/plain") && lines[0].contains("401"), "{}", lines[0]);
 }
 

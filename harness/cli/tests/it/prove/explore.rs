@@ -120,7 +120,7 @@ fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
         ("basket.payment-ids.deleted/taken", "warn", "basket.payment-ids.deleted", "owner: basket 1"),
         (
             "payment.id.distinct/second",
-            "deny",
+            "warn",
             "payment.id.distinct",
             "   | owner: make payment 1\n   | owner: make ",
         ),

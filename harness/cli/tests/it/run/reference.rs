@@ -150,8 +150,10 @@ fn each_fault_is_caught_by_its_own_family_and_by_its_own_clause() {
             failing.iter().any(|verdict| verdict.clause == clause),
             "{name} is not caught by its own clause"
         );
-        let others =
-            ran.verdicts.iter().filter(|verdict| verdict.verdict != Verdict::Fail && !is_kept(verdict));
+        // Texts that are too long by their blanks are under a clause of their own, which warns.
+        let is_also = |verdict: &CaseVerdict| family == "lengths" && verdict.clause == "text.blanks";
+        let others = ran.verdicts.iter().filter(|verdict| verdict.verdict != Verdict::Fail);
+        let others = others.filter(|verdict| !is_kept(verdict) && !is_also(verdict));
         assert_eq!(
             others.map(|verdict| verdict.case.as_str()).collect::<Vec<_>>(),
             Vec::<&str>::new(),
