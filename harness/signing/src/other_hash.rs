@@ -66,17 +66,37 @@ fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
 /// Section 9.1.1 (EMSA-PSS) of RFC 8017, with the mask of section B.2.1. The salt is the hash, so that a run of one
 /// seed sends the same again.
 fn sign_with_pss(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
-    let sha_256 = |parts: &[&[u8]]| digest::digest(&digest::SHA256, &parts.concat()).as_ref().to_vec();
     let (length, salt) = (key.public_modulus_len(), sha_256(&[bytes]));
     let hash = sha_256(&[&[0; 8], &salt, &salt]);
     let zeros = length.checked_sub(hash.len() + salt.len() + 2)?;
     let mut masked = [&vec![0; zeros][..], &[1], &salt].concat();
-    let blocks = (0..u32::MAX).map(|counter| sha_256(&[&hash, &counter.to_be_bytes()]));
-    let mask: Vec<u8> = blocks.take(length.div_ceil(hash.len())).flatten().collect();
-    masked.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
-    // A modulus has whole bytes, and what is signed one bit less.
-    *masked.first_mut()? &= 0x7f;
+    mask(&mut masked, &hash);
     encrypted(key, &[&masked[..], &hash, &[0xbc]].concat())
+}
+
+fn sha_256(parts: &[&[u8]]) -> Vec<u8> {
+    digest::digest(&digest::SHA256, &parts.concat()).as_ref().to_vec()
+}
+
+/// The mask of EMSA-PSS, which takes it off again (RFC 8017, sections 9.1.1 and B.2.1). A modulus has whole bytes, and
+/// what is signed one bit less.
+fn mask(bytes: &mut [u8], hash: &[u8]) {
+    let blocks = (0..u32::MAX).map(|counter| sha_256(&[hash, &counter.to_be_bytes()]));
+    bytes.iter_mut().zip(blocks.flatten()).for_each(|(byte, mask)| *byte ^= mask);
+    if let Some(first) = bytes.first_mut() {
+        *first &= 0x7f;
+    }
+}
+
+/// Whether a message that a signature gives back has the padding of EMSA-PSS with SHA-256 (RFC 8017, section 9.1.2).
+pub(crate) fn is_pss(message: &[u8]) -> bool {
+    let Some((&0xbc, rest)) = message.split_last() else { return false };
+    let Some(masked) = rest.len().checked_sub(32) else { return false };
+    let (masked, hash) = rest.split_at(masked);
+    let mut unmasked = masked.to_vec();
+    mask(&mut unmasked, hash);
+    let zeros = unmasked.iter().take_while(|byte| **byte == 0).count();
+    zeros >= 8 && unmasked.get(zeros) == Some(&1)
 }
 
 /// Section 5.2.1 (RSASP1) of RFC 8017.
@@ -128,6 +148,7 @@ mod tests {
                 let holds = public.verify(b"date: today", &signature).is_ok();
                 assert_eq!(holds, hash == Some(made), "{made:?} by {hash:?}");
             }
+            assert_eq!(sign(&key, made, b"date: today").unwrap(), signature, "the same each time");
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum Signed {
     NotBase64,
     /// Of another length than the key of the certificate makes.
     OtherLength,
-    /// By the key of the certificate, with another hash than SHA-256.
+    /// By the key of the certificate, with another hash than SHA-256 or the padding of RSASSA-PSS.
     OtherHash,
     /// Base64 in the URL-safe alphabet (RFC 4648, section 5).
     UrlSafe,
@@ -104,7 +104,7 @@ fn is_part(serial: &str, issuer: &str, certificate: &Certificate) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Signer, signature_header};
+    use crate::{Options, OtherHash, Signer, signature_header};
 
     const KEY: &str = include_str!("../../../fixtures/keys/tpp.key.pem");
     const CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
@@ -123,6 +123,10 @@ mod tests {
         assert_eq!(signed(&signature, own), Signed::Over(due(&["date", "x-id"], &fields, None).unwrap()));
         assert_ne!(signed(&signature, own), Signed::Over(due(&["x-id"], &fields, None).unwrap()));
         assert_eq!(signed(&signature, &other), Signed::NotByKey);
+        for hash in [OtherHash::Sha384, OtherHash::Sha256Pss] {
+            let made = signer.sign_with(hash, b"date: now").unwrap();
+            assert_eq!((signed(&made, own), signed(&made, &other)), (Signed::OtherHash, Signed::NotByKey));
+        }
         let url_safe = signature.replace('+', "-").replace('/', "_");
         assert!(url_safe == signature || signed(&url_safe, own) == Signed::UrlSafe);
         assert_eq!(signed("AAAA", own), Signed::OtherLength);

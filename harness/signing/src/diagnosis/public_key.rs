@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use x509_cert::der::{Decode, asn1::Any};
 
-use crate::certificate::Certificate;
+use crate::{certificate::Certificate, other_hash};
 
 /// An RSA public key (RFC 8017, section 3.1).
 pub(crate) struct PublicKey {
@@ -23,13 +23,16 @@ impl PublicKey {
         Some(Self { modulus, exponent, length })
     }
 
-    /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2).
+    /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2), or with the padding of
+    /// RSASSA-PSS (section 9.1).
     pub(crate) fn is_padded(&self, signature: &[u8]) -> bool {
         let message = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
         let padding =
             message.strip_prefix(&[1]).map(|padded| padded.iter().take_while(|byte| **byte == 0xFF).count());
+        let missing = vec![0; self.length.saturating_sub(message.len())];
         message.len() + 1 == self.length
             && padding.is_some_and(|padding| padding >= 8 && message.get(padding + 1) == Some(&0))
+            || other_hash::is_pss(&[missing, message].concat())
     }
 
     /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
