@@ -120,7 +120,7 @@ fn a_fault_that_is_warned_of_is_caught_and_the_numbers_say_how() {
         "{}",
         matrix.totals()
     );
-    let line = "fault\ta.b/off-by-one\twarned of\n";
+    let line = "fault\ta.b/off-by-one\twarned of\ta.b/x\n";
     assert!(matrix.snapshot().contains(line), "{}", matrix.snapshot());
     assert!(matrix.details().contains("fault\ta.b/off-by-one\td/x\twarn a.b, warn e\n"));
     let others = fault(&[verdict("c/x", "c", Verdict::Warn, &["d"])]);
@@ -162,7 +162,7 @@ fn the_case_that_alone_catches_a_fault_is_named() {
         ["a.b/x\t1\t", "c/x\t1\tc/z", "d/x\t0\t"]
     );
     assert!(matrix.totals().starts_with("2 of 2 faults in 2 clauses"));
-    assert!(matrix.snapshot().contains("fault\ta.b/off-by-one\tdenied\n"), "{}", matrix.snapshot());
+    assert!(matrix.snapshot().contains("fault\ta.b/off-by-one\tdenied\ta.b/x\n"), "{}", matrix.snapshot());
     assert!(matrix.details().contains("fault\tc/z\tc/x\tc\n"));
     assert!(matrix.summary(&[]).contains("| `c` | 1 | 1 | 1 |"));
     let needs = matrix.needs();
