@@ -19,8 +19,9 @@ use crate::rules::{Beside, Breach, Effect, Entry, Place, Treatment, When};
 use probe::{Probe, bodies, remove, set, transaction};
 
 /// Faults that no single request shows, by the end of their names, each with the reason.
-const UNSHOWN: [(&str, &str); 6] = [
+const UNSHOWN: [(&str, &str); 7] = [
     ("certificate.foreign/any-known-key", "two requests, each with a certificate of its own"),
+    ("signature.altered/seen-before-", "two requests, the second with the signature of the first"),
     ("signature.value.hash/", "the signer of these tests makes no other hash"),
     ("header.digest.format/passes-", "a Digest without an equals sign is none of these requests"),
     ("signature.headers.extra/not-verified-customers-alone", "the list has no PSU-IP-Address to sign"),
