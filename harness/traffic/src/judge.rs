@@ -223,10 +223,7 @@ impl Judge {
         };
         let answer = Answer { status: received.status, headers: received.headers.clone(), body };
         let rules = self.suite.answers();
-        let field = |name: &str| {
-            let mut fields = traffic.request.headers.iter();
-            fields.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
-        };
+        let field = |name: &str| traffic.request.header(name).map(str::to_owned);
         let examined = answers::examine(operation, field, &answer, rules, &self.levels);
         judged.answered.clone_from(&examined.words);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);

@@ -227,12 +227,17 @@ impl Reading {
         self.hidden.push((at.to_owned(), why.to_owned()));
     }
 
+    /// The body cannot be looked at: that of the plain request stands in for it.
+    fn hide_body(&mut self, why: &str, reader: &Reader<'_>) {
+        self.hide("body", why);
+        self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
+    }
+
     fn read_body(&mut self, sent: &Sent, reader: &Reader<'_>) {
         let bytes = match &sent.body {
             Payload::Bytes(bytes) => bytes,
             Payload::Unknown(why) => {
-                self.hide("body", why);
-                self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
+                self.hide_body(why, reader);
                 return;
             }
         };
@@ -242,8 +247,7 @@ impl Reading {
         let coding =
             sent.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"));
         if coding.is_some() {
-            self.hide("body", "is in a content coding, of which the document does not speak");
-            self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
+            self.hide_body("is in a content coding, of which the document does not speak", reader);
             return;
         }
         match serde_json::from_slice::<Value>(bytes) {
@@ -256,8 +260,7 @@ impl Reading {
             Err(_) if std::str::from_utf8(bytes).is_err() => self.body = Some(Value::from(NOT_UTF_8)),
             // It is JSON all the same: RFC 8259, section 6, leaves it to who reads it how large a number may be.
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
-                self.hide("body", "has a number beyond what is read");
-                self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
+                self.hide_body("has a number beyond what is read", reader);
             }
             Err(_) if begins_with_json(bytes) => self.body = Some(Value::from(TRAILING)),
             Err(_) => self.is_raw = true,

@@ -26,13 +26,8 @@ impl PublicKey {
     /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2), or with the padding of
     /// RSASSA-PSS (section 9.1).
     pub(crate) fn is_padded(&self, signature: &[u8]) -> bool {
-        let message = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
-        let padding =
-            message.strip_prefix(&[1]).map(|padded| padded.iter().take_while(|byte| **byte == 0xFF).count());
-        let missing = vec![0; self.length.saturating_sub(message.len())];
-        message.len() + 1 == self.length
-            && padding.is_some_and(|padding| padding >= 8 && message.get(padding + 1) == Some(&0))
-            || other_hash::is_pss(&[missing, message].concat())
+        let message = self.message(signature);
+        unpadded(&message).is_some_and(|(padding, _)| padding >= 8) || other_hash::is_pss(&message)
     }
 
     /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
@@ -42,12 +37,22 @@ impl PublicKey {
             0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
             0x00, 0x04, 0x20,
         ];
-        let message = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
-        // The first byte is zero, and a number does not show it.
-        let padded = message.strip_prefix(&[1])?;
-        let padding = padded.iter().take_while(|byte| **byte == 0xFF).count();
-        let info = padded[padding..].strip_prefix(&[0])?;
+        let message = self.message(signature);
+        let (_, info) = unpadded(&message)?;
         let hash = info.strip_prefix(&PREFIX)?;
-        (padding + hash.len() + PREFIX.len() + 3 == self.length && hash.len() == 32).then(|| hash.to_vec())
+        (hash.len() == 32).then(|| hash.to_vec())
     }
+
+    /// What a signature gives back, in as many bytes as the modulus has (RFC 8017, sections 5.2.2 and 4.1).
+    fn message(&self, signature: &[u8]) -> Vec<u8> {
+        let number = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
+        [vec![0; self.length.saturating_sub(number.len())], number].concat()
+    }
+}
+
+/// How many bytes of padding a message has, and what stands behind them (RFC 8017, section 9.2).
+fn unpadded(message: &[u8]) -> Option<(usize, &[u8])> {
+    let padded = message.strip_prefix(&[0, 1])?;
+    let padding = padded.iter().take_while(|byte| **byte == 0xFF).count();
+    Some((padding, padded[padding..].strip_prefix(&[0])?))
 }
