@@ -148,6 +148,9 @@ fn written(row: &Member, operator: &str) -> Option<String> {
             Some("amount.digits.fewer.response".to_owned())
         }
         "answer-amount-long" if is_amount => Some("amount.precision".to_owned()),
+        "answer-date-with-time" | "answer-date-with-zone" | "answer-date-without-hyphens" => {
+            Some("date.form.response".to_owned())
+        }
         _ if operator.starts_with("answer-amount") => is_amount.then(|| "amount.form".to_owned()),
         "answer-bic-small-letters" if is_bic => Some("bic.pattern".to_owned()),
         "answer-bic-short" if is_bic => Some("bic.whole".to_owned()),
