@@ -24,6 +24,7 @@ use crate::{
 };
 
 /// How a run goes about its work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Cases in flight at once, at least 1.
