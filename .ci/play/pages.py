@@ -1,7 +1,8 @@
 """Runs what the pages say: `pages.py ROOT FOLDER PAGE..`, with the program in $XS2ASPEC.
 
-Every page gets a folder of its own below FOLDER, a reference bank of its own and, as `bank.toml`, a profile
-of it. Blocks of `sh` are run in their order. The line before a block may say what else is meant:
+Every page gets a folder of its own below FOLDER, a reference bank of its own, as `bank.toml` a profile of it,
+and as `traffic.har` an archive of a browser. What `init bank.toml` writes goes elsewhere. Blocks of `sh` are
+run in their order. The line before a block may say what else is meant:
 
     <!-- file: NAME -->             the block is written into this file
     <!-- file: NAME, SCHEMA -->     and fits this schema of check-jsonschema
@@ -33,6 +34,7 @@ def check(page):
     profile = (root / "fixtures/targets/reference.toml").read_text()
     profile = re.sub(r"^base-url = .*", f'base-url = "http://{address}"', profile, flags=re.M)
     (here / "bank.toml").write_text(profile.replace("quota = true", "quota = false"))
+    (here / "traffic.har").symlink_to(root / "fixtures/traffic/chromium.har")
     env = os.environ | {"BANK": address, "CLUSTER": str(here / ".cluster")}
     (here / ".cluster").mkdir()
     ran = 0
@@ -40,7 +42,7 @@ def check(page):
         for block in BLOCK.finditer(page.read_text()):
             line = page.read_text()[: block.start("text")].count("\n") + 1
             kind, _, value = (block["said"] or "").partition(": ")
-            text = block["text"].replace("127.0.0.1:8080", address)
+            text = block["text"].replace("127.0.0.1:8080", address).replace("init bank.toml", "init my-bank.toml")
             if kind == "file":
                 name, _, schema = value.partition(", ")
                 file = here / name

@@ -22,8 +22,8 @@ pub(crate) use self::run::{InDoubt, Run, Server};
 pub(crate) use self::source::Source;
 pub(crate) use self::traffic::{ClientPlan, ClientReport, ClientTls, Proxy};
 
-/// Checks whether an interface does what its document says: by itself a bank's PSD2 XS2A interface, with
-/// `--pack` that of another document.
+/// Checks whether a bank's PSD2 XS2A interface does what its document says; with `--pack`, an interface of
+/// another document.
 ///
 /// Without a command it does what `run` does. Exit codes: 0 conforms, be it with warnings; 1 a violation; 2 the command line, a
 /// profile, a case or a clause is wrong, or a file cannot be written; 3 the target did not answer, or a case
@@ -46,9 +46,9 @@ pub(crate) enum Command {
     /// Passes on, unaltered, what a client and a test system say to each other; judges and records both, and shows
     /// what either breaks
     Proxy(Proxy),
-    /// Lists what a client should show, and how `serve` lets it
+    /// Lists what a client should show, and with which options `serve` lets it show that
     ClientPlan(ClientPlan),
-    /// Says what a client has shown of that by a record of its traffic: a conformance report. Exit codes: 0 it
+    /// Says which items of the `client-plan` a client has shown, by a record of its traffic. Exit codes: 0 it
     /// conforms and showed everything, 1 it broke something, 3 it did not show everything
     ClientReport(ClientReport),
     /// Runs every case against the built-in bank with each of its faults and variations, and in its styles: what is
@@ -62,15 +62,14 @@ pub(crate) enum Command {
     Judge(Judge),
     /// Draws a report from the record of a run alone
     Report(Report),
-    /// Judges the recorded answers of a run by the cases of this version: which verdicts would be others, and
-    /// why
+    /// Judges the recorded answers of a run by the cases of this version: which verdicts change, and why
     Rejudge(Rejudge),
-    /// Makes one run of the runs of all shards, if none is missing
+    /// Joins the runs of all shards into one, if none is missing
     Merge(Merge),
     /// Makes one archive of a run: its record, what it was made with, the reports, and a signed statement
     /// about all of them
     Bundle(Bundle),
-    /// Says what of such an archive can be believed, offline; exit code 1 if anything in it was changed
+    /// Says what of an archive of `bundle` can be believed, offline; exit code 1 if anything in it was changed
     Verify(Verify),
     /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
     Diff(Diff),
@@ -81,14 +80,13 @@ pub(crate) enum Command {
     /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can
     /// run, and what to change
     Doctor(Doctor),
-    /// Prints a line that sends the request of a case from a shell, freshly signed; requests that prepare it
-    /// are sent. It is the request as the case says it, also where a run goes on with another one in its place
-    /// (`judged_with`)
+    /// Prints a call of curl that sends the request of a case, freshly signed; requests that prepare it are
+    /// sent at once. The request is that of the case, even where a run sends another in its place (`judged_with`)
     Curl(Curl),
     /// Lists areas, clauses and cases
     List(List),
-    /// Explains a clause, or a case: what it sends, what it expects and why. What a run sends in its place to a
-    /// target that refuses the plain request (`judged_with`) is not shown
+    /// Explains a clause, or a case: what it sends, what it expects and why. It does not show what a run sends
+    /// in its place to a target that refuses the plain request (`judged_with`)
     Explain(Explain),
     /// Says, section by section, how each statement of the document is covered
     Coverage(Coverage),

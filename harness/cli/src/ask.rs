@@ -39,6 +39,7 @@ fn read(line: &str) -> (Line<'_>, bool) {
 /// stays as it is.
 pub(crate) fn fill(template: &str, spec: &ProfileSpec, answers: &mut dyn BufRead) -> String {
     let mut answers = Answers(answers);
+    say!("An empty answer keeps what stands in brackets; without brackets it leaves the value out.");
     let is_asked = |table: &str| {
         let first = table.split('.').next().unwrap_or_default();
         first == "signing" || spec.tables.contains_key(first)

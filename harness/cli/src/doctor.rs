@@ -152,13 +152,13 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     };
     _ = writeln!(
         lines,
-        "  {operation:<11} {word}{}",
+        "  {operation:<14} {word}{}",
         status.map(|status| format!(": {status}")).unwrap_or_default()
     );
     if let Some(reason) = &verdict.reason {
-        _ = writeln!(lines, "              {reason}");
+        _ = writeln!(lines, "                 {reason}");
         if let Some(cause) = done.failure.as_ref().and_then(failure_hint) {
-            _ = writeln!(lines, "              perhaps {cause}");
+            _ = writeln!(lines, "                 perhaps {cause}");
         }
     }
     // With the suite's own key a refusal is no violation, and is to be explained all the same.
@@ -170,21 +170,21 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     for finding in verdict.findings.iter().take(3) {
         _ = writeln!(
             lines,
-            "              {}: expected {}, got {}",
+            "                 {}: expected {}, got {}",
             finding.at, finding.expected, finding.actual
         );
     }
     if let Some(culprit) = verdict.culprit.as_ref().filter(|_| verdict.reason.is_none()) {
-        _ = writeln!(lines, "              {}", culprit.says());
+        _ = writeln!(lines, "                 {}", culprit.says());
     }
     if let Some(response) = response {
         let body = response.body.as_ref().map(Body::shown).unwrap_or_default();
         if !body.is_empty() {
             let body: String = body.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
-            _ = writeln!(lines, "              {body}");
+            _ = writeln!(lines, "                 {body}");
         }
         if let Some(cause) = refusal_hint(operation, response, &suite.spec().profile) {
-            _ = writeln!(lines, "              perhaps {cause}");
+            _ = writeln!(lines, "                 perhaps {cause}");
         }
     }
     lines

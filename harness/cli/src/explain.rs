@@ -115,6 +115,13 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     }
     let about = suite.baselines().get(&case.baseline).map_or("", |baseline| baseline.about.as_str());
     say!("baseline   {}: {about}", case.baseline);
+    if let Some((_, row)) = case.id.rsplit_once("/beside-")
+        && row.bytes().all(|letter| letter.is_ascii_digit())
+    {
+        say!(
+            "beside     lawful parts of row {row}: each row is another set of them, which the control has as well"
+        );
+    }
     for change in case.changes() {
         say!("change     {change}");
     }

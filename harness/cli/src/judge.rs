@@ -34,7 +34,8 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let mut recording = InOrder::create(&args.out, &reads)?;
     let mut judge = Judge::new(Arc::clone(&suite), &session, args.target.is_some());
     let only = args.end.map(End::from);
-    let mut run = TrafficRun::begin(&session, only, &options(args, seed), |event| recording.write(event));
+    let options = Options { on_purpose: is_of_a_run(args), ..options(args, seed) };
+    let mut run = TrafficRun::begin(&session, only, &options, |event| recording.write(event));
     for path in &args.files {
         let name = path.display().to_string();
         let mut restorer = None;
@@ -60,9 +61,24 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let (finished, totals) = run.finish(|event| recording.write(event));
     recording.finish()?;
     say_totals(&totals, &suite);
+    if options.on_purpose {
+        say!("{}", text::ON_PURPOSE);
+    }
     say!("reports in {}", args.out.display());
     let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
     Ok(exit.unwrap_or(Exit::NothingRan))
+}
+
+/// Whether one of the files is of a run. What cannot be read is told when it is read to its end.
+fn is_of_a_run(args: &Args) -> bool {
+    let mut is_of_a_run = false;
+    for path in &args.files {
+        _ = input::read(path, chrono::Utc::now(), &mut |piece| {
+            is_of_a_run |= matches!(piece, Piece::Masked(masked) if masked.is_of_a_run);
+            false
+        });
+    }
+    is_of_a_run
 }
 
 fn options(args: &Args, seed: u64) -> Options {

@@ -330,6 +330,7 @@ fn options(
         skip: args.skip.clone(),
         arguments,
         traffic: None,
+        on_purpose: false,
         shard,
         requests: args.requests,
         // Cases of another folder were shown to catch nothing.

@@ -52,7 +52,7 @@ impl fmt::Display for Statement {
             _ => write!(f, "the client does not conform: {broken} items are broken")?,
         }
         write!(f, ": {shown} of {items} items shown")?;
-        if *optional > 0 { write!(f, ", and {optional} that need not be") } else { Ok(()) }
+        if *optional > 0 { write!(f, ", and {optional} of those that need not be shown") } else { Ok(()) }
     }
 }
 

@@ -107,6 +107,9 @@ pub struct RunStarted {
     /// has none: what its requests break is broken on purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
+    /// Whether some of that traffic is of a run, whose requests break rules on purpose.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_purpose: bool,
     /// How many of them are the plain request of their operation once more: nothing is sent again for them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub said_by_name: usize,

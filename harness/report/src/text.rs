@@ -8,6 +8,9 @@
 /// Characters of one piece of text that a report shows; the rest is cut and counted.
 pub const LONGEST: usize = 240;
 
+/// Said of traffic that is a run's own.
+pub const ON_PURPOSE: &str = "the requests, or some of them, are those of a run: what the client broke there, the run broke on purpose";
+
 /// The text on one line, with every character that is not plainly visible as an escape.
 pub fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

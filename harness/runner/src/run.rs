@@ -24,6 +24,7 @@ use crate::{
 };
 
 /// How a run goes about its work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Cases in flight at once, at least 1.
@@ -43,6 +44,8 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// The command, where others sent the requests, for the record.
     pub traffic: Option<Traffic>,
+    /// Whether some of them are requests of a run, for the record.
+    pub on_purpose: bool,
     /// The part of the plan that this is, and the selected cases of all parts.
     pub shard: Option<(Shard, usize)>,
     /// The most requests of the run, for the record.
@@ -386,6 +389,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         cases: plan.selected.len(),
         drawn: false,
         traffic: options.traffic,
+        on_purpose: options.on_purpose,
         said_by_name: plan.said_by_name(),
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),

@@ -22,16 +22,17 @@ pub(crate) struct Prove {
     /// which is drawn from all variations with the seed N; may be repeated
     #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix", "explore"])]
     pub(crate) style: Vec<String>,
-    /// So many drawn lawful banks in place of all others: drawn-N and those after it, N being the seed
+    /// N drawn lawful banks in place of all others: the one that the seed draws, and those after it
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
     pub(crate) drawn: Option<u64>,
-    /// In which banks variations are asked: shared, together with `--matrix`, but apart with `--only` or `--update`
+    /// In which banks variations are asked; by default shared, but together where there is a `--matrix`, and
+    /// apart where there is `--only` or `--update`
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
     pub(crate) variations: Option<Variations>,
-    /// Ask banks with two faults at once in place of all others, so many pairs, drawn by the seed
+    /// In place of all other banks, ask N that have two faults at once, drawn by the seed
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "every_case"])]
     pub(crate) pairs: Option<usize>,
-    /// Ask so many banks with one fault everything, drawn by the seed: in how many does the first finding name the
+    /// Ask N banks with one fault, drawn by the seed, all cases: in how many does the first finding name the
     /// broken clause, and how many findings are there?
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "pairs"])]
     pub(crate) findings: Option<usize>,
@@ -41,30 +42,29 @@ pub(crate) struct Prove {
     /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub(crate) skip: Vec<String>,
-    /// Ask with so many drawn requests in place of the cases: how many does `explore` need to find each
-    /// fault?
+    /// Ask with N drawn requests in place of the cases: how many does `explore` need to find each fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
-    /// Ask so many of the faults that operators make of the bank's tables, or `all`, in place of those that
-    /// somebody wrote; drawn by the seed, as many of each operator
+    /// In place of the faults that somebody wrote, ask N, or `all`, of those that operators make of the bank's
+    /// tables; drawn by the seed, as many of each operator
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
     pub(crate) derived: Option<usize>,
-    /// How many percent of the faults of rules for requests `--explore` has to find, and how many of its own
-    /// `--derived`, or of those on each `--style`; or of how many `--pairs` both are,
-    /// or of how many `--findings` the first is right
+    /// Percent that is enough: of the faults in rules for requests, with `--explore`; of its faults, with
+    /// `--derived` and on each `--style`; of pairs with both found, with `--pairs`; of banks whose first finding
+    /// is right, with `--findings`
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
-    /// Hold the matrix against this file, and fail where it differs
+    /// Compare the matrix with this file, and fail where it differs
     #[arg(long, value_name = "FILE", group = "kept", conflicts_with_all = ["only", "skip", "requests"])]
     pub(crate) matrix: Option<PathBuf>,
-    /// In place of all this: ask each fault, in each style, for all cases of its clause, and hold the order
-    /// in which cases catch the most for the fewest requests against this file
+    /// In place of all this, ask each fault, in each style, all cases of its clause, and compare the order in
+    /// which cases catch the most for the fewest requests with this file
     #[arg(long, value_name = "FILE", group = "kept", conflicts_with_all = ["only", "skip", "requests", "matrix", "fault", "variation", "explore", "derived", "drawn", "pairs", "findings", "every_case"])]
     pub(crate) order: Option<PathBuf>,
     /// Write the file in place of comparing
     #[arg(long, requires = "kept", conflicts_with = "only")]
     pub(crate) update: bool,
-    /// Only as many of the most telling cases as so many requests suffice for, as `run --requests` has them
+    /// Only the cases that catch the most, as many as N requests suffice for, as with `run --requests`
     #[arg(long, value_name = "N", conflicts_with = "explore", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
     /// Folder for the reports
@@ -80,7 +80,7 @@ pub(crate) struct Prove {
     /// only if that does not catch it, and no further than to a case that denies it
     #[arg(long)]
     pub(crate) every_case: bool,
-    /// Ask every bank over TCP, also those whose difference shows without
+    /// Ask every bank over TCP, even where its fault or variation shows without
     #[arg(long)]
     pub(crate) tcp: bool,
     /// Cases in flight at once, for each bank
@@ -112,7 +112,7 @@ pub(crate) struct Serve {
     /// Address and port; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) address: SocketAddr,
-    /// In place of the bank, the page of the run in this folder, while the run goes on
+    /// Serve no bank, but the report of the run in this folder while the run goes on
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate", "busy", "per_second", "unavailable"])]
     pub(crate) report: Option<PathBuf>,
@@ -146,16 +146,16 @@ pub(crate) struct Serve {
     /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
     #[arg(long, value_name = "DIR", conflicts_with = "report")]
     pub(crate) record: Option<PathBuf>,
-    /// Take so many requests in a second, name that in each answer, and refuse what is more with 429
+    /// Take N requests in a second, say so in each answer, and refuse more with 429
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_second: Option<u32>,
     /// Let each answer take so long, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) latency_ms: u64,
-    /// Refuse one request of so many with 503
+    /// Answer one request in N with 503
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) unavailable: Option<u64>,
-    /// Do not log requests
+    /// Do not log requests, nor show findings as they come
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -287,7 +287,7 @@ pub(crate) struct Judge {
     /// answers as they went over the wire, one after another; several are read in this order
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken for true there; without it no
+    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken as true; without it no
     /// refusal of a lawful request is held against the bank
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,

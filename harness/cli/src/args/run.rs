@@ -34,8 +34,8 @@ pub(crate) struct Run {
     /// `exhaustive` (everything)
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Send no more requests than so many: the cases that catch the most. What it does not reach to counts as
-    /// left out, as with --depth
+    /// Send at most N requests: those of the cases that catch the most. The other cases count as left out, as
+    /// with --depth
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
     /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from
@@ -51,35 +51,34 @@ pub(crate) struct Run {
     /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Stop at the first finding that is a violation, once it is known what the target minds; what is waived is none
+    /// Stop at the first violation that is not waived, once it is known what the target minds in plain requests
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Go on with the run in this folder, which was killed or lost its target: verdicts are kept, and what is
-    /// asked is what was asked
+    /// Go on with the run in this folder, which was killed or lost its target: its verdicts are kept, and the
+    /// rest is asked with its options
     #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
     pub(crate) resume: Option<PathBuf>,
-    /// What becomes of a case that may have made something before the run was interrupted: sent again with
-    /// other identifiers, or left inconclusive
+    /// With --resume: what becomes of a case that may have made a payment before the run was interrupted
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
     /// Only the cases that failed or could not be judged in the last run of the folder `--out`
     #[arg(long, conflicts_with = "only")]
     pub(crate) failed: bool,
-    /// Run so many times, each in a folder of its own below `--out`, and say which verdicts are not the same
-    /// each time
+    /// Run N times, each in a folder of its own below `--out`, and say which verdicts are not the same each
+    /// time
     #[arg(long, value_name = "N", conflicts_with_all = ["failed", "base"], value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) repeat: Option<u16>,
     /// Run again whenever the target comes back, or the profile, the waivers or a case file changes: what failed
     /// first, then everything
     #[arg(long, conflicts_with_all = ["failed", "repeat"])]
     pub(crate) watch: bool,
-    /// Begin anew in a folder whose run did not come to its end, and give up what that may have made
+    /// Begin anew in a folder whose run did not come to its end; payments that it made are forgotten
     #[arg(long)]
     pub(crate) force: bool,
     /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
-    /// Violations that are agreed on, TOML: they must still be there, and are no violation of the run
+    /// Violations that are agreed on, TOML: they must still be there, and do not make the run fail
     #[arg(long, value_name = "FILE")]
     pub(crate) waivers: Option<PathBuf>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub(crate) struct ClientTls {
     /// Ask clients for a certificate of these authorities, PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(crate) client_authorities: Option<PathBuf>,
-    /// Talk to no client without one
+    /// Talk to no client without such a certificate
     #[arg(long, requires = "client_authorities")]
     pub(crate) client_certificate_required: bool,
 }
@@ -29,8 +29,8 @@ pub(crate) struct Proxy {
     /// Address and port for clients; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Listen on an address that other machines reach: whoever does can use what the profile gives to reach
-    /// the bank
+    /// Allow an address that other machines reach: they then reach the bank with the client certificate of the
+    /// profile
     #[arg(long)]
     pub(crate) listen_to_all: bool,
     #[command(flatten)]

@@ -229,6 +229,9 @@ fn facts(summary: &RunSummary) -> String {
         let variations: Vec<String> = start.variations.iter().map(|name| code(name)).collect();
         let _ = writeln!(facts, "- built-in bank with the variation {}", variations.join(", "));
     }
+    if start.on_purpose {
+        let _ = writeln!(facts, "- {}", text::ON_PURPOSE);
+    }
     let _ = writeln!(facts, "- {}\n- {}", terminal::amounts(summary), demanded::numbers(summary));
     for line in terminal::judged_with(summary) {
         let _ = writeln!(facts, "- {}", code(&line));

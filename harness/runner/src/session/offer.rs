@@ -1,12 +1,16 @@
 //! What a target offers: which cases can run against it.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError},
+};
 
 use serde_json::{Value, json};
-use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, definition::Change, template};
+use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
 use super::{Session, Stop};
 use crate::{
+    fill::FillError,
     profile::{Offered, Permission},
     transport::{Held, Transport},
 };
@@ -93,9 +97,28 @@ impl Session {
             if let Some(value) = values(case).iter().find(|value| self.profile.value(value).is_none()) {
                 return Some(self.not_offered(value).reason);
             }
+            if let Some(reason) = self.cannot_sign(case) {
+                return Some(reason);
+            }
             next = case.control.as_deref().and_then(|id| self.suite.case(id));
         }
         None
+    }
+
+    /// Why the key cannot sign a case as it wants: an issuer with letters beyond ASCII stands in a wrapped header, and
+    /// not in each character set.
+    fn cannot_sign(&self, case: &Case) -> Option<String> {
+        let nothing = BTreeMap::new();
+        let issuer =
+            self.builder(&case.id, "request", &nothing).request_signer.certificate(None, "issuer")?;
+        // A signature takes time to make.
+        if issuer.is_ascii() || case.request.signing == Signing::default() {
+            return None;
+        }
+        match self.preview(case) {
+            Err(FillError::NotApplicable(reason)) => Some(reason),
+            _ => None,
+        }
     }
 
     /// The capabilities that the target was asked for and answered that it lacks, where its profile says

@@ -17,7 +17,7 @@ enum Stop {
 
 /// Reads an archive.
 pub fn read(name: &str, file: impl Read, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
-    let mut state = State { take, number: 0, stop: None, found: false };
+    let mut state = State { take, number: 0, stop: None, found: false, is_of_a_run: true };
     let mut json = Json::from_reader(WithoutHalves::new(file));
     let read = json.deserialize_any(Whole(&mut state)).and_then(|()| json.end());
     let State { number, stop, found, .. } = state;
@@ -52,6 +52,8 @@ struct State<'a> {
     stop: Option<Stop>,
     /// Whether there is a list of entries.
     found: bool,
+    /// Whether the archive of this program is that of a run, as long as it does not say otherwise.
+    is_of_a_run: bool,
 }
 
 impl State<'_> {
@@ -155,10 +157,13 @@ impl<'de> Visitor<'de> for Log<'_, '_> {
                 // What `exchanges.har` of a run says of how it was masked.
                 "_seed" => {
                     if let Some(seed) = members.next_value::<Value>()?.as_u64() {
-                        (self.0.take)(Piece::Masked(Masked { seed }));
+                        (self.0.take)(Piece::Masked(Masked { seed, is_of_a_run: self.0.is_of_a_run }));
                     }
                 }
-                _ => _ = members.next_value::<IgnoredAny>()?,
+                name => {
+                    self.0.is_of_a_run &= name != "_traffic";
+                    members.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(())

@@ -57,6 +57,8 @@ pub enum Format {
 pub struct Masked {
     /// Seed of the run.
     pub seed: u64,
+    /// Whether the requests are those of a run, which breaks rules on purpose, and not those of others.
+    pub is_of_a_run: bool,
 }
 
 /// What is read of a file.

@@ -17,7 +17,8 @@ pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool)
         let goes_on = match event {
             Event::RunStarted(start) => {
                 now = start.now.parse().unwrap_or(now);
-                take(Piece::Masked(Masked { seed: start.seed }))
+                let is_of_a_run = start.traffic.is_none() || start.on_purpose;
+                take(Piece::Masked(Masked { seed: start.seed, is_of_a_run }))
             }
             Event::Exchange(exchange) => {
                 number += 1;

@@ -6,7 +6,7 @@ use std::{fs, process::Output};
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Config, start};
 
-use crate::support::{CERTIFICATE, KEY, command, printed};
+use crate::support::{CERTIFICATE, KEY, command, printed, xs2aspec};
 
 /// What is typed (`BANK` is the address of a bank on this machine), how it ends, and what it says.
 type Line = (&'static str, i32, &'static str);
@@ -187,4 +187,30 @@ async fn each_mistake_ends_as_it_says_and_destroys_nothing() {
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     bank.shutdown().await.unwrap();
+}
+
+#[test]
+fn explain_says_what_stands_beside_a_mistake() {
+    let of = |case: &str| xs2aspec(&["explain", case]).1;
+    let beside = of("account.currency/ncbct/creditorAccount.currency/empty/beside-1");
+    assert!(beside.contains("\nbeside     lawful parts of row 1: "), "{beside}");
+    let alone = of("account.currency/ncbct/creditorAccount.currency/empty");
+    assert!(alone.starts_with("case ") && !alone.contains("\nbeside "), "{alone}");
+    // A name that only begins so.
+    let named = of("periodic.months.duplicate/beside-a-day");
+    assert!(named.starts_with("case ") && !named.contains("\nbeside "), "{named}");
+}
+
+#[test]
+fn explain_of_a_header_reads_what_is_written_of_it() {
+    for (clause, first) in [
+        ("header.psu-http-method.ncbct", None),
+        ("header.psu-ip-address.transaction", Some("reading    80: PSU-IP-Address: ")),
+        ("header.tpp-redirect-uri.absolute", Some("reading    78: TPP-Redirect-URI ")),
+    ] {
+        let (_, said) = xs2aspec(&["explain", clause]);
+        let reading = said.lines().find(|line| line.starts_with("reading "));
+        assert_eq!(reading.is_some(), first.is_some(), "{said}");
+        assert!(reading.is_none_or(|line| line.starts_with(first.unwrap())), "{said}");
+    }
 }

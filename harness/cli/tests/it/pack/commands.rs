@@ -149,9 +149,9 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
     };
     let (_, said) = asked(&["doctor"]);
     // A desk whose clock stands somewhere else is told by its own hint, and what is not signed is accepted.
-    assert!(said.contains("  offices     accepted: 200 in "), "{said}");
+    assert!(said.contains("  offices        accepted: 200 in "), "{said}");
     assert!(
-        said.contains("  hand-over   not accepted") && said.contains("perhaps the clocks differ"),
+        said.contains("  hand-over      not accepted") && said.contains("perhaps the clocks differ"),
         "{said}"
     );
     let (exit, said) = asked(&["curl", "offices.path/plain"]);

@@ -19,7 +19,7 @@ use xs2aspec_signing::{
     signature_header::sign,
 };
 
-use crate::support::{KEY, command};
+use crate::support::{KEY, REFERENCE, command, printed, recorded};
 
 /// Certificates of [`KEY`] by authorities whose names are unusual.
 const ISSUERS: [&str; 9] =
@@ -324,5 +324,40 @@ fn a_run_in_the_name_of_any_issuer_finds_nothing() {
             assert_eq!(count(word), 0, "{name}: {:#?}", verdicts.get(word));
         }
     }
+    bank.block_on(started.shutdown()).unwrap();
+}
+
+/// An issuer beyond Latin 1 keeps the key from some forms of a signature: the doctor says of how many cases, and a run
+/// asks no others.
+#[test]
+fn the_doctor_knows_what_a_key_cannot_sign() {
+    let folder = TempDir::new().unwrap();
+    let bank = runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let started = bank.block_on(xs2aspec_reference::start(Config::default())).unwrap();
+    let profile = REFERENCE
+        .replace("base-url = \"http://127.0.0.1\"", &format!("base-url = \"{}\"", started.base_url()));
+    fs::write(folder.path().join("tpp.key.pem"), KEY).unwrap();
+    let signing = format!("[signing]\nkey = \"tpp.key.pem\"\ncertificate = \"{FIXTURES}/letters.pem\"\n");
+    fs::write(folder.path().join("bank.toml"), format!("{profile}\n{signing}")).unwrap();
+    let call = |command_name: &str| {
+        let arguments = [command_name, "--target", "bank.toml", "--depth", "quick"];
+        printed(&command().current_dir(folder.path()).args(arguments).output().unwrap())
+    };
+    let said = call("doctor");
+    let foretold: BTreeMap<String, usize> = said
+        .lines()
+        .filter_map(|line| line.split_once("   not: the issuer "))
+        .map(|(cases, reason)| (format!("the issuer {reason}"), cases.trim().parse().unwrap()))
+        .collect();
+    let ran = call("run");
+    let (verdicts, _) = recorded(&folder.path().join("reports/latest"), &ran);
+    let mut left_out = BTreeMap::<String, usize>::new();
+    for reason in verdicts.iter().filter_map(|verdict| verdict.reason.as_ref()) {
+        if reason.starts_with("the issuer ") {
+            *left_out.entry(reason.clone()).or_default() += 1;
+        }
+    }
+    assert_eq!(left_out.len(), 2, "{ran}");
+    assert_eq!(foretold, left_out, "{said}");
     bank.block_on(started.shutdown()).unwrap();
 }

@@ -1,7 +1,7 @@
 //! The archive of a run of our own: the same is found of the bank as the run found, and what the run broke on
 //! purpose is found of the client.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, End, Verdict};
@@ -68,6 +68,32 @@ fn the_archive_of_a_run_shows_the_fault_of_its_bank() {
     let broken = clauses(&cases, End::Bank);
     assert_eq!(broken, ["periodic.months.duplicate"], "{said}");
     assert_eq!(clauses(&judged, End::Bank), broken, "{said}");
+}
+
+#[test]
+fn of_the_archive_of_a_run_it_is_said_that_it_breaks_rules_on_purpose() {
+    const SAID: &str = xs2aspec_report::text::ON_PURPOSE;
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    run(folder.path(), &[]);
+    let chromium = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traffic/chromium.har");
+    // What `judge` writes of either says which it was.
+    for (name, file, is_of_a_run) in [
+        ("of-the-archive", at("exchanges.har"), true),
+        ("of-the-record", at("record.jsonl"), true),
+        ("of-what-was-judged", at("of-the-archive/exchanges.har"), true),
+        ("of-its-record", at("of-the-archive"), true),
+        ("of-a-browser", chromium.to_owned(), false),
+        ("of-what-was-judged-of-a-browser", at("of-a-browser/exchanges.har"), false),
+        ("of-its-record-of-a-browser", at("of-a-browser"), false),
+    ] {
+        let (_, said) = xs2aspec(&["judge", &file, "--out", &at(name)]);
+        assert_eq!(said.contains(SAID), is_of_a_run, "{name}: {said}");
+        for report in ["summary.md", "report.html"] {
+            let report = fs::read_to_string(folder.path().join(name).join(report)).unwrap();
+            assert_eq!(report.contains(SAID), is_of_a_run, "{name}");
+        }
+    }
 }
 
 #[test]

@@ -81,7 +81,9 @@ fn by_end(summary: &RunSummary) -> String {
         let (denied, warned) = (text::count(denied, "violation"), text::count(warned, "warning"));
         format!("the {}: {denied}, {warned}", end.word())
     });
-    format!("<p>{}.</p>", said.join("; "))
+    let on_purpose =
+        if summary.start().on_purpose { format!("<p>{}.</p>", text::ON_PURPOSE) } else { String::new() };
+    format!("<p>{}.</p>{on_purpose}", said.join("; "))
 }
 
 /// What was tested, and by what.
