@@ -73,7 +73,7 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
     Diff(Diff),
-    /// Draws several runs as a small chart: clauses kept and broken, and how long answers took
+    /// Draws several runs as a small chart: what is wrong, clauses kept and broken, and how long answers took
     Trend(Trend),
     /// Writes a commented profile of a target to start from
     Init(Init),

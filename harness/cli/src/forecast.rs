@@ -1,10 +1,14 @@
 //! When a run will end: said once where that is not soon, and beside the progress bar as the run goes on.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    convert::Infallible,
+    time::Duration,
+};
 
 use tokio::time::{Instant, sleep};
 use xs2aspec_report::{progress::Notes, text};
-use xs2aspec_runner::Session;
+use xs2aspec_runner::{Session, profile::Offered};
 use xs2aspec_suite::{Plan, Suite};
 
 /// How often a forecast is made.
@@ -22,7 +26,7 @@ const SILENT: Duration = Duration::from_secs(2);
 pub(crate) async fn tell(session: &Session, plan: &Plan<'_>, jobs: usize, notes: Notes) -> Infallible {
     let suite = session.suite();
     let begun = Instant::now();
-    let given_up = given_up(plan, jobs, session.profile().deadline);
+    let given_up = given_up(session, plan, jobs);
     let mut forecast: Option<Forecast> = None;
     let (mut is_said, mut is_silence_said) = (false, false);
     loop {
@@ -30,7 +34,9 @@ pub(crate) async fn tell(session: &Session, plan: &Plan<'_>, jobs: usize, notes:
         if session.interval().is_some() || begun.elapsed() >= SILENT {
             let forecast = forecast.get_or_insert_with(|| Forecast::new(planned(suite, plan)));
             let at = begun.elapsed();
-            match forecast.next(at, session.answers(), session.interval()) {
+            let left = forecast.next(at, session.answers(), session.interval());
+            // Of a target that may accept nothing not much is asked.
+            match left.filter(|_| session.is_under_way()) {
                 Some(left) => {
                     if !is_said && left.time >= SOON {
                         notes.line(&left.to_string());
@@ -70,15 +76,17 @@ fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
     suite.cost(plan.selected.iter().copied()).total() as u64
 }
 
-/// When a target that never answers is given up: each plain request waits as long as the profile says, those
-/// that are prepared by others after the rest. Nothing is asked then that leans on them.
-fn given_up(plan: &Plan<'_>, jobs: usize, deadline: Duration) -> Duration {
-    let waits = |is_prepared: bool| {
-        let all = plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);
-        all.filter(|case| case.before.is_empty() != is_prepared).count()
-    };
-    let rounds = waits(false).div_ceil(jobs.max(1)) + waits(true).div_ceil(jobs.max(1));
-    deadline * u32::try_from(rounds).unwrap_or(u32::MAX)
+/// When a target that never answers is given up: each of the first plain requests waits as long as the profile says,
+/// and so does a request that asks before whether there is such an operation. Nothing else is asked then.
+fn given_up(session: &Session, plan: &Plan<'_>, jobs: usize) -> Duration {
+    let profile = session.profile();
+    let all = || plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);
+    let is_any_first = all().any(|case| case.before.is_empty());
+    let first = || all().filter(|case| case.before.is_empty() == is_any_first);
+    let needs: BTreeSet<&String> = first().flat_map(|case| &case.needs).collect();
+    let asked = needs.into_iter().filter(|need| profile.capability(need) == Offered::Ask).count();
+    let rounds = first().count().div_ceil(jobs.max(1)) + asked.div_ceil(jobs.max(1));
+    profile.deadline * u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
 /// What is left of a run.

@@ -57,7 +57,10 @@ impl Hints {
                 (None, None) => None,
             };
             if let Some(hint) = hint {
-                said.entry(hint).or_default().push(operation);
+                let operations = said.entry(hint).or_default();
+                if !operations.contains(&operation) {
+                    operations.push(operation);
+                }
             }
         }
         said.into_iter()
@@ -92,7 +95,7 @@ mod tests {
         let unknown = r#""response":{"status":401,"headers":[]}"#;
         let said = lines(&plain.id, unknown);
         assert!(
-            said.len() == 1 && said[0].contains("`[signing] certificate`") && said[0].ends_with("(x, x)"),
+            said.len() == 1 && said[0].contains("`[signing] certificate`") && said[0].ends_with("(x)"),
             "{said:?}"
         );
         assert!(lines("no.such/case", unknown).is_empty());

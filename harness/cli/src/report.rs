@@ -160,7 +160,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
         DiffError::Base(error) => wrong(&base, &error),
         DiffError::Head(error) => wrong(&head, &error),
     })?;
-    say_on!("{}", diff::markdown(&changes, LARGEST));
+    say_on!("{}", diff::markdown(&changes, diff::Part::All, LARGEST));
     let is_red = args.gate == Gate::New && changes.is_red(args.deny == Some(Denied::Warnings));
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
 }

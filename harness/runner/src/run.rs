@@ -128,10 +128,7 @@ pub async fn run(
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let mut failed = false;
-        let is_plain = matches!(&landed, Landed::Case(at, _) if turn(order[*at].0) < AFTER_PLAIN);
-        if let Landed::Case(at, _) = &landed {
-            open[turn(order[*at].0)] -= 1;
-        }
+        let is_plain = ends_plain(&session, &order, &landed, &mut open);
         let settled = match landed {
             Landed::Case(at, done) if is_plain => {
                 plain_ones.extend(done.map(|done| (done, order[at].1)));
@@ -323,6 +320,28 @@ fn turn(case: &Case) -> usize {
 /// The plain requests among the cases of a run.
 fn plain<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
     order.iter().filter(|(case, _)| case.is_plain).map(|(case, _)| case.id.as_str())
+}
+
+/// Those of them that nothing prepares.
+fn first<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
+    order.iter().filter(|(case, _)| turn(case) == 0).map(|(case, _)| case.id.as_str())
+}
+
+/// Counts a case off its turn, and says whether it is a plain request. When the first of these have ended it is known
+/// whether anybody answers.
+fn ends_plain(
+    session: &Session,
+    order: &[(&Case, Role)],
+    landed: &Landed,
+    open: &mut [usize; AFTER_PLAIN + 1],
+) -> bool {
+    let Landed::Case(at, _) = landed else { return false };
+    let turn = turn(order[*at].0);
+    open[turn] -= 1;
+    if turn == 0 && open[turn] == 0 {
+        session.weigh_silence(first(order));
+    }
+    turn < AFTER_PLAIN
 }
 
 /// The cases that others rest on.

@@ -192,6 +192,20 @@ pub struct List<'a> {
     pub items: Vec<(&'a str, Option<&'a str>)>,
 }
 
+/// What of the changes is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// How much, and each list.
+    All,
+    /// How much, and the lists of findings.
+    Findings,
+    /// The lists of cases, of what was observed, and of waivers.
+    Cases,
+}
+
+/// Lists of findings, which stand before the others.
+const OF_FINDINGS: [&str; 2] = ["New findings", "Findings that are gone"];
+
 /// What changed, list by list, what is newly broken first; none is empty.
 pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     fn with<'a>(title: &'static str, items: &'a [(String, String)]) -> List<'a> {
@@ -201,8 +215,8 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
         List { title, items: items.iter().map(|item| (item.as_str(), None)).collect() }
     }
     let lists = [
-        with("New findings", &changes.new_findings),
-        with("Findings that are gone", &changes.gone_findings),
+        with(OF_FINDINGS[0], &changes.new_findings),
+        with(OF_FINDINGS[1], &changes.gone_findings),
         with("Newly broken", &changes.newly_broken),
         with("Newly warned of", &changes.newly_warned),
         plain("Fixed", &changes.fixed),
@@ -218,12 +232,17 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
 }
 
 /// What changed, for the comment of a pull request or as a part of a summary, in not many more bytes than `most`.
-pub fn markdown(changes: &Changes, most: usize) -> String {
-    let mut shown = format!("### xs2aspec: {}\n", heading(changes));
-    if changes.is_empty() {
-        shown.push_str("\nNothing differs.\n");
+pub fn markdown(changes: &Changes, part: Part, most: usize) -> String {
+    let mut shown = String::new();
+    if part != Part::Cases {
+        // Writing to a String cannot fail.
+        _ = writeln!(shown, "### xs2aspec: {}", heading(changes));
+        if changes.is_empty() {
+            shown.push_str("\nNothing differs.\n");
+        }
     }
-    for List { title, items } in lists(changes) {
+    let is_told = |title: &str| part == Part::All || OF_FINDINGS.contains(&title) == (part == Part::Findings);
+    for List { title, items } in lists(changes).into_iter().filter(|list| is_told(list.title)) {
         // Writing to a String cannot fail.
         _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
         let mut told = 0;
@@ -248,7 +267,7 @@ fn differing(before: &BTreeSet<String>, after: &BTreeSet<String>) -> (Vec<String
 }
 
 /// The text without ids and numbers that are others in each run: words of eight hexadecimal digits, hyphens
-/// and more, and long numbers.
+/// and more, long numbers, and the places of items in a list, which may hold more of them by now.
 pub(crate) fn alike(text: &str) -> String {
     let is_id = |word: &str| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
@@ -259,7 +278,9 @@ pub(crate) fn alike(text: &str) -> String {
     let of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let (mut out, mut word) = (String::new(), String::new());
     let end = |out: &mut String, word: &mut String| {
-        out.push_str(if is_id(word) { "*" } else { word });
+        let is_item =
+            out.ends_with('/') && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        out.push_str(if is_item || is_id(word) { "*" } else { word });
         word.clear();
     };
     for letter in text.chars() {
@@ -301,8 +322,8 @@ mod tests {
     #[test]
     fn ids_of_a_run_are_no_difference() {
         let one =
-            "body/_links/self/href: \"/v1/a/efc67160-91ea-8c7c-9000-9fb530045ce8\" is relative (20250211)";
-        assert_eq!(alike(one), "body/_links/self/href: \"/v1/a/*\" is relative (*)");
+            "body/12/_links/self/href: \"/v1/a/efc67160-91ea-8c7c-9000-9fb530045ce8\" is relative (20250211)";
+        assert_eq!(alike(one), "body/*/_links/self/href: \"/v1/a/*\" is relative (*)");
         assert_eq!(
             alike("201 with transactionStatus RCVD, 4 defaced"),
             "201 with transactionStatus RCVD, 4 defaced"
@@ -359,8 +380,8 @@ mod tests {
         assert_eq!(names(&diff.newly_not_assessed), ["periodic.months/c"]);
         assert_eq!(diff.newly_assessed, ["periodic.months/d"]);
         assert_eq!(diff.gone, ["periodic.months/f"]);
-        let shown = markdown(&diff, 64_000);
-        let cut = markdown(&diff, 200);
+        let shown = markdown(&diff, Part::All, 64_000);
+        let cut = markdown(&diff, Part::All, 200);
         assert!(cut.len() < 1_000 && cut.contains("\n- and 3 more\n"), "{cut}");
         assert!(
             shown.starts_with(
@@ -396,6 +417,6 @@ mod tests {
         assert!(is_red(other.as_slice(), warned.as_slice(), true), "a new warning");
         assert_eq!(found(other.as_slice(), head.as_slice()), (gone, new));
         let same = super::diff(record(head.as_slice()), record(head.as_slice())).unwrap();
-        assert!(same.is_empty() && markdown(&same, 64_000).contains("Nothing differs."));
+        assert!(same.is_empty() && markdown(&same, Part::All, 64_000).contains("Nothing differs."));
     }
 }

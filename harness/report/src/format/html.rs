@@ -163,8 +163,8 @@ impl Page {
         let drawing = Drawing::new(summary, &self.tally, finding::by_clause(summary));
         let parts = [
             ("tested", "What was tested", first::tested(summary)),
-            ("changes", "What changed", first::changes(summary)),
             ("findings", "Findings", section("findings", "Findings", &findings)),
+            ("changes", "What changed", first::changes(summary)),
             (
                 "document",
                 "The document",

@@ -65,13 +65,13 @@ impl Reporter for Summary {
         let cases = summary.of_other_cases(code);
         let mut page =
             Page { text: format!("## {cases}{} (exit {})\n\n", summary.conclusion(), summary.exit().code()) };
+        if let Some(line) = terminal::hopeless(summary) {
+            let _ = writeln!(page.text, "{}\n", code(&line));
+        }
         if let Some(changes) = summary.changes() {
-            let _ = writeln!(
-                page.text,
-                "Since {}:\n\n{}",
-                code(&changes.base),
-                diff::markdown(changes, LARGEST / 2)
-            );
+            let (new, base) =
+                (diff::markdown(changes, diff::Part::Findings, LARGEST / 4), code(&changes.base));
+            let _ = writeln!(page.text, "Since {base}:\n\n{new}");
         }
         page.findings(summary);
         page.text.push_str(&facts(summary));
@@ -91,6 +91,11 @@ impl Reporter for Summary {
             summary.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))),
             0,
         );
+        if let Some(changes) = summary.changes() {
+            let most = LARGEST.saturating_sub(page.text.len()) / 2;
+            page.text.push_str(diff::markdown(changes, diff::Part::Cases, most).trim_start());
+            page.text.push('\n');
+        }
         for (title, word) in [
             ("Waived, by reason", Verdict::Waived),
             ("Inconclusive, by reason", Verdict::Inconclusive),

@@ -133,11 +133,16 @@ fn rule(id: &str, known: Option<&ClauseText>) -> Value {
     let place = format!("{}, line {} of the document", short(&clause.section), clause.line);
     let standard = clause.standard.as_ref().map(|standard| format!(" ({})", short(standard)));
     let from = format!("{}{}: {place}", clause.strength.word(), standard.unwrap_or_default());
+    let words = if clause.quote.is_empty() {
+        String::new()
+    } else {
+        format!("The document says: \"{}\". ", short(&clause.quote))
+    };
     json!({
         "id": harmless(id),
         "shortDescription": message(&short(&clause.says)),
         "fullDescription": message(&format!("{}. {from}.", short(&clause.says))),
-        "help": message(&format!("{from}. `xs2aspec explain {}` shows how it is read and its cases.", harmless(id))),
+        "help": message(&format!("{words}{from}. `xs2aspec explain {}` shows how it is read and its cases.", harmless(id))),
         "defaultConfiguration": {"level": level(clause.strength.usual_level().level)},
         "properties": {"strength": clause.strength.word(), "section": short(&clause.section), "line": clause.line},
     })

@@ -67,6 +67,9 @@ pub fn line(verdict: &CaseVerdict) -> String {
 pub struct Terminal {
     findings: FindingBlocks,
     unjudged: BTreeMap<Verdict, Unjudged>,
+    /// The first case without a control that could not be judged, and how much of it was asked: it stands for all
+    /// others of a target that accepts no plain request.
+    first: Option<(usize, String)>,
 }
 
 /// Cases with one of the verdicts that could not tell.
@@ -83,6 +86,12 @@ impl Reporter for Terminal {
         match verdict.verdict {
             Verdict::Fail | Verdict::Warn => self.findings.add(summary, report, false),
             Verdict::Inconclusive | Verdict::Error => {
+                // Best is one that was answered, then one that was asked.
+                let asked =
+                    usize::from(report.judged().is_some()) + usize::from(!report.exchanges.is_empty());
+                if verdict.control.is_none() && self.first.as_ref().is_none_or(|(known, _)| *known < asked) {
+                    self.first = Some((asked, block::failure_block(summary, report)));
+                }
                 let unjudged = self.unjudged.entry(verdict.verdict).or_default();
                 unjudged.groups.add_reason(verdict);
                 if unjudged.groups.times() <= FEW {
@@ -129,6 +138,17 @@ impl Terminal {
         shown.push_str(&slow.unwrap_or_default());
         if !shown.is_empty() {
             let _ = writeln!(shown, "{}\n", counted.join(", "));
+        }
+        let unjudged: usize = self.unjudged.values().map(|unjudged| unjudged.groups.times()).sum();
+        if let Some((_, first)) = self.first.as_ref().filter(|_| unjudged > FEW)
+            && summary.refused_everything().is_some()
+        {
+            let more = text::count(unjudged - 1, "further case");
+            let _ = writeln!(
+                shown,
+                "{first}\n{more}: no plain request was accepted, so that nothing else was asked\n"
+            );
+            return shown;
         }
         for (word, Unjudged { blocks, groups }) in &self.unjudged {
             if summary.findings().all().len() + groups.times() <= FEW {
@@ -234,7 +254,7 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
 }
 
 /// What to say where no valid request was accepted.
-fn hopeless(summary: &RunSummary) -> Option<String> {
+pub(crate) fn hopeless(summary: &RunSummary) -> Option<String> {
     let answers = summary.refused_everything()?;
     let start = summary.start();
     let target = match start.arguments.split_first() {

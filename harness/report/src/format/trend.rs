@@ -1,9 +1,12 @@
-//! Several runs as a small chart: how many demanded clauses are kept and broken, and how long answers took.
+//! Several runs as a small chart: how many things are wrong, how many demanded clauses are kept and broken, and how
+//! long answers took.
 
 use std::fmt::Write as _;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
+
+use xs2aspec_record::Level;
 
 use crate::{
     format::html::markup::{escaped, shown},
@@ -22,11 +25,12 @@ const STYLE: &str = ":root { color-scheme: light dark; } body { font: 16px/1.5 s
 /// What is drawn of a run.
 struct Point<'a> {
     summary: &'a RunSummary,
-    values: [u64; 3],
+    values: [u64; NAMES.len()],
 }
 
 /// The names of what is drawn.
-const NAMES: [&str; 3] = ["clauses kept", "clauses broken", "slowest p95 of an operation"];
+const NAMES: [&str; 5] =
+    ["violations", "warnings", "clauses kept", "clauses broken", "slowest p95 of an operation"];
 
 /// The page of these runs, in the order in which they are given.
 pub fn page(summaries: &[RunSummary]) -> String {
@@ -67,7 +71,8 @@ fn point(summary: &RunSummary) -> Point<'_> {
     let numbers = summary.demanded();
     let operations = summary.finish().into_iter().flat_map(|finish| &finish.times.operations);
     let slowest = operations.map(|operation| operation.p95).max().unwrap_or_default();
-    Point { summary, values: [numbers.kept as u64, numbers.broken as u64, slowest] }
+    let [denied, warned] = [Level::Deny, Level::Warn].map(|level| summary.findings().count(level) as u64);
+    Point { summary, values: [denied, warned, numbers.kept as u64, numbers.broken as u64, slowest] }
 }
 
 /// The last of the values is a time.
@@ -128,6 +133,10 @@ mod tests {
         // 4, 2 and 0 kept, then 0, 2 and 4 broken.
         assert!(page.contains("<polyline points=\"10,10 320,60 630,110\"/>"), "{page}");
         assert!(page.contains("<polyline points=\"10,110 320,60 630,10\"/>"), "{page}");
+        // What is wrong with the plain requests is one thing.
+        let of = |name: &str| page.split(&format!("aria-label=\"{name}\">")).nth(1).unwrap_or_default();
+        assert!(of("violations").starts_with("<polyline points=\"10,110 320,10 630,10\"/>"), "{page}");
+        assert!(of("warnings").starts_with("<polyline points=\"10,110 320,110 630,110\"/>"), "{page}");
         assert!(page.contains("<td>&lt;b&gt;bank&lt;/b&gt;</td>") && !page.contains("<b>bank"), "{page}");
         assert!(!page.contains("<script"));
     }

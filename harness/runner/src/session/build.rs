@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64},
     },
     time::Instant,
@@ -101,6 +101,8 @@ impl Session {
             running: None,
             asks_otherwise: true,
             is_hopeless: AtomicBool::new(false),
+            is_weighed: AtomicBool::new(false),
+            silence: OnceLock::new(),
             started: BTreeMap::new(),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),

@@ -36,7 +36,14 @@ impl Session {
         case: &Case,
         verdict: &mut CaseVerdict,
     ) -> Result<Option<String>, Stop> {
-        let Some(id) = &case.control else { return Ok(None) };
+        let Some(id) = &case.control else {
+            return match self.silence.get().filter(|_| case.is_plain) {
+                Some(why) => Err(Stop::error(format!(
+                    "not asked, since the plain requests before it got no answer: {why}"
+                ))),
+                None => Ok(None),
+            };
+        };
         let control = self.known(id).await?;
         let stands_in = self.suite.case(id).is_some_and(|plain| self.stands_in(plain));
         let accepted = (control.is_accepted() || stands_in) && !self.is_apart(case);
@@ -74,6 +81,29 @@ impl Session {
         let is_understood = |done: &Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
         let is_hopeless = self.transport.is_shown() && !asked.is_empty() && !asked.iter().any(is_understood);
         self.is_hopeless.store(is_hopeless, Ordering::SeqCst);
+        self.is_weighed.store(true, Ordering::SeqCst);
+    }
+
+    /// Notes whether nobody answers: none of these plain requests, the first of a run, got an answer. Then no other one
+    /// is sent, which would wait as long.
+    pub(crate) fn weigh_silence<'a>(&self, first: impl Iterator<Item = &'a str>) {
+        let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
+        let asked: Vec<Arc<Done>> = first.filter_map(|id| self.done(id)).filter(asked).collect();
+        let is_silent = |done: &Arc<Done>| {
+            done.verdict.verdict == Verdict::Error && done.failure.is_some() && !done.is_held_back
+        };
+        if let Some(reason) = asked.first().and_then(|done| done.verdict.reason.clone())
+            && self.transport.is_shown()
+            && asked.iter().all(is_silent)
+        {
+            self.silence.set(reason).ok();
+        }
+    }
+
+    /// Whether the cases that lean on plain requests are asked: it is known what those came to, and that the target is
+    /// not hopeless.
+    pub fn is_under_way(&self) -> bool {
+        self.is_weighed.load(Ordering::SeqCst) && !self.is_hopeless()
     }
 
     /// Whether it was seen that the target accepts no plain request.

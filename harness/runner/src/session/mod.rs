@@ -19,7 +19,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -107,6 +107,10 @@ pub struct Session {
     asks_otherwise: bool,
     /// Whether no plain request was accepted, nor another lawful one in its place.
     is_hopeless: AtomicBool,
+    /// Whether it is known what the plain requests came to.
+    is_weighed: AtomicBool,
+    /// Why none of the first plain requests got an answer, where none did.
+    silence: OnceLock<String>,
     transport: Transport,
     /// Signatures of another session of the same seed and clock.
     signed: Option<Arc<RequestCache>>,

@@ -148,6 +148,9 @@ impl Session {
     /// Asks the target for a capability by the plain request of its operation; the answer that says it has
     /// none.
     async fn ask(&self, need: &str) -> Option<String> {
+        if self.silence.get().is_some() {
+            return None;
+        }
         let cell = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(asked.entry(need.to_owned()).or_default())

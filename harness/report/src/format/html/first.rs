@@ -54,8 +54,8 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
              {told} of {cases} cases</p>"
         );
     }
-    if let Some(refused) = terminal::refused_since(summary) {
-        _ = write!(html, "<p class=\"not-asked\">{}</p>", shown(&refused));
+    for line in [terminal::hopeless(summary), terminal::refused_since(summary)].into_iter().flatten() {
+        _ = write!(html, "<p class=\"not-asked\">{}</p>", shown(&line));
     }
     let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {

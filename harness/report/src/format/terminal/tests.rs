@@ -1,6 +1,6 @@
 //! What the terminal shows of records made by hand.
 
-use xs2aspec_record::{Finding, LevelRule, LevelSource};
+use xs2aspec_record::{ControlSeen, Finding, LevelRule, LevelSource};
 
 use super::*;
 use crate::{
@@ -91,6 +91,35 @@ fn hundreds_of_cases_stay_readable() {
     ));
     assert!(rest.contains("   | 160 cases: 10 further reasons\n"));
     assert!(rest.contains("ERROR  500 cases, by reason\n   | 500 cases: no answer within 5 s\n"));
+}
+
+#[test]
+fn of_a_target_that_accepts_nothing_one_plain_request_stands_for_all_cases() {
+    let record = |is_accepted: bool| {
+        let mut sample = Sample::new(2 * (FEW + 1));
+        for operation in ["customers", "ncbct"] {
+            let plain = format!("{operation}.path/plain");
+            sample.verdict(&plain, Verdict::Error);
+            for number in 0..FEW {
+                let verdict = sample.verdict(&format!("{operation}.path/{number}"), Verdict::Error);
+                verdict.control = Some(ControlSeen { case: plain.clone(), accepted: is_accepted });
+            }
+        }
+        sample.finished()
+    };
+    let events = record(false);
+    let shown = attention(&events);
+    assert!(shown.starts_with("ERROR  customers.path / plain\n"), "{shown}");
+    assert!(
+        shown.ends_with(
+            "\n\n11 further cases: no plain request was accepted, so that nothing else was asked\n\n"
+        ),
+        "{shown}"
+    );
+    assert!(!shown.contains("ncbct") && !shown.contains("by reason"), "{shown}");
+    let said = closing(Run::of(&events).unwrap().summary());
+    assert!(said.contains("no valid request was accepted: no answer came; try "), "{said}");
+    assert!(attention(&record(true)).starts_with("ERROR  12 cases, by reason\n"));
 }
 
 #[test]
