@@ -18,6 +18,9 @@ use crate::{Failure, args::Doctor, fix::Fix, target};
 /// Characters of an answer that are shown.
 const SHOWN: usize = 300;
 
+/// How wide the column of operations is.
+const COLUMN: usize = 14;
+
 /// Looks at everything in order, and goes on as long as that says something.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
@@ -152,13 +155,14 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     };
     _ = writeln!(
         lines,
-        "  {operation:<14} {word}{}",
+        "  {operation:<COLUMN$} {word}{}",
         status.map(|status| format!(": {status}")).unwrap_or_default()
     );
+    let more = |lines: &mut String, text: &str| _ = writeln!(lines, "  {:COLUMN$} {text}", "");
     if let Some(reason) = &verdict.reason {
-        _ = writeln!(lines, "                 {reason}");
+        more(&mut lines, reason);
         if let Some(cause) = done.failure.as_ref().and_then(failure_hint) {
-            _ = writeln!(lines, "                 perhaps {cause}");
+            more(&mut lines, &format!("perhaps {cause}"));
         }
     }
     // With the suite's own key a refusal is no violation, and is to be explained all the same.
@@ -168,23 +172,19 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
         return lines;
     }
     for finding in verdict.findings.iter().take(3) {
-        _ = writeln!(
-            lines,
-            "                 {}: expected {}, got {}",
-            finding.at, finding.expected, finding.actual
-        );
+        more(&mut lines, &format!("{}: expected {}, got {}", finding.at, finding.expected, finding.actual));
     }
     if let Some(culprit) = verdict.culprit.as_ref().filter(|_| verdict.reason.is_none()) {
-        _ = writeln!(lines, "                 {}", culprit.says());
+        more(&mut lines, &culprit.says());
     }
     if let Some(response) = response {
         let body = response.body.as_ref().map(Body::shown).unwrap_or_default();
         if !body.is_empty() {
             let body: String = body.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
-            _ = writeln!(lines, "                 {body}");
+            more(&mut lines, &body);
         }
         if let Some(cause) = refusal_hint(operation, response, &suite.spec().profile) {
-            _ = writeln!(lines, "                 perhaps {cause}");
+            more(&mut lines, &format!("perhaps {cause}"));
         }
     }
     lines

@@ -115,9 +115,7 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     }
     let about = suite.baselines().get(&case.baseline).map_or("", |baseline| baseline.about.as_str());
     say!("baseline   {}: {about}", case.baseline);
-    if let Some((_, row)) = case.id.rsplit_once("/beside-")
-        && row.bytes().all(|letter| letter.is_ascii_digit())
-    {
+    if let Some(row) = case.row_beside() {
         say!(
             "beside     lawful parts of row {row}: each row is another set of them, which the control has as well"
         );

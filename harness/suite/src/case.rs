@@ -12,6 +12,9 @@ use crate::{
     request::RequestSpec,
 };
 
+/// How the names of cases begin that have a row of lawful optional parts beside their mistake; its number follows.
+pub(crate) const BESIDE: &str = "beside-";
+
 /// What a case file writes as the control of the plain request of an operation.
 pub(crate) const NO_CONTROL: &str = "none";
 
@@ -62,6 +65,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// The row of lawful optional parts that the request has beside its mistake, as the name of the case says.
+    pub fn row_beside(&self) -> Option<u32> {
+        self.id.rsplit_once('/')?.1.strip_prefix(BESIDE)?.parse().ok()
+    }
+
     /// A case of no file: this request, of which nothing is demanded.
     pub fn unwritten(id: String, clause: String, baseline: &str, request: &Arc<RequestSpec>) -> Self {
         Self {

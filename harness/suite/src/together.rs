@@ -10,7 +10,7 @@ use std::{
 use xs2aspec_spec::request::{self, Due, Form};
 
 use crate::{
-    case::Case,
+    case::{BESIDE, Case},
     combination::{AppliedForm, Combination},
     covering::{Cell, covering, each_once},
     definition::Depth,
@@ -161,7 +161,7 @@ fn surroundings<'a, 'b>(
         };
         let mistakes = mistakes.iter().flat_map(of_clause).collect();
         made.push(Surrounding {
-            name: format!("beside-{}", number + 1),
+            name: format!("{BESIDE}{}", number + 1),
             lawful,
             own_connection: false,
             mistakes,

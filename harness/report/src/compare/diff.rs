@@ -190,6 +190,8 @@ pub struct List<'a> {
     pub title: &'static str,
     /// Cases or texts, each with what is said of it, if anything is.
     pub items: Vec<(&'a str, Option<&'a str>)>,
+    /// What part of the changes it is of: findings or cases.
+    pub part: Part,
 }
 
 /// What of the changes is told.
@@ -203,20 +205,19 @@ pub enum Part {
     Cases,
 }
 
-/// Lists of findings, which stand before the others.
-const OF_FINDINGS: [&str; 2] = ["New findings", "Findings that are gone"];
-
 /// What changed, list by list, what is newly broken first; none is empty.
 pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     fn with<'a>(title: &'static str, items: &'a [(String, String)]) -> List<'a> {
-        List { title, items: items.iter().map(|(case, why)| (case.as_str(), Some(why.as_str()))).collect() }
+        let items = items.iter().map(|(case, why)| (case.as_str(), Some(why.as_str()))).collect();
+        List { title, items, part: Part::Cases }
     }
     fn plain<'a>(title: &'static str, items: &'a [String]) -> List<'a> {
-        List { title, items: items.iter().map(|item| (item.as_str(), None)).collect() }
+        let items = items.iter().map(|item| (item.as_str(), None)).collect();
+        List { title, items, part: Part::Cases }
     }
     let lists = [
-        with(OF_FINDINGS[0], &changes.new_findings),
-        with(OF_FINDINGS[1], &changes.gone_findings),
+        List { part: Part::Findings, ..with("New findings", &changes.new_findings) },
+        List { part: Part::Findings, ..with("Findings that are gone", &changes.gone_findings) },
         with("Newly broken", &changes.newly_broken),
         with("Newly warned of", &changes.newly_warned),
         plain("Fixed", &changes.fixed),
@@ -241,8 +242,8 @@ pub fn markdown(changes: &Changes, part: Part, most: usize) -> String {
             shown.push_str("\nNothing differs.\n");
         }
     }
-    let is_told = |title: &str| part == Part::All || OF_FINDINGS.contains(&title) == (part == Part::Findings);
-    for List { title, items } in lists(changes).into_iter().filter(|list| is_told(list.title)) {
+    let is_told = |list: &List<'_>| part == Part::All || part == list.part;
+    for List { title, items, .. } in lists(changes).into_iter().filter(is_told) {
         // Writing to a String cannot fail.
         _ = writeln!(shown, "\n#### {title} ({})\n", items.len());
         let mut told = 0;

@@ -245,7 +245,7 @@ pub(super) fn changes(summary: &RunSummary) -> String {
         escaped(&diff::heading(changes)),
         shown(&changes.base)
     );
-    for diff::List { title, items } in diff::lists(changes) {
+    for diff::List { title, items, .. } in diff::lists(changes) {
         let count = items.len();
         let shown_items = items.iter().take(ITEMS).map(|(item, why)| {
             let why = why.map(|why| format!(": {}", shown(why))).unwrap_or_default();
