@@ -8,7 +8,7 @@ use crate::operation::Operation;
 use crate::rules::{Breach, Effect, Entry, Place, Then, When};
 
 /// Texts that some languages and people take for a boolean, with a name.
-const BOOLEANS: [(&str, &str); 11] = [
+const BOOLEANS: [(&str, &str); 13] = [
     ("capitals", "TRUE"),
     ("capital", "True"),
     ("false-in-capitals", "FALSE"),
@@ -19,30 +19,23 @@ const BOOLEANS: [(&str, &str); 11] = [
     ("no", "no"),
     ("on", "on"),
     ("letter", "t"),
+    ("null", "null"),
     ("empty", ""),
+    ("truth", "truth"),
 ];
-
-/// Texts that only a careless bank takes for one.
-const OTHERS: [(&str, &str); 2] = [("null", "null"), ("truth", "truth")];
 
 pub(super) fn faults() -> Vec<Entry> {
     let operators: Vec<Operator<Parameter>> = vec![
         Operator::several("boolean-loosened", |row: &Parameter| {
-            let taken = |clause: String| {
-                move |(name, text): &(&'static str, &'static str)| {
-                    let effect = Effect::Breach(Breach::BooleanOf(row.name, text));
-                    let says = format!("{} takes {text:?} for true in {}.", title(row.operation), row.name);
-                    Made::new(clause.clone(), effect, says).of(*name)
-                }
+            let taken = |(name, text): &(&'static str, &'static str)| {
+                // Of payments the document's readers are of two minds about other words and numbers for a boolean.
+                let is_word = row.operation == Operation::Ncbct && !matches!(*text, "null" | "truth");
+                let clause = format!("{}.{}", clause(row), if is_word { "words" } else { "type" });
+                let effect = Effect::Breach(Breach::BooleanOf(row.name, text));
+                let says = format!("{} takes {text:?} for true in {}.", title(row.operation), row.name);
+                Made::new(clause, effect, says).of(*name)
             };
-            let no_boolean = format!("{}.type", clause(row));
-            // Of payments the document's readers are of two minds about other words for a boolean.
-            let words = match row.operation {
-                Operation::Ncbct => format!("{}.words", clause(row)),
-                _ => no_boolean.clone(),
-            };
-            let words = BOOLEANS.iter().map(taken(words));
-            words.chain(OTHERS.iter().map(taken(no_boolean))).collect()
+            BOOLEANS.iter().map(taken).collect()
         }),
         Operator::new("parameter-not-known", |row: &Parameter| {
             Some(made(row, clause(row), (When::Present, Then::Refuse), "refuses a request with"))
