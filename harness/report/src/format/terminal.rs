@@ -36,11 +36,18 @@ const IDS: usize = 20;
 /// Clauses of a list that are named below the numbers.
 const NAMES: usize = 8;
 
-/// Reasons that are listed.
-const REASONS: usize = 20;
+/// Reasons that are listed, and the cases that are named below each.
+const REASONS: Listed = Listed { reasons: 20, cases: 3 };
 
-/// Cases named below a reason.
-const NAMED: usize = 3;
+/// The same beside findings, which are read first: a case that could not be judged often follows from one of them.
+const REASONS_BESIDE_FINDINGS: Listed = Listed { reasons: 3, cases: 1 };
+
+/// How much is listed of what could not be judged.
+#[derive(Clone, Copy)]
+struct Listed {
+    reasons: usize,
+    cases: usize,
+}
 
 /// The block of one case: what was sent, what was wrong, which clause, how to run it again. Several lines.
 pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
@@ -346,21 +353,22 @@ pub(crate) fn by_name(count: usize) -> String {
 }
 
 fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups) -> String {
+    let listed = if summary.findings().all().is_empty() { REASONS } else { REASONS_BESIDE_FINDINGS };
     let all = text::count(groups.times(), "case");
     let groups = groups.by_times();
     let mut shown = format!("{}  {all}, by reason\n", word.word().to_uppercase());
-    for (reason, group) in groups.iter().take(REASONS) {
+    for (reason, group) in groups.iter().take(listed.reasons) {
         let _ = writeln!(shown, "   | {}: {}", text::count(group.times, "case"), short(reason));
-        for (case, place) in group.cases.iter().take(NAMED) {
+        for (case, place) in group.cases.iter().take(listed.cases) {
             let _ = writeln!(shown, "   |   {}  {}", block::spaced(case), harmless(place));
         }
-        if group.times > NAMED {
-            let _ = writeln!(shown, "   |   and {} more", group.times - NAMED);
+        if group.times > listed.cases {
+            let _ = writeln!(shown, "   |   and {} more", group.times - listed.cases);
         }
     }
-    if groups.len() > REASONS {
-        let left: usize = groups[REASONS..].iter().map(|(_, group)| group.times).sum();
-        let reasons = text::count(groups.len() - REASONS, "further reason");
+    if let Some(further @ [_, ..]) = groups.get(listed.reasons..) {
+        let left: usize = further.iter().map(|(_, group)| group.times).sum();
+        let reasons = text::count(further.len(), "further reason");
         let _ = writeln!(shown, "   | {}: {reasons}", text::count(left, "case"));
     }
     if let Some((case, _)) = groups.first().and_then(|(_, group)| group.cases.first()) {

@@ -86,11 +86,24 @@ fn hundreds_of_cases_stay_readable() {
         )
     );
     let rest = &shown[shown.find("INCONCLUSIVE").unwrap()..];
-    assert!(rest.starts_with(
-        "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000"
-    ));
-    assert!(rest.contains("   | 160 cases: 10 further reasons\n"));
+    let first = "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000";
+    assert!(rest.starts_with(first));
+    let second = rest.lines().nth(3).unwrap();
+    assert_eq!(second, "   |   and 16 more");
+    assert!(rest.contains("   | 449 cases: 27 further reasons\n"));
     assert!(rest.contains("ERROR  500 cases, by reason\n   | 500 cases: no answer within 5 s\n"));
+}
+
+#[test]
+fn without_findings_more_reasons_are_listed() {
+    let mut sample = Sample::new(500);
+    for number in 0..500 {
+        let unsure = sample.verdict(&format!("periodic.months/unsure-{number:03}"), Verdict::Inconclusive);
+        unsure.reason = Some(format!("reason {}", number % 30));
+    }
+    let shown = attention(&sample.finished());
+    assert_eq!(shown.matches("   |   and 14 more\n").count(), 20, "{shown}");
+    assert!(shown.contains("   | 160 cases: 10 further reasons\n"));
 }
 
 #[test]
