@@ -1,15 +1,17 @@
-//! Measures the suite as a whole: `cargo run --release -p xs2aspec-bench -- table`.
+//! Measures the suite as a whole: `cargo run --release -p xs2aspec-bench -- table FILE`.
 
 mod memory;
 mod proxy;
 mod sandbox;
+mod section;
 mod servers;
 mod table;
 
 use std::{process::ExitCode, time::Duration};
 
 const USAGE: &str = "xs2aspec-bench, one of:
-  table               the whole table, in Markdown: with `xs2aspec` beside this binary, on an idle machine
+  table FILE          the whole table, in Markdown, into the beginning of this file: with `xs2aspec` beside this
+                      binary, on an idle machine
   sandbox FILE        what choices of cases take and find on a slow bank with a limit, into a section of this file
   memory N [PER]      puts N generated exchanges, PER in each case (100), through the record and all reports
   count STEP ROUNDS   carries a step out so often, for a tool that counts its instructions; without STEP lists the steps
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
 fn done(words: &[&str]) -> Result<String, String> {
     let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
     match words {
-        ["table"] => table::table(),
+        ["table", path] => table::table(path),
         ["sandbox", path] => sandbox::sandbox(path),
         ["memory", count] => memory::memory(number(count)?, 100),
         ["memory", count, per_case] => memory::memory(number(count)?, number(per_case)?),

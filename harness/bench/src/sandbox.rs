@@ -14,7 +14,10 @@ use std::{
 use tempfile::TempDir;
 use xs2aspec_record::{Event, RecordReader, Verdict};
 
-use crate::table::{Server, suite, wrong};
+use crate::{
+    section,
+    table::{Server, suite, wrong},
+};
 
 /// The sandbox answers so many times faster than one of 200 ms and 5 requests in a second, and takes so many
 /// times more: the whole suite asked of it would else take most of an hour.
@@ -28,8 +31,6 @@ const FAULTS: usize = 10;
 
 const PROFILE: &str = include_str!("../../../fixtures/targets/reference.toml");
 const MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
-/// Where the section stands.
-const MARKS: [&str; 2] = ["<!-- sandbox -->\n", "<!-- end of sandbox -->\n"];
 
 /// Measures, and writes the section of the file.
 pub(crate) fn sandbox(path: &str) -> Result<String, String> {
@@ -64,13 +65,7 @@ pub(crate) fn sandbox(path: &str) -> Result<String, String> {
             clean.seconds * SCALE / 60.0
         );
     }
-    let kept = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let [begin, end] = MARKS;
-    let (before, after) = match kept.split_once(begin) {
-        Some((before, rest)) => (before.to_owned(), rest.split_once(end).map_or("", |(_, after)| after)),
-        None => (format!("{}\n\n", kept.trim_end()), ""),
-    };
-    fs::write(path, format!("{before}{begin}{text}{end}{after}")).map_err(wrong)?;
+    section::write(path, "sandbox", &text)?;
     Ok(text.trim_end().to_owned())
 }
 

@@ -13,7 +13,10 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::servers::{HEADERS, PATH, PAYMENT, VALUE};
+use crate::{
+    section,
+    servers::{HEADERS, PATH, PAYMENT, VALUE},
+};
 
 /// Cases of one measurement.
 const CASES: usize = 8_000;
@@ -195,11 +198,11 @@ fn micros(name: &str) -> Result<f64, String> {
     Ok(best)
 }
 
-/// Measures everything, and says it in Markdown.
-pub(crate) fn table() -> Result<String, String> {
+/// Measures everything, and writes it in Markdown before the sections of the file.
+pub(crate) fn table(path: &str) -> Result<String, String> {
     let bench = Bench::new()?;
     let mut text = String::from(
-        "# Results\n\nMade by `cargo run --release -p xs2aspec-bench -- table`, client and server on the same processors. Rates are exchanges per \
+        "# Results\n\nMade by `cargo run --release -p xs2aspec-bench -- table harness/bench/RESULTS.md`, client and server on the same processors. Rates are exchanges per \
          second; each row was measured within one minute.\n\n",
     );
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -254,5 +257,6 @@ pub(crate) fn table() -> Result<String, String> {
         }
         text.push('\n');
     }
+    section::write_head(path, &text)?;
     Ok(text.trim_end().to_owned())
 }

@@ -38,6 +38,12 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if !args.failed {
         return Box::pin(run::run(args)).await;
     }
+    if !args.out.exists() {
+        let out = args.out.display();
+        return Err(Failure::input(format!(
+            "{out}: there is no earlier run whose failures --failed could ask again"
+        )));
+    }
     let only = failed(&args.out)?;
     if only.is_empty() {
         say!("nothing failed in the last run of {}: without --failed everything runs", args.out.display());
@@ -99,7 +105,7 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
             eprintln!("error: {}", failure.message);
         }
         let was_up = !matches!(&came_to, Err(failure) if failure.exit == Exit::CouldNotTell);
-        say!("waiting for a change of {}; an interrupt ends", watched.named());
+        say!("waiting for a change of {}; Ctrl-C ends it", watched.named());
         tokio::select! {
             what = watched.changed(files, was_up) => say!("again: {what}"),
             () = told.notified() => return came_to,

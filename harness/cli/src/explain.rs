@@ -64,7 +64,7 @@ fn explain_clause(suite: &Suite, clause: &Clause, levels: &Levels) {
 fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     say!("clause     {} ({})", clause.id, clause.strength.word());
     say!("says       {}", clause.says);
-    say!("document   L{}, {}", clause.line, document.section(clause.line));
+    say!("document   line {}, {}", clause.line, document.section(clause.line));
     say!("           {}", document.line(clause.line).unwrap_or_default().trim());
     match &clause.strength {
         Strength::Stated | Strength::Expected => {}

@@ -113,12 +113,12 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     next.extend(args.source.arguments());
     let next = next.join(" ");
     if filled.is_none() {
-        say!("{}: fill it in, and ask `{next}`", args.file.display());
+        say!("{}: written; fill it in, then run `{next}`", args.file.display());
         return Ok(Exit::Conforms);
     }
     // An answer may be none that a profile can hold.
     Profile::read(&args.file, &spec).map_err(Failure::input)?;
-    say!("{}: ask `{next}`", args.file.display());
+    say!("{}: written; next, run `{next}`", args.file.display());
     Ok(Exit::Conforms)
 }
 

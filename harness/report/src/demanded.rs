@@ -15,6 +15,7 @@ pub fn numbers(summary: &RunSummary) -> String {
     let numbers = summary.demanded();
     match clauses.not_exercised().count() {
         0 => numbers.to_string(),
+        1 => format!("{numbers}; of the kept, 1 is about optional members that no answer contained"),
         idle => format!("{numbers}; of the kept, {idle} are about optional members that no answer contained"),
     }
 }

@@ -456,6 +456,7 @@ impl RunSummary {
                 };
                 match numbers.left_out {
                     0 => warned,
+                    1 => format!("{warned}; 1 of {} demanded clauses was left out", numbers.total()),
                     left_out => {
                         format!("{warned}; {left_out} of {} demanded clauses were left out", numbers.total())
                     }

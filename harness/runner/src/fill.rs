@@ -10,14 +10,20 @@ use chrono::{DateTime, Datelike, Days, NaiveDate, TimeDelta, Utc, Weekday};
 use hyper::Uri;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use xs2aspec_signing::RequestTarget;
-use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, template};
+use xs2aspec_signing::{
+    RequestTarget,
+    encoded_word::{self, Charset, Encoding},
+};
+use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, template};
 
 use crate::{profile::Profile, request_signer::RequestSigner, signature_cache::SignatureCache};
 
 /// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
 /// it.
 const MOST_POOLED: usize = 64 * 1024;
+
+/// What stands for the Signature header that signing makes.
+const SIGNATURE: &str = "${signature}";
 
 /// What stands for the step in values that all requests of a case share.
 const SHARED: &str = "";
@@ -99,19 +105,27 @@ impl RequestBuilder<'_> {
                 .filter(|(at, _)| !unsigned.contains(at))
                 .map(|(_, header)| header.clone())
                 .collect();
-            let sign = || self.sign(&others, target_of(&spec.method, &url), &signing);
+            let target = target_of(&spec.method, &url);
+            // What is written around a signature stands with it in one header, which is wrapped as a whole.
+            let is_plain = unsigned.iter().all(|at| headers[*at].1 == SIGNATURE);
+            let wrap = signing.wrap.or((!is_plain).then_some(Wrap::Never));
+            let sign = || self.sign(&others, target, &Signing { wrap, ..signing.clone() });
             // Whoever lists the headers may list the target of the request, which is none.
             let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
                 Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
                 None => sign()?,
             };
-            if !signature.is_ascii() {
-                let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
-                return Err(FillError::NotApplicable(why.to_owned()));
-            }
             for at in unsigned {
-                let value = headers[at].1.replace("${signature}", &signature);
-                headers[at].1 = value.replace("${signature.base64}", &BASE64_STANDARD.encode(&signature));
+                let value = headers[at].1.replace(SIGNATURE, &signature);
+                let value = value.replace("${signature.base64}", &BASE64_STANDARD.encode(&signature));
+                headers[at].1 = match wrap {
+                    _ if value.is_ascii() => value,
+                    // The case asks for a header that is not wrapped.
+                    Some(Wrap::SignatureAlone) => return Err(wrapped()),
+                    Some(Wrap::Never) if is_plain => return Err(wrapped()),
+                    _ => encoded_word::wrap(&value, Charset::Utf8, Encoding::B)
+                        .map_err(|error| FillError::Defect(error.to_string()))?,
+                };
             }
         }
         for (name, value) in &self.profile.headers {
@@ -430,6 +444,12 @@ fn write_json(value: &Value, pointer: &str, again: &BTreeMap<&str, Vec<(String, 
         }
         scalar => out.extend_from_slice(scalar.to_string().as_bytes()),
     }
+}
+
+/// Why a header that a case wants as it is cannot be sent so.
+fn wrapped() -> FillError {
+    let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
+    FillError::NotApplicable(why.to_owned())
 }
 
 /// Method and path of a request, as a signature can cover them.

@@ -44,7 +44,18 @@ fn filled(body: BodySpec, signing: &Value) -> WireRequest {
 }
 
 fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<WireRequest, FillError> {
-    let headers = ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", "Signature: ${signature}"];
+    filled_as(profile, SIGNATURE, body, signing)
+}
+
+/// The same, with this as the value of Signature.
+fn filled_as(
+    profile: &Profile,
+    signature: &str,
+    body: BodySpec,
+    signing: &Value,
+) -> Result<WireRequest, FillError> {
+    let signature = format!("Signature: {signature}");
+    let headers = ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", &signature];
     let spec = RequestSpec {
         operation: "ncbct".into(),
         method: "POST".into(),
@@ -79,18 +90,45 @@ fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<WireR
 }
 
 #[test]
-fn a_signature_that_has_to_be_wrapped_is_not_rewritten() {
-    let mut profile = Profile::reference("http://127.0.0.1:1").unwrap();
-    profile.certificate = include_str!("../../../../fixtures/vectors/issuers/letters.pem").to_owned();
+fn a_header_that_has_to_be_wrapped_is_not_sent_bare() {
+    let profile = profile_with_letters();
     let plain = filled_by(&profile, BodySpec::None, &json!({})).unwrap();
     assert!(plain.headers[2].1.starts_with("=?utf-8?B?"), "{}", plain.headers[2].1);
-    for signing in [json!({"url-safe": true}), json!({"wrap": "never"}), json!({"wrap": "signature-alone"})] {
+    for signing in [json!({"wrap": "never"}), json!({"wrap": "signature-alone"})] {
         let stopped = filled_by(&profile, BodySpec::None, &signing).map(|filled| filled.headers);
         assert!(
             matches!(&stopped, Err(FillError::NotApplicable(why)) if why.contains("wrapped")),
             "{stopped:?}"
         );
     }
+}
+
+#[test]
+fn what_is_rewritten_in_a_header_is_wrapped_with_it() {
+    let profile = profile_with_letters();
+    let unwrapped = |template: &str, signing: &Value| {
+        let filled = filled_as(&profile, template, BodySpec::None, signing).unwrap();
+        let word = filled.headers[2].1.clone();
+        let bytes = word.strip_prefix("=?utf-8?B?").and_then(|rest| rest.strip_suffix("?="));
+        let bytes = bytes.and_then(|base64| BASE64_STANDARD.decode(base64).ok());
+        String::from_utf8(bytes.unwrap_or_else(|| panic!("{word}"))).unwrap()
+    };
+    let plain = unwrapped("${signature}", &json!({}));
+    assert!(plain.starts_with("keyId=") && !plain.is_ascii(), "{plain}");
+    for signing in [json!({}), json!({"wrap": "never"})] {
+        assert_eq!(unwrapped("a=\"1\",${signature}", &signing), format!("a=\"1\",{plain}"));
+        assert_eq!(unwrapped("${signature},${signature}", &signing), format!("{plain},{plain}"));
+        assert_eq!(unwrapped("=?utf-8?B?${signature.base64}?=", &signing), plain);
+    }
+    assert!(unwrapped("${signature}", &json!({"spaced": true})).starts_with("keyId = \""));
+    assert!(!unwrapped("${signature}", &json!({"url-safe": true})).contains('+'));
+}
+
+/// The reference bank's, with a certificate whose issuer has letters beyond ASCII.
+fn profile_with_letters() -> Profile {
+    let mut profile = Profile::reference("http://127.0.0.1:1").unwrap();
+    profile.certificate = include_str!("../../../../fixtures/vectors/issuers/letters.pem").to_owned();
+    profile
 }
 
 #[test]

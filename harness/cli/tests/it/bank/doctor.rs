@@ -84,7 +84,7 @@ async fn init_takes_the_answers_of_somebody_who_is_asked() {
         "{said}"
     );
     assert!(said.contains("[psu.private] id (PSU-ID)") && said.contains("fill in [psu.second]: "), "{said}");
-    assert!(said.ends_with("bank.toml: ask `xs2aspec doctor --target bank.toml`\n"), "{said}");
+    assert!(said.ends_with("bank.toml: written; next, run `xs2aspec doctor --target bank.toml`\n"), "{said}");
     let (exit, said) = doctor(fs::read_to_string(folder.path().join("bank.toml")).unwrap()).await;
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.starts_with(&format!("target     a bank at {}\n", bank.base_url())), "{said}");

@@ -23,7 +23,7 @@ fn what_looks_at_cases_looks_at_those_of_the_pack() {
     assert_eq!(exit, Some(0), "{said}");
     for expected in [
         &format!("file       {PACK}/fixtures/spec/requests.yaml:"),
-        "document   L46, Operations > Hand over a parcel\n",
+        "document   line 46, Operations > Hand over a parcel\n",
         "POST http://127.0.0.1/v2/parcels\n",
         "headers=\"x-trace x-client-key digest date\"",
         "\"weight\":30001",

@@ -46,7 +46,7 @@ fn only_what_failed_is_asked_again_until_nothing_fails() {
     let nowhere = folder.path().join("nowhere");
     let (exit, said) = xs2aspec(&["run", "--failed", "--out", nowhere.to_str().unwrap()]);
     assert_eq!(exit, Some(2), "{said}");
-    assert!(said.contains("nowhere: cannot be read"), "{said}");
+    assert!(said.contains("nowhere: there is no earlier run"), "{said}");
 }
 
 /// A bank at this address, and a profile of it in the folder.

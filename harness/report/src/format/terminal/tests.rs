@@ -86,7 +86,8 @@ fn hundreds_of_cases_stay_readable() {
         )
     );
     let rest = &shown[shown.find("INCONCLUSIVE").unwrap()..];
-    let first = "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000";
+    let first =
+        "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000";
     assert!(rest.starts_with(first));
     let second = rest.lines().nth(3).unwrap();
     assert_eq!(second, "   |   and 16 more");
