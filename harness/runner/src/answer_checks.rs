@@ -99,8 +99,8 @@ impl<'a> AnswerTally<'a> {
 /// The operation of a step of a case.
 fn operation_of<'a>(case: &'a Case, step: &str) -> Option<&'a str> {
     if step == "request" {
-        return Some(&case.request.operation);
+        return Some(case.request.operation());
     }
     let name = step.split_once('/').map_or(step, |(name, _)| name);
-    case.before.iter().find(|before| before.name == name).map(|before| before.request.operation.as_str())
+    case.before.iter().find(|before| before.name == name).map(|before| before.request.operation())
 }

@@ -106,7 +106,9 @@ pub async fn run(
             let case = order[at].0;
             let (session, id) = (Arc::clone(&session), case.id.clone());
             let is_kept = rested_on.contains(case.id.as_str());
-            flying.spawn(async move { Landed::Case(at, asked(&session, &id, is_kept).await) });
+            // Who keeps no record asks the same cases many times.
+            let is_again = options.is_unrecorded;
+            flying.spawn(async move { Landed::Case(at, asked(&session, &id, is_kept, is_again).await) });
         }
         if let Some((time, plain)) = window.due(&session, flying.is_empty()) {
             let session = Arc::clone(&session);
@@ -360,12 +362,18 @@ enum Landed {
     Narrowed(Narrowed),
 }
 
-async fn asked(session: &Session, id: &str, is_kept: bool) -> Option<Arc<Done>> {
+/// Asks a case, and keeps what it came to if others rest on it, and its request if it is asked again.
+async fn asked(session: &Session, id: &str, is_kept: bool, is_again: bool) -> Option<Arc<Done>> {
     if is_kept {
         return session.case(id).await;
     }
     let case = session.suite().case(id)?;
-    Some(Arc::new(session.run(case).await))
+    if is_again {
+        return Some(Arc::new(session.run(case).await));
+    }
+    // A request is made when it is first looked at. It goes with this copy: those of all cases take more memory than
+    // all else.
+    Some(Arc::new(session.run(&case.clone()).await))
 }
 
 async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Answers {

@@ -86,10 +86,10 @@ impl Timeline {
             let Some((since, first)) = wrong.first_key_value().map(|(since, first)| (*since, *first)) else {
                 continue;
             };
-            let operation = &order[first].request.operation;
+            let operation = order[first].operation();
             let able = if at == "status" { self.kept.get(clause) } else { self.accepted.get(operation) };
             let able = able.unwrap_or(&none).iter().filter(|(number, _)| !wrong.contains_key(number));
-            let is_like = |position: usize| order[position].request.operation == *operation;
+            let is_like = |position: usize| order[position].operation() == operation;
             let before: Vec<(u64, usize)> = able
                 .clone()
                 .map(|(number, at)| (*number, *at))
@@ -136,7 +136,7 @@ impl Timeline {
             let ask = async |case: &Case, mark: String| {
                 // What is used up is not there again; and a plain request in whose place another one is sent is not
                 // asked any more.
-                let is_replaced = case.is_plain && session.goes_on(&case.request.operation);
+                let is_replaced = case.is_plain && session.goes_on(case.operation());
                 if judge::uses_quota(case) || case.same_as.is_some() || is_replaced {
                     return (Repeated::Untold, String::new());
                 }
@@ -193,7 +193,7 @@ mod tests {
     fn suspects(wrong: &[bool]) -> Vec<Suspect> {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let first = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();
-        let of = suite.cases().iter().filter(|case| case.request.operation == first.request.operation);
+        let of = suite.cases().iter().filter(|case| case.operation() == first.operation());
         let order: Vec<&Case> = of.take(wrong.len()).collect();
         let mut timeline = Timeline::default();
         for (position, (case, is_wrong)) in order.iter().zip(wrong).enumerate() {
