@@ -15,9 +15,10 @@ const WRITTEN: &str = "written by hand";
 const NAMED: usize = 8;
 
 /// Outcomes, the worst first, each with what it means and its colour. The worst one of a cell colours it.
-const OUTCOMES: [(Caught, &str, &str); 4] = [
+const OUTCOMES: [(Caught, &str, &str); 5] = [
     (Caught::Missed, "missed", "#e57373"),
     (Caught::ByAnother, "caught by another clause", "#f6b26b"),
+    (Caught::ByPlain, "caught by the plain request", "#ffe0b2"),
     (Caught::Warned, "warned of", "#fff2b3"),
     (Caught::Denied, "denied", "#b9e3c0"),
 ];

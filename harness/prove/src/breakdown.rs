@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
-    Caught::{self, ByAnother, Denied, Missed, Warned},
+    Caught::{self, ByAnother, ByPlain, Denied, Missed, Warned},
     KillMatrix, Kind, Row,
 };
 
@@ -52,10 +52,12 @@ fn table<'a>(matrix: &'a KillMatrix, word: &str, key: impl Fn(&'a Row) -> Option
         return String::new();
     }
     let mut text = format!(
-        "\n### By {word}\n\n| {word} | asked | denied | warned | by another clause | missed |\n|---|---|---|---|---|---|\n"
+        "\n### By {word}\n\n| {word} | asked | denied | warned | by the plain request | by another clause | missed |\n\
+         |---|---|---|---|---|---|---|\n"
     );
     for (key, counts) in groups {
-        let numbers = [Denied, Warned, ByAnother, Missed].map(|caught| counts.of(caught).to_string());
+        let numbers =
+            [Denied, Warned, ByPlain, ByAnother, Missed].map(|caught| counts.of(caught).to_string());
         _ = writeln!(text, "| `{key}` | {} | {} |", counts.all(), numbers.join(" | "));
     }
     text

@@ -1,5 +1,5 @@
 use super::*;
-use xs2aspec_record::{End, Finding, Level, Place, Role};
+use xs2aspec_record::{ControlSeen, End, Finding, Level, Place, Role};
 
 fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdict {
     let finding = |clause: &&str| Finding {
@@ -61,6 +61,31 @@ fn a_fault_is_caught_by_the_plain_request_that_its_case_is_by_name() {
     assert_eq!(flaws(vec![fault(&[by_name.clone(), plain(Verdict::Fail, &["c"])])], &["a.b"]), [""; 0]);
     let survives = ["fault a.b/off-by-one survives: no case fails"];
     assert_eq!(flaws(vec![fault(&[by_name, plain(Verdict::Inconclusive, &[])])], &["a.b"]), survives);
+}
+
+#[test]
+fn a_fault_that_refuses_the_plain_request_is_counted_apart() {
+    let control = |accepted| Some(ControlSeen { case: "c/plain".to_owned(), accepted });
+    let unjudged = |accepted| CaseVerdict {
+        control: control(accepted),
+        ..verdict("a.b/x", "a.b", Verdict::Inconclusive, &[])
+    };
+    let plain = verdict("c/plain", "c", Verdict::Fail, &["c"]);
+    let refuses = fault(&[unjudged(false), plain.clone()]);
+    let says = "fault a.b/off-by-one refuses c/plain, which is denied, so that a.b cannot be judged";
+    assert_eq!(flaws(vec![refuses.clone()], &[]), [says]);
+    let matrix = KillMatrix::new(vec![refuses], BTreeSet::new());
+    assert_eq!(matrix.percent_caught(), 100);
+    let totals = matrix.totals();
+    assert!(
+        totals.starts_with(
+            "0 of 1 faults in 1 clauses caught by their own clause, 1 by the plain request that they refuse; "
+        ),
+        "{totals}"
+    );
+    let elsewhere = "fault a.b/off-by-one is caught by c only, not by a.b";
+    assert_eq!(flaws(vec![fault(&[unjudged(true), plain.clone()])], &[]), [elsewhere], "it was accepted");
+    assert_eq!(flaws(vec![fault(&[plain])], &[]), [elsewhere], "nothing of its clause rests on it");
 }
 
 #[test]

@@ -147,8 +147,20 @@ pub(super) fn faults() -> Vec<Entry> {
 /// Banks that do not know one value, for each value of each list.
 pub(super) fn one_less() -> Vec<Entry> {
     let each = LISTS.iter().flat_map(|list| list.operations.iter().map(move |operation| (list, *operation)));
-    each.flat_map(|(list, operation)| list.all.iter().map(move |value| unknown(list, operation, value)))
+    let values =
+        each.flat_map(|(list, operation)| list.all.iter().map(move |value| (list, operation, *value)));
+    values
+        .filter(|(list, operation, value)| !may_refuse_all(*operation, list.pointer, &[*value]))
+        .map(|(list, operation, value)| unknown(list, operation, value))
         .collect()
+}
+
+/// Whether a bank that refuses each of these values may keep the document: in which currency an account of its own
+/// is, and whether a domestic payment can be in another one than its own, is for the bank to know. All accounts and
+/// domestic payments of this bank are in `NOK`.
+pub(super) fn may_refuse_all(operation: Operation, pointer: &str, values: &[&str]) -> bool {
+    let is_own = operation == P || pointer.starts_with("/debtorAccount/");
+    is_own && pointer.ends_with("/currency") && !values.contains(&"NOK")
 }
 
 /// A bank that does not know a value of a list.

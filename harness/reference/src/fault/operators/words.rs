@@ -47,18 +47,14 @@ pub(super) fn faults() -> Vec<Entry> {
             Some(unknown(row, &row.words[..row.words.len() - 1], "knows the last value alone of"))
         }),
         Operator::new("first-half-unknown", |row: &Member| {
-            Some(unknown(
-                row,
-                &row.words[..row.words.len() / 2],
-                "does not know the first half of the values of",
-            ))
+            let half = &row.words[..row.words.len() / 2];
+            let is_open = lists::may_refuse_all(row.operation, row.pointer, half);
+            (!is_open).then(|| unknown(row, half, "does not know the first half of the values of"))
         }),
         Operator::new("second-half-unknown", |row: &Member| {
-            Some(unknown(
-                row,
-                &row.words[row.words.len() / 2..],
-                "does not know the second half of the values of",
-            ))
+            let half = &row.words[row.words.len() / 2..];
+            let is_open = lists::may_refuse_all(row.operation, row.pointer, half);
+            (!is_open).then(|| unknown(row, half, "does not know the second half of the values of"))
         }),
         Operator::new("empty-taken", |row: &Member| {
             let of = (When::Is(""), Then::TakeFor(valid(row)));
