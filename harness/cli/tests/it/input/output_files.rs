@@ -203,7 +203,7 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
 #[test]
 fn kept_requests_stay_and_what_cannot_be_kept_is_told() {
     let folder = TempDir::new().unwrap();
-    let fixed = "explore --seed 7 --now 2030-01-31T12:00:00Z --budget 600 --fail-fast --only periodic --save kept --out";
+    let fixed = "explore --seed 7 --now 2030-01-31T12:00:00Z --budget 1500 --fail-fast --only periodic --save kept --out";
     let fault = "--fault periodic.months.duplicate/only-adjacent";
     let out = TempDir::new().unwrap();
     let hunt = || line(folder.path(), &format!("{fixed} {} {fault}", text(out.path())));
