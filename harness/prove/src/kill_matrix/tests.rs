@@ -208,15 +208,18 @@ fn the_summary_counts_by_operator_what_nobody_wrote() {
     let warned = made("a.b/two", &[verdict("a.b/x", "a.b", Verdict::Warn, &["a.b"])]);
     let missed = made("a.b/three", &[verdict("a.b/x", "a.b", Verdict::Pass, &[])]);
     let by_another = made("a.b/four", &[verdict("c/x", "c", Verdict::Fail, &["c"])]);
+    let refused = Some(ControlSeen { case: "c/x".to_owned(), accepted: false });
+    let unjudged = CaseVerdict { control: refused, ..verdict("a.b/x", "a.b", Verdict::Inconclusive, &[]) };
+    let by_plain = made("a.b/five", &[unjudged, verdict("c/x", "c", Verdict::Fail, &["c"])]);
     let written = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
     let summary = |rows| KillMatrix::new(rows, BTreeSet::new()).summary(&[]);
-    let with = summary(vec![denied, warned, missed, by_another, written.clone()]);
-    assert!(with.contains("| `limit-one-up` | 4 | 1 | 1 | 1 | 1 |"), "{with}");
-    assert!(with.contains("### By area\n") && with.contains("| `a` | 5 | 2 | 1 | 1 | 1 |"), "{with}");
+    let with = summary(vec![denied, warned, missed, by_another, by_plain, written.clone()]);
+    assert!(with.contains("| `limit-one-up` | 5 | 1 | 1 | 1 | 1 | 1 |"), "{with}");
+    assert!(with.contains("### By area\n") && with.contains("| `a` | 6 | 2 | 1 | 1 | 1 | 1 |"), "{with}");
     assert!(!with.contains("By style"), "{with}");
     let mut in_a_style = written.clone();
     in_a_style.style = Some("strict".to_owned());
     let without = summary(vec![written, in_a_style]);
     assert!(!without.contains("By operator"), "{without}");
-    assert!(without.contains("| `strict` | 1 | 1 | 0 | 0 | 0 |"), "{without}");
+    assert!(without.contains("| `strict` | 1 | 1 | 0 | 0 | 0 | 0 |"), "{without}");
 }
