@@ -18,7 +18,7 @@ const NAMED: usize = 8;
 const OUTCOMES: [(Caught, &str, &str); 5] = [
     (Caught::Missed, "missed", "#e57373"),
     (Caught::ByAnother, "caught by another clause", "#f6b26b"),
-    (Caught::ByPlain, "caught by the plain request", "#ffe0b2"),
+    (Caught::ByControl, "caught by a control", "#ffe0b2"),
     (Caught::Warned, "warned of", "#fff2b3"),
     (Caught::Denied, "denied", "#b9e3c0"),
 ];
@@ -50,7 +50,7 @@ pub(crate) fn page(matrix: &KillMatrix) -> String {
     for row in matrix.of(Kind::Fault) {
         let cell = cells.entry(&row.clause).or_default().entry(origin(row)).or_default();
         cell.counts.add(row.caught());
-        if matches!(row.caught(), Caught::Missed | Caught::ByAnother) {
+        if row.own().next().is_none() {
             cell.open.push(&row.name);
         }
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
-    Caught::{self, ByAnother, ByPlain, Denied, Missed, Warned},
+    Caught::{self, ByAnother, ByControl, Denied, Missed, Warned},
     KillMatrix, Kind, Row,
 };
 
@@ -52,12 +52,12 @@ fn table<'a>(matrix: &'a KillMatrix, word: &str, key: impl Fn(&'a Row) -> Option
         return String::new();
     }
     let mut text = format!(
-        "\n### By {word}\n\n| {word} | asked | denied | warned | by the plain request | by another clause | missed |\n\
+        "\n### By {word}\n\n| {word} | asked | denied | warned | by a control | by another clause | missed |\n\
          |---|---|---|---|---|---|---|\n"
     );
     for (key, counts) in groups {
         let numbers =
-            [Denied, Warned, ByPlain, ByAnother, Missed].map(|caught| counts.of(caught).to_string());
+            [Denied, Warned, ByControl, ByAnother, Missed].map(|caught| counts.of(caught).to_string());
         _ = writeln!(text, "| `{key}` | {} | {} |", counts.all(), numbers.join(" | "));
     }
     text

@@ -43,8 +43,8 @@ pub enum Caught {
     Denied,
     /// A case warns of its own clause, and none fails for it.
     Warned,
-    /// The plain request is refused, which is denied, so that cases of its own clause could not be judged.
-    ByPlain,
+    /// A control is refused, which is denied, so that cases of its own clause could not be judged.
+    ByControl,
     /// Only of other clauses anything is said.
     ByAnother,
     /// Nothing.
@@ -57,7 +57,7 @@ impl Caught {
         match self {
             Self::Denied => "denied",
             Self::Warned => "warned of",
-            Self::ByPlain | Self::ByAnother | Self::Missed => "survives",
+            Self::ByControl | Self::ByAnother | Self::Missed => "survives",
         }
     }
 }
@@ -82,8 +82,8 @@ pub struct Row {
     /// Cases that are a plain request once more, said by name, where that request failed: each with its
     /// clause. They are not told apart from it, and the request is theirs as well.
     pub by_name: BTreeMap<String, String>,
-    /// Cases of the broken clause whose control is a plain request that failed: each with the control.
-    pub by_control: BTreeMap<String, String>,
+    /// Controls of cases of the broken clause that were not accepted, and failed.
+    pub controls: BTreeSet<String>,
     /// Cases that only warn, by id: each with its clause and the clauses of its findings.
     pub warned: BTreeMap<String, (String, BTreeSet<String>)>,
     /// Clauses of which a bank that keeps the document may be warned: it uses the freedom that they leave in
@@ -111,7 +111,7 @@ impl Row {
             cases: 0,
             fired: BTreeMap::new(),
             by_name: BTreeMap::new(),
-            by_control: BTreeMap::new(),
+            controls: BTreeSet::new(),
             warned: BTreeMap::new(),
             may_warn: Some(clause.to_owned()).filter(|_| kind == Kind::Variation).into_iter().collect(),
             unjudged: BTreeMap::new(),
@@ -145,7 +145,7 @@ impl Row {
             if let Some(control) = refused.filter(|control| row.fired.contains_key(&control.case))
                 && verdict.clause == clause
             {
-                row.by_control.insert(verdict.case.clone(), control.case.clone());
+                row.controls.insert(control.case.clone());
             }
         }
         row
@@ -169,10 +169,10 @@ impl Row {
             Caught::Warned
         } else if self.fired.is_empty() && self.warned.is_empty() {
             Caught::Missed
-        } else if self.by_control.is_empty() {
+        } else if self.controls.is_empty() {
             Caught::ByAnother
         } else {
-            Caught::ByPlain
+            Caught::ByControl
         }
     }
 
@@ -267,11 +267,10 @@ impl KillMatrix {
                 }
             } else if row.kind == Kind::Fault && row.caught() == Caught::Missed {
                 flaws.push(Flaw(format!("fault {name} survives: no case fails")));
-            } else if row.kind == Kind::Fault && row.caught() == Caught::ByPlain {
-                let plain: BTreeSet<&str> = row.by_control.values().map(String::as_str).collect();
-                let plain = plain.into_iter().collect::<Vec<_>>().join(", ");
+            } else if row.kind == Kind::Fault && row.caught() == Caught::ByControl {
+                let controls = row.controls.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
                 flaws.push(Flaw(format!(
-                    "fault {name} refuses {plain}, which is denied, so that {clause} cannot be judged"
+                    "fault {name} refuses {controls}, which is denied, so that {clause} cannot be judged"
                 )));
             } else if row.kind == Kind::Fault && row.caught() == Caught::ByAnother {
                 let by = row.accusations();
@@ -316,12 +315,10 @@ impl KillMatrix {
         alone
     }
 
-    /// How many of a hundred faults are caught by their own clause, or by the plain request that they refuse,
-    /// rounded down; 100 without any.
+    /// How many of a hundred faults are caught by their own clause, rounded down; 100 without any.
     pub fn percent_caught(&self) -> usize {
         let faults = self.of(Kind::Fault).count();
-        let is_caught = |row: &&Row| !matches!(row.caught(), Caught::ByAnother | Caught::Missed);
-        let caught = self.of(Kind::Fault).filter(is_caught).count();
+        let caught = self.of(Kind::Fault).filter(|row| row.own().next().is_some()).count();
         (caught * 100).checked_div(faults).unwrap_or(100)
     }
 
@@ -339,10 +336,10 @@ impl KillMatrix {
             0 => String::new(),
             warned => format!(" ({denied} denied, {warned} warned of)"),
         };
-        let plain = self.of(Kind::Fault).filter(|row| row.caught() == Caught::ByPlain).count();
-        let plain = match plain {
+        let by_control = self.of(Kind::Fault).filter(|row| row.caught() == Caught::ByControl).count();
+        let by_control = match by_control {
             0 => String::new(),
-            faults => format!(", {faults} by the plain request that they refuse"),
+            faults => format!(", {faults} by a control that they refuse"),
         };
         let clauses: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
         let lawful = match (self.of(Kind::Variation).count(), self.of(Kind::Style).count()) {
@@ -354,7 +351,7 @@ impl KillMatrix {
             self.rows.iter().filter(|row| row.kind != Kind::Fault).map(|row| row.alarms().len()).sum();
         let cases = self.rows.iter().map(|row| row.cases).max().unwrap_or_default();
         format!(
-            "{killed} of {faults} faults in {} clauses caught by their own clause{how}{plain}; {alarms} false alarms on {lawful}; {cases} \
+            "{killed} of {faults} faults in {} clauses caught by their own clause{how}{by_control}; {alarms} false alarms on {lawful}; {cases} \
              cases",
             clauses.len()
         )

@@ -64,7 +64,7 @@ fn a_fault_is_caught_by_the_plain_request_that_its_case_is_by_name() {
 }
 
 #[test]
-fn a_fault_that_refuses_the_plain_request_is_counted_apart() {
+fn a_fault_that_refuses_a_control_is_counted_apart() {
     let control = |accepted| Some(ControlSeen { case: "c/plain".to_owned(), accepted });
     let unjudged = |accepted| CaseVerdict {
         control: control(accepted),
@@ -75,11 +75,11 @@ fn a_fault_that_refuses_the_plain_request_is_counted_apart() {
     let says = "fault a.b/off-by-one refuses c/plain, which is denied, so that a.b cannot be judged";
     assert_eq!(flaws(vec![refuses.clone()], &[]), [says]);
     let matrix = KillMatrix::new(vec![refuses], BTreeSet::new());
-    assert_eq!(matrix.percent_caught(), 100);
+    assert_eq!(matrix.percent_caught(), 0);
     let totals = matrix.totals();
     assert!(
         totals.starts_with(
-            "0 of 1 faults in 1 clauses caught by their own clause, 1 by the plain request that they refuse; "
+            "0 of 1 faults in 1 clauses caught by their own clause, 1 by a control that they refuse; "
         ),
         "{totals}"
     );
