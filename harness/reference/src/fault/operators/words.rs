@@ -47,14 +47,10 @@ pub(super) fn faults() -> Vec<Entry> {
             Some(unknown(row, &row.words[..row.words.len() - 1], "knows the last value alone of"))
         }),
         Operator::new("first-half-unknown", |row: &Member| {
-            let half = &row.words[..row.words.len() / 2];
-            let is_open = lists::may_refuse_all(row.operation, row.pointer, half);
-            (!is_open).then(|| unknown(row, half, "does not know the first half of the values of"))
+            half_unknown(row, &row.words[..row.words.len() / 2], "first")
         }),
         Operator::new("second-half-unknown", |row: &Member| {
-            let half = &row.words[row.words.len() / 2..];
-            let is_open = lists::may_refuse_all(row.operation, row.pointer, half);
-            (!is_open).then(|| unknown(row, half, "does not know the second half of the values of"))
+            half_unknown(row, &row.words[row.words.len() / 2..], "second")
         }),
         Operator::new("empty-taken", |row: &Member| {
             let of = (When::Is(""), Then::TakeFor(valid(row)));
@@ -95,6 +91,11 @@ fn besides(row: &Member) -> Vec<Made> {
         made(row, clause::unlisted(row), of, &format!("takes {word} as")).of(slug(word))
     };
     more.iter().map(made).collect()
+}
+
+fn half_unknown(row: &Member, half: &'static [&'static str], which: &str) -> Option<Made> {
+    let is_open = lists::may_refuse_all(row.operation, row.pointer, half);
+    (!is_open).then(|| unknown(row, half, &format!("does not know the {which} half of the values of")))
 }
 
 fn unknown(row: &Member, words: &'static [&'static str], says: &str) -> Made {
