@@ -87,7 +87,7 @@ impl RequestBuilder<'_> {
     /// Fills, digests and signs.
     pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;
-        let signing = self.signing(&spec.signing)?;
+        let mut signing = self.signing(&spec.signing)?;
         let context = Context { body: Some(&body), certificate: signing.certificate };
         let url = self.url(spec)?;
         let mut headers = Vec::with_capacity(spec.headers.len());
@@ -108,8 +108,8 @@ impl RequestBuilder<'_> {
             let target = target_of(&spec.method, &url);
             // What is written around a signature stands with it in one header, which is wrapped as a whole.
             let is_plain = unsigned.iter().all(|at| headers[*at].1 == SIGNATURE);
-            let wrap = signing.wrap.or((!is_plain).then_some(Wrap::Never));
-            let sign = || self.sign(&others, target, &Signing { wrap, ..signing.clone() });
+            signing.wrap = signing.wrap.or((!is_plain).then_some(Wrap::Never));
+            let sign = || self.sign(&others, target, &signing);
             // Whoever lists the headers may list the target of the request, which is none.
             let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
                 Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
@@ -118,7 +118,7 @@ impl RequestBuilder<'_> {
             for at in unsigned {
                 let value = headers[at].1.replace(SIGNATURE, &signature);
                 let value = value.replace("${signature.base64}", &BASE64_STANDARD.encode(&signature));
-                headers[at].1 = match wrap {
+                headers[at].1 = match signing.wrap {
                     _ if value.is_ascii() => value,
                     // The case asks for a header that is not wrapped.
                     Some(Wrap::SignatureAlone) => return Err(wrapped()),
