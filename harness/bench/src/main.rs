@@ -7,12 +7,13 @@ mod section;
 mod servers;
 mod table;
 
-use std::{process::ExitCode, time::Duration};
+use std::{io, process::ExitCode, time::Duration};
 
 const USAGE: &str = "xs2aspec-bench, one of:
   table FILE          the whole table, in Markdown, into the beginning of this file: with `xs2aspec` beside this
                       binary, on an idle machine
   sandbox FILE        what choices of cases take and find on a slow bank with a limit, into a section of this file
+  section FILE NAME   writes the standard input into the section of this name of this file
   memory N [PER]      puts N generated exchanges, PER in each case (100), through the record and all reports
   count STEP ROUNDS   carries a step out so often, for a tool that counts its instructions; without STEP lists the steps
   proxy N             N payments to the reference bank with and without the proxy between, in turn: p50 and p99
@@ -45,6 +46,10 @@ fn done(words: &[&str]) -> Result<String, String> {
     match words {
         ["table", path] => table::table(path),
         ["sandbox", path] => sandbox::sandbox(path),
+        ["section", path, name] => {
+            let text = io::read_to_string(io::stdin()).map_err(|error| error.to_string())?;
+            section::write(path, name, &text).map(|()| String::new())
+        }
         ["memory", count] => memory::memory(number(count)?, 100),
         ["memory", count, per_case] => memory::memory(number(count)?, number(per_case)?),
         ["count"] => Ok(xs2aspec_bench::STEPS.map(|(name, _)| name).join("\n")),
