@@ -9,6 +9,7 @@ use std::{
 };
 
 use tokio::sync::Notify;
+use xs2aspec_prove::snapshot;
 use xs2aspec_record::{
     Event, Exit, Journal, RecordWriter, journal,
     outputs::{self, OutputError},
@@ -38,9 +39,6 @@ use crate::{
     target::{self, Asked},
     verdicts,
 };
-
-/// What the suite was shown to catch: the first line of its kill matrix.
-const KILL_MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
 
 /// So many cases that failed before are asked before the others: what they come to waits in memory.
 const AHEAD: usize = 1000;
@@ -334,11 +332,7 @@ fn options(
         shard,
         requests: args.requests,
         // Cases of another folder were shown to catch nothing.
-        quality: KILL_MATRIX
-            .lines()
-            .next()
-            .filter(|_| args.source.arguments().next().is_none())
-            .map(|line| line.trim_start_matches(['#', ' ']).to_owned()),
+        quality: args.source.arguments().next().is_none().then(|| snapshot::sum().to_owned()),
         fault: target::named(&args.fault),
         variations: vec![],
         waivers,

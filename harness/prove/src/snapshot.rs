@@ -34,10 +34,17 @@ pub(crate) struct Catcher {
     pub(crate) case: &'static str,
 }
 
+/// The kill matrix that was kept last.
+static MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
+
+/// What the kept matrix says of all faults together: its first line.
+pub fn sum() -> &'static str {
+    MATRIX.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+}
+
 /// The case that caught each fault when the matrix was kept, by the fault: it will do so again.
 pub(crate) fn catchers() -> BTreeMap<&'static str, Catcher> {
-    let kept = include_str!("../../../fixtures/kill-matrix/matrix.tsv").lines();
-    let caught = kept.filter_map(|line| {
+    let caught = MATRIX.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
         let ["fault", name, said, case] = cells[..] else { return None };
         let caught = [Caught::Denied, Caught::Warned].into_iter().find(|caught| caught.word() == said)?;
