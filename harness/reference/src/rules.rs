@@ -117,6 +117,8 @@ pub(crate) enum Breach {
     ShownToAnyone,
     /// An account without funds makes the bank fail.
     FundsFail,
+    /// The same with 503.
+    FundsUnavailable,
     /// An account without funds pays all the same.
     FundsIgnored,
     /// So many calls a day without PSU-IP-Address are allowed.

@@ -137,6 +137,9 @@ impl Transaction {
 pub(crate) struct EarlierPayment {
     pub(crate) payment_id: String,
     pub(crate) product: Product,
+    /// Whether it is a bulk payment.
+    #[serde(default)]
+    pub(crate) bulk: bool,
     pub(crate) status: Status,
 }
 

@@ -42,6 +42,8 @@ impl Owner {
 #[derive(Clone, Debug)]
 pub(crate) struct Payment {
     pub(crate) product: Product,
+    /// Whether it pays many at once. None is made here: such payments are as old as the bank.
+    pub(crate) is_bulk: bool,
     /// The status that it was given; what has become of a received one is [`Payment::status_on`].
     pub(crate) status: Status,
     /// Whether the debtor account could pay it.
@@ -76,7 +78,17 @@ impl Payment {
         let members = "{}".into();
         let owner = Owner::default();
         let (status, funds_available) = (Status::Rcvd, true);
-        Self { product, status, funds_available, members, made: None, from: None, takes: None, owner }
+        Self {
+            product,
+            is_bulk: false,
+            status,
+            funds_available,
+            members,
+            made: None,
+            from: None,
+            takes: None,
+            owner,
+        }
     }
 }
 
@@ -119,12 +131,13 @@ impl State {
     /// (`origin`), so that requests side by side get the same ones in every run.
     pub(crate) fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
         let earlier = data.payments.iter().map(|payment| {
-            let (product, status) = (payment.product, payment.status);
+            let (product, is_bulk, status) = (payment.product, payment.bulk, payment.status);
             let funds_available = status != Status::Rjct;
             let members = "{}".into();
             let owner = Owner::default();
             let (made, from, takes) = (None, None, None);
-            let earlier = Payment { product, status, funds_available, members, made, from, takes, owner };
+            let earlier =
+                Payment { product, is_bulk, status, funds_available, members, made, from, takes, owner };
             (payment.payment_id.clone(), earlier)
         });
         let memory = Memory {

@@ -288,7 +288,7 @@ impl RequestBuilder<'_> {
                 self.host(rest).ok_or_else(|| defect("known are host.capitals and host.with-port"))?,
             ),
             "certificate" => {
-                let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer and .pem of both";
+                let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer, .subject and .pem of both";
                 let (party, part) = match rest.strip_prefix("other") {
                     Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
                     None => (context.certificate, rest),

@@ -118,7 +118,8 @@ impl RequestSigner {
     }
 
     /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM,
-    /// `serial` and `issuer` as in keyId, `serial-decimal`. `None` for another name.
+    /// `serial` and `issuer` as in keyId, `serial-decimal`, the name of the `subject` written as the issuer is
+    /// by default. `None` for another name.
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
@@ -127,6 +128,7 @@ impl RequestSigner {
             "serial" => Some(certificate.serial(self.encoding.key_id.serial)),
             "serial-decimal" => Some(certificate.serial_decimal()),
             "issuer" => Some(certificate.issuer().write(&self.key_id_form(party).issuer)),
+            "subject" => Some(certificate.subject().write(&NameForm::default())),
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 /// `month-end+N`: the first end of a month from then on that is no weekend and no holiday. `leap-day`: the next
 /// 29 February that is some months ahead. `now`: the clock as a Date header has it. `host.capitals` and `host.with-port`: the target's authority, as Host may have it.
 /// `digest`, `certificate`, `signature`: what signing makes; `certificate.other` and the parts `.serial`,
-/// `.serial-decimal`, `.issuer` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
+/// `.serial-decimal`, `.issuer`, `.subject` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
 pub const RUN_TIME: [&str; 14] = [
     "target",
     "fresh",
@@ -45,7 +45,7 @@ pub enum ExpandError {
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $without-last, $first, $until, $bytes, $gzip"
+        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $without-last, $first, $last, $until, $bytes, $gzip"
     )]
     NoFunction(String),
     /// A text of which nothing can be made, since it does not end so.
@@ -205,6 +205,7 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$drop-last" => drop_last(argument),
         "$without-last" => without_last(argument),
         "$first" => first(argument),
+        "$last" => last(argument),
         "$until" => until(argument),
         _ => Err(ExpandError::NoFunction(name.to_owned())),
     }
@@ -255,6 +256,15 @@ fn first(argument: &Value) -> Result<Value, ExpandError> {
     let most = argument.get("characters").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
     let found = of.zip(most).map(|(of, most)| Value::String(of.chars().take(most).collect()));
     found.ok_or(ExpandError::Argument("$first", "{of: TEXT, characters: NUMBER}"))
+}
+
+/// The last characters of a text: all of it where it has no more.
+fn last(argument: &Value) -> Result<Value, ExpandError> {
+    let of = argument.get("of").and_then(Value::as_str);
+    let most = argument.get("characters").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+    let found =
+        of.zip(most).map(|(of, most)| of.chars().skip(of.chars().count().saturating_sub(most)).collect());
+    found.map(Value::String).ok_or(ExpandError::Argument("$last", "{of: TEXT, characters: NUMBER}"))
 }
 
 fn drop_last(argument: &Value) -> Result<Value, ExpandError> {

@@ -23,7 +23,12 @@ pub(super) fn faults() -> Vec<Entry> {
             "A periodic payment is refused only where it is the last payment of the basket.",
         ),
         ("basket.mix/only-mixed", MixBreach::OnlyMixed, "A basket of periodic payments alone is accepted."),
-        ("basket.mix/never", MixBreach::Never, "Periodic payments are accepted in baskets."),
+        ("basket.mix/never", MixBreach::Never, "Bulk and periodic payments are accepted in baskets."),
+        (
+            "basket.mix/bulk",
+            MixBreach::BulkToo,
+            "Bulk payments are accepted in baskets, and periodic ones are not.",
+        ),
         (
             "basket.body/no-cross-border",
             MixBreach::CrossBorderToo,

@@ -43,6 +43,11 @@ pub(super) fn faults() -> Vec<Entry> {
             "The bank fails on an account without funds.",
         ),
         Entry::breach(
+            "error.funds.no-server-error/unavailable",
+            Breach::FundsUnavailable,
+            "The bank says that it has no time (503) where an account has no funds.",
+        ),
+        Entry::breach(
             "error.funds.rejected/paid",
             Breach::FundsIgnored,
             "A payment from an account without funds is received like any other.",

@@ -44,9 +44,7 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers) || is_of_any_tpp(payment)
     };
     let payments: Vec<_> = ids.iter().map(|id| state.payment(id)).collect();
-    let product = |payment: &Option<Payment>| payment.as_ref().map(|payment| payment.product);
-    let products: Vec<_> = payments.iter().map(product).collect();
-    check_mix(&items, &products, rules)?;
+    check_mix(&items, &payments, rules)?;
     let is_unknown = |payment: &Option<Payment>| match payment {
         Some(payment) => !is_usable(payment),
         None => !rules.varied_by(Variance::AnyPayments),
@@ -137,25 +135,30 @@ pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, 
 
 /// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section
 /// Errors).
-fn check_mix(items: &[Member<'_>], products: &[Option<Product>], rules: Rules) -> Result<(), Refusal> {
-    let is_periodic = |product: &Option<Product>| *product == Some(Product::Periodic);
-    let first = products.iter().position(is_periodic);
+fn check_mix(items: &[Member<'_>], payments: &[Option<Payment>], rules: Rules) -> Result<(), Refusal> {
     let breach = rules.breaches().find_map(|breach| match breach {
         Breach::Mix(breach) => Some(breach),
         _ => None,
     });
+    let is_unfit = |payment: &Option<Payment>| {
+        payment.as_ref().is_some_and(|payment| {
+            let is_bulk = payment.is_bulk && breach != Some(MixBreach::BulkToo);
+            is_bulk || payment.product == Product::Periodic
+        })
+    };
+    let first = payments.iter().position(is_unfit);
     let wrong = match breach {
         Some(MixBreach::FirstOnly) => first.filter(|index| *index == 0),
-        Some(MixBreach::LastOnly) => first.filter(|_| products.last().is_some_and(is_periodic)),
-        Some(MixBreach::OnlyMixed) => first.filter(|_| !products.iter().all(is_periodic)),
+        Some(MixBreach::LastOnly) => first.filter(|_| payments.last().is_some_and(is_unfit)),
+        Some(MixBreach::OnlyMixed) => first.filter(|_| !payments.iter().all(is_unfit)),
         Some(MixBreach::Never) => None,
         Some(MixBreach::CrossBorderToo) => Some(0),
-        None => first,
+        Some(MixBreach::BulkToo) | None => first,
     };
     match wrong {
         None => Ok(()),
         Some(index) => {
-            let says = "expected payments that can be signed in a basket, found a periodic payment";
+            let says = "expected payments that can be signed in a basket, found a bulk or periodic payment";
             Err(Refusal::new(StatusCode::BAD_REQUEST, Code::ReferenceMixInvalid, "basket.mix", says)
                 .at(items[index].path()))
         }
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn periodic_payments_wherever_they_stand() {
+    fn bulk_and_periodic_payments_wherever_they_stand() {
         let mix = Some(("basket.mix".to_owned(), Code::ReferenceMixInvalid));
         assert_eq!(
             refused(|state| json!([state.create_payment(Payment::received(Product::Periodic), 0)])),
@@ -230,6 +233,9 @@ mod tests {
             ])),
             mix
         );
+        let bulk = |_: &State| json!(["payment-bulk-0001"]);
+        assert_eq!(refused(bulk), mix);
+        assert!(answer(Rules::broken(Breach::Mix(MixBreach::BulkToo)), bulk).is_ok());
         let broken = Rules::broken(Breach::Mix(MixBreach::FirstOnly));
         assert!(answer(broken, last).is_ok());
         assert_eq!(

@@ -36,10 +36,14 @@ pub(super) fn create(
         let says = "expected an account with funds, found one without";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::PaymentFailed, "payment.funds", says));
     }
-    if !funds_available && rules.broken_by(Breach::FundsFail) {
-        let (status, says) =
-            (StatusCode::INTERNAL_SERVER_ERROR, "the bank failed on an account without funds");
-        return Err(Refusal::new(status, Code::SystemError, "system.failure", says));
+    for (breach, status) in [
+        (Breach::FundsFail, StatusCode::INTERNAL_SERVER_ERROR),
+        (Breach::FundsUnavailable, StatusCode::SERVICE_UNAVAILABLE),
+    ] {
+        if !funds_available && rules.broken_by(breach) {
+            let says = "the bank failed on an account without funds";
+            return Err(Refusal::new(status, Code::SystemError, "system.failure", says));
+        }
     }
     let status = if funds_available { Status::Rcvd } else { Status::Rjct };
     let wanted =
@@ -53,7 +57,8 @@ pub(super) fn create(
     if rules.state_breach() == Some(StateBreach::DeletedUntilNext) {
         state.revive(owner.psu.as_deref());
     }
-    let payment = Payment { product, status, funds_available, members, made, from, takes, owner };
+    let payment =
+        Payment { product, is_bulk: false, status, funds_available, members, made, from, takes, owner };
     let id = match rules.state_breach() {
         Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
         Some(StateBreach::IdOfBody) => {

@@ -29,6 +29,8 @@ pub(crate) enum MixBreach {
     OnlyMixed,
     /// No payment is looked at.
     Never,
+    /// Bulk payments are accepted as well.
+    BulkToo,
     /// Cross-border payments are refused as well.
     CrossBorderToo,
 }
