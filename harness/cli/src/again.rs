@@ -1,5 +1,5 @@
-//! `run` more than once: only what failed (`--failed`), several times (`--repeat`), whenever something changed
-//! (`--watch`).
+//! `run` more than once: only what failed (`--failed`), several times (`--repeat`), whenever something
+//! changed (`--watch`).
 
 use std::{
     collections::BTreeMap,

@@ -25,9 +25,9 @@ pub(crate) use self::traffic::{ClientPlan, ClientReport, ClientTls, Proxy};
 /// Checks whether a bank's PSD2 XS2A interface does what its document says; with `--pack`, an interface of
 /// another document.
 ///
-/// Without a command it does what `run` does. Exit codes: 0 conforms, be it with warnings; 1 a violation; 2 the command line, a
-/// profile, a case or a clause is wrong, or a file cannot be written; 3 the target did not answer, or a case
-/// that the document demands could not be judged; 4 nothing ran.
+/// Without a command it does what `run` does. Exit codes: 0 conforms, be it with warnings; 1 a violation; 2
+/// the command line, a profile, a case or a clause is wrong, or a file cannot be written; 3 the target did
+/// not answer, or a case that the document demands could not be judged; 4 nothing ran.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -43,22 +43,22 @@ pub(crate) enum Command {
     Run(Run),
     /// Runs the built-in reference bank alone, until it is interrupted
     Serve(Serve),
-    /// Passes on, unaltered, what a client and a test system say to each other; judges and records both, and shows
-    /// what either breaks
+    /// Passes on, unaltered, what a client and a test system say to each other; judges and records both, and
+    /// shows what either breaks
     Proxy(Proxy),
     /// Lists what a client should show, and with which options `serve` lets it show that
     ClientPlan(ClientPlan),
     /// Says which items of the `client-plan` a client has shown, by a record of its traffic. Exit codes: 0 it
     /// conforms and showed everything, 1 it broke something, 3 it did not show everything
     ClientReport(ClientReport),
-    /// Runs every case against the built-in bank with each of its faults and variations, and in its styles: what is
-    /// caught, and what is accused wrongly
+    /// Runs every case against the built-in bank with each of its faults and variations, and in its styles:
+    /// what is caught, and what is accused wrongly
     Prove(Prove),
     /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
     /// makes it small and keeps it
     Explore(Explore),
-    /// Judges traffic of others from a file: what the client broke in each request, and what the bank broke in each
-    /// answer; nothing is sent
+    /// Judges traffic of others from a file: what the client broke in each request, and what the bank broke
+    /// in each answer; nothing is sent
     Judge(Judge),
     /// Draws a report from the record of a run alone
     Report(Report),
@@ -69,7 +69,8 @@ pub(crate) enum Command {
     /// Makes one archive of a run: its record, what it was made with, the reports, and a signed statement
     /// about all of them
     Bundle(Bundle),
-    /// Says what of an archive of `bundle` can be believed, offline; exit code 1 if anything in it was changed
+    /// Says what of an archive of `bundle` can be believed, offline; exit code 1 if anything in it was
+    /// changed
     Verify(Verify),
     /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
     Diff(Diff),
@@ -81,12 +82,13 @@ pub(crate) enum Command {
     /// run, and what to change
     Doctor(Doctor),
     /// Prints a call of curl that sends the request of a case, freshly signed; requests that prepare it are
-    /// sent at once. The request is that of the case, even where a run sends another in its place (`judged_with`)
+    /// sent at once. The request is that of the case, even where a run sends another in its place
+    /// (`judged_with`)
     Curl(Curl),
     /// Lists areas, clauses and cases
     List(List),
-    /// Explains a clause, or a case: what it sends, what it expects and why. It does not show what a run sends
-    /// in its place to a target that refuses the plain request (`judged_with`)
+    /// Explains a clause, or a case: what it sends, what it expects and why. It does not show what a run
+    /// sends in its place to a target that refuses the plain request (`judged_with`)
     Explain(Explain),
     /// Says, section by section, how each statement of the document is covered
     Coverage(Coverage),
@@ -99,7 +101,8 @@ pub(crate) enum Command {
     Sign(Sign),
     /// Says what a certificate says, and how keyId names it
     InspectCert(InspectCert),
-    /// Begins a new clause in a folder of case files: its entry in the ledger, a case, and where its fault goes
+    /// Begins a new clause in a folder of case files: its entry in the ledger, a case, and where its fault
+    /// goes
     #[command(hide = true)]
     Scaffold(Scaffold),
     /// Makes a test authority, signing keys and certificates, all marked as test material
@@ -295,8 +298,8 @@ pub(crate) enum Denied {
 /// When a difference is red.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Gate {
-    /// Where there is a new finding that is a violation, however many cases show it; with `--deny warnings` also
-    /// where there is a new warning
+    /// Where there is a new finding that is a violation, however many cases show it; with `--deny warnings`
+    /// also where there is a new warning
     New,
     /// Never
     None,
@@ -369,8 +372,8 @@ pub(crate) struct Doctor {
     /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
-    /// Print at the end, as a patch of the profile, the lines that the answers show: `xs2aspec doctor --target
-    /// bank.toml --fix | patch bank.toml`
+    /// Print at the end, as a patch of the profile, the lines that the answers show:
+    /// `xs2aspec doctor --target bank.toml --fix | patch bank.toml`
     #[arg(long)]
     pub(crate) fix: bool,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! `xs2aspec prove --findings N`: whole runs against banks with one fault each, and which clause their findings
-//! name first.
+//! `xs2aspec prove --findings N`: whole runs against banks with one fault each, and which clause their
+//! findings name first.
 
 use std::{fs, sync::Arc, time::Instant};
 

@@ -103,8 +103,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
 }
 
-/// The plain request of each operation of which the document shows the answer: those that only read first, and
-/// those that others prepare last.
+/// The plain request of each operation of which the document shows the answer: those that only read first,
+/// and those that others prepare last.
 fn plain(suite: &Suite) -> Vec<&Case> {
     let has_answer = |case: &&Case| suite.answers().has(&case.request.operation);
     let mut plain: Vec<&Case> =

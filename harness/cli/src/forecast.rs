@@ -76,8 +76,9 @@ fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
     suite.cost(plan.selected.iter().copied()).total() as u64
 }
 
-/// When a target that never answers is given up: each of the first plain requests waits as long as the profile says,
-/// and so does a request that asks before whether there is such an operation. Nothing else is asked then.
+/// When a target that never answers is given up: each of the first plain requests waits as long as the
+/// profile says, and so does a request that asks before whether there is such an operation. Nothing else is
+/// asked then.
 fn given_up(session: &Session, plan: &Plan<'_>, jobs: usize) -> Duration {
     let profile = session.profile();
     let all = || plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);

@@ -1,4 +1,5 @@
-//! The kill matrix as a page: clauses and what made their faults, and in each cell how many of those were caught.
+//! The kill matrix as a page: clauses and what made their faults, and in each cell how many of those were
+//! caught.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

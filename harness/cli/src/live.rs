@@ -24,7 +24,8 @@ use crate::{Failure, report};
 /// Seconds until the browser asks again.
 const AGAIN: &str = "3";
 
-/// A page is drawn anew after so many times the time that it took, so that a long run has the machine to itself.
+/// A page is drawn anew after so many times the time that it took, so that a long run has the machine to
+/// itself.
 const SHARE: u32 = 10;
 
 /// Shown before the run has begun its record.
@@ -78,8 +79,8 @@ struct Drawn {
     until: Option<Instant>,
 }
 
-/// The page as the record is now, or was a moment ago: drawing it reads all of the record, which takes the longer the
-/// longer that is.
+/// The page as the record is now, or was a moment ago: drawing it reads all of the record, which takes the
+/// longer the longer that is.
 fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     let again = || [(header::REFRESH, AGAIN), (header::CACHE_CONTROL, "no-store")];
     let waiting = || (again(), Html(WAITING)).into_response();

@@ -1,5 +1,5 @@
-//! `coverage --matrix`: every place of requests with every mistake and lawful form, and what must come of it; and
-//! every place of answers with every way to be wrong, and what is said of it.
+//! `coverage --matrix`: every place of requests with every mistake and lawful form, and what must come of it;
+//! and every place of answers with every way to be wrong, and what is said of it.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
@@ -115,7 +115,8 @@ fn index_or_push<T>(items: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnO
 }
 
 impl<'a> Table<'a> {
-    /// A form that is left out at a place is so in the row of each item that it has elsewhere. These come first.
+    /// A form that is left out at a place is so in the row of each item that it has elsewhere. These come
+    /// first.
     fn add(&mut self, cell: &'a Cell) {
         let place = index_or_push(&mut self.places, |place| *place == cell.place, || &cell.place);
         let is_left_out = cell.decision == Decision::LeftOut;

@@ -180,8 +180,8 @@ fn leave(args: &Run, stopped_early: bool, is_record_lost: bool) -> Result<(), Fa
 /// A plan, which part of how many cases it is, and how many cases the command line selects.
 type Planned<'a> = (Plan<'a>, Option<(Shard, usize)>, usize);
 
-/// The part of the plan that this run is, with the selected cases of all parts; and how many cases the command line
-/// selects, however few requests there may be.
+/// The part of the plan that this run is, with the selected cases of all parts; and how many cases the
+/// command line selects, however few requests there may be.
 fn planned<'a>(args: &Run, suite: &'a Suite) -> Result<Planned<'a>, Failure> {
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let chosen = plan.selected.len();

@@ -56,9 +56,9 @@ impl fmt::Display for Statement {
     }
 }
 
-/// The record of a report: its events in order, and what they come to. `exchanges` are those that say something
-/// of an item, by number; `tool` is the name and version of the
-/// program, `plan` the text of the plan, and `shown_as` the path under which people can open that.
+/// The record of a report: its events in order, and what they come to. `exchanges` are those that say
+/// something of an item, by number; `tool` is the name and version of the program, `plan` the text of the
+/// plan, and `shown_as` the path under which people can open that.
 pub fn events(
     ticked: &[Ticked<'_>],
     (recorded, exchanges): (&Recorded, &BTreeMap<u64, Exchange>),

@@ -54,7 +54,8 @@ pub fn tick<'a>(plan: &'a Plan, recorded: &Recorded) -> Vec<Ticked<'a>> {
     plan.items.iter().zip(&recorded.items).map(ticked).collect()
 }
 
-/// What the client broke, each thing once however many items show it, in the order in which it was first seen.
+/// What the client broke, each thing once however many items show it, in the order in which it was first
+/// seen.
 pub fn broken(ticked: &[Ticked<'_>]) -> Vec<Broken> {
     let mut all: BTreeMap<(&str, &str), Broken> = BTreeMap::new();
     for one in ticked.iter().flat_map(|ticked| &ticked.broken) {

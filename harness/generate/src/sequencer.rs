@@ -27,8 +27,8 @@ impl Sequencer {
         Self { rng: Rng::with_seed(seed ^ 0x73_65_71), reached: BTreeSet::new() }
     }
 
-    /// The next sequence, and whether it is judged by a rule that was never drawn before. None where a document
-    /// has no model of what is remembered, or where nothing came of all tries.
+    /// The next sequence, and whether it is judged by a rule that was never drawn before. None where a
+    /// document has no model of what is remembered, or where nothing came of all tries.
     pub fn draw(&mut self, rules: &SequenceRules) -> Option<(Sequence, Written, bool)> {
         if rules.callers.is_empty() {
             return None;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{AppliedForm, Combination, Edit};
 
-/// Smaller combinations that may show the same, the smallest first: without half of the forms, without one, and
-/// with shorter texts.
+/// Smaller combinations that may show the same, the smallest first: without half of the forms, without one,
+/// and with shorter texts.
 pub fn smaller(whole: &Combination) -> Vec<Combination> {
     let count = whole.forms.len();
     let with = |keep: &dyn Fn(usize) -> bool| {

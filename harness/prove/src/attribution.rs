@@ -1,5 +1,5 @@
-//! Whether a reader of the findings looks in the right place: of banks with one fault, which clause the findings
-//! of a whole run name first, and how many findings there are.
+//! Whether a reader of the findings looks in the right place: of banks with one fault, which clause the
+//! findings of a whole run name first, and how many findings there are.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use xs2aspec_reference::Fault;
 
 use crate::{draw, masking::Names};
 
-/// Clauses whose faults break another sentence of the document as well, one a line: the clause of the fault, the other
-/// one, and why no request tells them apart. `*` stands for the same text in both.
+/// Clauses whose faults break another sentence of the document as well, one a line: the clause of the fault,
+/// the other one, and why no request tells them apart. `*` stands for the same text in both.
 const SAME: &str = include_str!("../../../fixtures/kill-matrix/same.tsv");
 
 /// What a run said of a bank with one fault: for each finding its clause, then those it carries.

@@ -1,6 +1,6 @@
 //! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a
-//! variation, in a style) against every case. A fault must be caught by its own clause; on the clean bank, on a
-//! variation and on a style nothing may fire, but for a warning about the freedoms that they use.
+//! variation, in a style) against every case. A fault must be caught by its own clause; on the clean bank, on
+//! a variation and on a style nothing may fire, but for a warning about the freedoms that they use.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -357,9 +357,9 @@ impl KillMatrix {
         )
     }
 
-    /// The matrix as a file to compare: a line for each bank, with what is said of its fault, or with the clauses
-    /// that are named where there is none. But for the case that catches a fault it is stable between runs with the
-    /// same suite and banks.
+    /// The matrix as a file to compare: a line for each bank, with what is said of its fault, or with the
+    /// clauses that are named where there is none. But for the case that catches a fault it is stable between
+    /// runs with the same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
             "# {}\n# bank, name, whether its own clause denies it or warns of it, and by which case, which is asked first; or what else \
@@ -444,8 +444,8 @@ impl KillMatrix {
         text
     }
 
-    /// What rests on a single case, in Markdown: clauses all whose faults only one case catches, and the cases that
-    /// alone catch a fault. It takes banks that were asked every case.
+    /// What rests on a single case, in Markdown: clauses all whose faults only one case catches, and the
+    /// cases that alone catch a fault. It takes banks that were asked every case.
     pub fn needs(&self) -> String {
         let fragile = self.fragile();
         let mut text = format!(

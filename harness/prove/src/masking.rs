@@ -1,5 +1,5 @@
-//! Whether each request that must be refused is refused for the reason of its own clause. One that breaks another
-//! rule as well shows nothing of its clause on a bank that looks at the other rule first.
+//! Whether each request that must be refused is refused for the reason of its own clause. One that breaks
+//! another rule as well shows nothing of its clause on a bank that looks at the other rule first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +23,8 @@ impl Reasons {
         self.0.extend(reason.map(|reason| (exchange.number, reason.clone())).next());
     }
 
-    /// Cases that must be refused and were refused for another reason, by id, each with what is wrong. Where the
-    /// run is whole, lines of the table that no case needs are wrong as well.
+    /// Cases that must be refused and were refused for another reason, by id, each with what is wrong. Where
+    /// the run is whole, lines of the table that no case needs are wrong as well.
     pub fn masked(
         &self,
         suite: &Suite,

@@ -42,20 +42,20 @@ pub struct MutationOptions {
     pub jobs: usize,
     /// Banks that are asked side by side.
     pub banks: usize,
-    /// Whether a bank with a fault is asked everything. Otherwise the case comes first that caught it when the
-    /// matrix was kept, then its own clause, and the rest only if that does not catch it; in each no further than to
-    /// a case that says of the clause what can be said of it.
+    /// Whether a bank with a fault is asked everything. Otherwise the case comes first that caught it when
+    /// the matrix was kept, then its own clause, and the rest only if that does not catch it; in each no
+    /// further than to a case that says of the clause what can be said of it.
     pub every_case: bool,
-    /// Among how many of the banks that have the variations between them the cases are shared out; 1 asks each of
-    /// them every case.
+    /// Among how many of the banks that have the variations between them the cases are shared out; 1 asks
+    /// each of them every case.
     pub shares: u32,
     /// Whether every bank is asked over TCP, also one whose difference shows without.
     pub tcp: bool,
 }
 
-/// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and alone,
-/// and `record` gets the events of its run; what is signed for it and for the next one serves all others, which are
-/// asked side by side.
+/// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and
+/// alone, and `record` gets the events of its run; what is signed for it and for the next one serves all
+/// others, which are asked side by side.
 pub async fn rows(
     suite: &Arc<Suite>,
     banks: Vec<BankVariant>,
@@ -219,8 +219,8 @@ impl Shared {
         self.asked(options, suite, bank, &[], until).await
     }
 
-    /// What the cases that `only` selects say of a bank, all of them if it is empty; and no more than until one of
-    /// them says this of a clause.
+    /// What the cases that `only` selects say of a bank, all of them if it is empty; and no more than until
+    /// one of them says this of a clause.
     pub(crate) async fn asked(
         &self,
         options: &MutationOptions,

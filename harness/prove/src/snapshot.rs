@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{Caught, Flaw};
 
 /// Where a matrix is not the one that was kept: its lines that are gone, then those that are new. `name` says
-/// where it is kept. Where variations were asked together, nothing is said of what each is by itself. Which case
-/// caught a fault is not compared: there are several.
+/// where it is kept. Where variations were asked together, nothing is said of what each is by itself. Which
+/// case caught a fault is not compared: there are several.
 pub fn differences(name: &str, kept: &str, now: &str, is_together: bool) -> Vec<Flaw> {
     let is_held = |line: &&str| {
         let is_alone = ["#", "variation\t", "style\ttogether-"].iter().any(|begin| line.starts_with(begin));

@@ -1,5 +1,5 @@
-//! Variants of the reference bank: the bank as it is, with one fault, with one variation, or in a style, which
-//! has many variations, and a fault besides or none.
+//! Variants of the reference bank: the bank as it is, with one fault, with one variation, or in a style,
+//! which has many variations, and a fault besides or none.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,8 +36,8 @@ pub enum BankVariant {
     Pair(Fault, Fault),
 }
 
-/// Variations and styles, by the beginning of their names, that use other freedoms as well, with the clauses that leave
-/// them.
+/// Variations and styles, by the beginning of their names, that use other freedoms as well, with the clauses
+/// that leave them.
 const FREEDOMS: &str = include_str!("../../../fixtures/kill-matrix/freedoms.tsv");
 
 impl BankVariant {
@@ -139,7 +139,8 @@ impl BankVariant {
     }
 
     /// Clauses of which this bank may be warned though it keeps the document: the one that leaves it the
-    /// freedom, and those of the choices that its profile declares in another way than that of the clean bank.
+    /// freedom, and those of the choices that its profile declares in another way than that of the clean
+    /// bank.
     pub fn may_warn(self, suite: &Suite) -> BTreeSet<String> {
         let variations = match self {
             Self::Variation(_) | Self::Style(_) => self.variations(),

@@ -14,24 +14,25 @@ pub enum Culprit {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_by: Option<String>,
     },
-    /// The lawful request of the case was refused, and another lawful one was accepted that is this one thing away
-    /// from it.
+    /// The lawful request of the case was refused, and another lawful one was accepted that is this one thing
+    /// away from it.
     Accepted {
         /// What is another.
         form: RefusedForm,
-        /// Whether the refused request has something else there, which is as lawful; a record of format 3 does not
-        /// say it.
+        /// Whether the refused request has something else there, which is as lawful; a record of format 3
+        /// does not say it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replaces: bool,
     },
-    /// The lawful request of the case was refused, and every other that was tried in its place; with the same key
-    /// one of another operation was accepted, and nothing else in the request need be known to the target.
+    /// The lawful request of the case was refused, and every other that was tried in its place; with the same
+    /// key one of another operation was accepted, and nothing else in the request need be known to the
+    /// target.
     OtherOperation {
         /// That operation.
         operation: String,
     },
-    /// The lawful request of the case was refused, and accepted once it was signed as a bank may choose. A profile
-    /// declares what its bank chose.
+    /// The lawful request of the case was refused, and accepted once it was signed as a bank may choose. A
+    /// profile declares what its bank chose.
     Chosen {
         /// The line of a profile that declares it.
         add: String,

@@ -1,6 +1,6 @@
 //! The events of a run, in the order in which they are written: one `run-started`, the profile, the document,
-//! the clauses and sources that the run speaks of, where it was resumed, case after case its exchanges and its
-//! verdict, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
+//! the clauses and sources that the run speaks of, where it was resumed, case after case its exchanges and
+//! its verdict, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
 
 use std::collections::BTreeMap;
 
@@ -77,8 +77,8 @@ pub struct RunStarted {
     /// Folder of the case files, as it was named, where they are others than those of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cases: Option<String>,
-    /// Folder of the document, its clauses and cases, as it was named, where they are others than those of the
-    /// program.
+    /// Folder of the document, its clauses and cases, as it was named, where they are others than those of
+    /// the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_document: Option<String>,
     /// SHA-256 of the document under test, in hex.
@@ -103,8 +103,8 @@ pub struct RunStarted {
     /// be.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drawn: bool,
-    /// Which command judged it, where others sent the requests: then each finding says which end broke it. A run
-    /// has none: what its requests break is broken on purpose.
+    /// Which command judged it, where others sent the requests: then each finding says which end broke it. A
+    /// run has none: what its requests break is broken on purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
     /// Whether some of that traffic is of a run, whose requests break rules on purpose.
@@ -146,8 +146,8 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, format 2,
-    /// which has no `document`, and format 3, which has no `order-of-time`.
+    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, format
+    /// 2, which has no `document`, and format 3, which has no `order-of-time`.
     pub const FORMAT: u32 = 4;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;

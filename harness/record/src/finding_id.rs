@@ -18,8 +18,8 @@ pub fn place(at: &str) -> String {
     at.split('/').map(step).collect::<Vec<_>>().join("/")
 }
 
-/// The place of a finding of a case, with the places of what was found to be refused: what is refused together is
-/// one thing, and something else another one.
+/// The place of a finding of a case, with the places of what was found to be refused: what is refused
+/// together is one thing, and something else another one.
 pub fn place_of(verdict: &CaseVerdict, finding: &Finding) -> String {
     let mut place = place(&finding.at);
     let culprit = verdict.culprit.as_ref().filter(|_| finding.is_answer_to(verdict));
@@ -36,8 +36,8 @@ pub fn id(clause: &str, place: &str) -> String {
     hash
 }
 
-/// The ids under which reports show a finding of a case: its own, and that of the clause that another lawful request
-/// shows to be broken.
+/// The ids under which reports show a finding of a case: its own, and that of the clause that another lawful
+/// request shows to be broken.
 pub fn ids(verdict: &CaseVerdict, finding: &Finding) -> Vec<String> {
     let place = place_of(verdict, finding);
     let named = match verdict.culprit.as_deref() {

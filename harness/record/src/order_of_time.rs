@@ -1,5 +1,5 @@
-//! What depends on what else was asked: failing cases that were asked again alone at the end of a run, and plain
-//! requests that a target refused from some request on.
+//! What depends on what else was asked: failing cases that were asked again alone at the end of a run, and
+//! plain requests that a target refused from some request on.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,8 @@ pub struct AskedAlone {
     pub clause: String,
     /// Where, as in [`crate::Finding::at`], with `*` for an index.
     pub at: String,
-    /// The first case, in the order of time, that shows it; where that kept it when it was asked alone, the one that
-    /// sends the most requests itself, if that did not.
+    /// The first case, in the order of time, that shows it; where that kept it when it was asked alone, the
+    /// one that sends the most requests itself, if that did not.
     pub case: String,
     /// The number of the first one's request among all of the run, in the order in which they were sent.
     pub since: u64,

@@ -44,8 +44,8 @@ impl Fault {
         INTERACTIONS.iter().map(Self)
     }
 
-    /// Faults that operators make of every row of the bank's tables. Nobody thought of them one by one, so that
-    /// they say more of what the cases miss.
+    /// Faults that operators make of every row of the bank's tables. Nobody thought of them one by one, so
+    /// that they say more of what the cases miss.
     pub fn derived() -> impl Iterator<Item = Self> {
         DERIVED.iter().map(Self)
     }

@@ -67,8 +67,8 @@ pub(crate) struct Context {
     pub(crate) certificates: Certificates,
 }
 
-/// Performs an operation by these rules, or refuses the request by the first one that it breaks: headers, query,
-/// digest, signature, PSU, body.
+/// Performs an operation by these rules, or refuses the request by the first one that it breaks: headers,
+/// query, digest, signature, PSU, body.
 pub(crate) fn perform(
     context: &Context,
     rules: Rules,

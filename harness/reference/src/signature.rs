@@ -70,8 +70,8 @@ pub(crate) fn first_of_each(text: &str) -> String {
 }
 
 /// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
-/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in. Blanks around a
-/// value do not count, unless a fault says that they do.
+/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in. Blanks around
+/// a value do not count, unless a fault says that they do.
 pub(crate) fn signing_string(
     headers: &[String],
     method: &str,

@@ -16,7 +16,7 @@ pub(crate) use self::status::Status;
 use crate::currency::Currency;
 use crate::operation::Product;
 use crate::random::mixed;
-use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
+use crate::seed::{self, Account, Customer, CustomerType, EarlierPayment, Psu, Seed, Transaction};
 
 /// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,23 +72,20 @@ impl Payment {
         }
     }
 
+    /// One that was made before the bank opened.
+    fn earlier(of: &EarlierPayment, owner: Owner) -> Self {
+        let funds_available = of.status != Status::Rjct;
+        let (members, made, from, takes) = ("{}".into(), None, None, None);
+        let (product, is_bulk, status) = (of.product, of.bulk, of.status);
+        Self { product, is_bulk, status, funds_available, members, made, from, takes, owner }
+    }
+
     /// A payment that the bank has received.
     #[cfg(test)]
     pub(crate) fn received(product: Product) -> Self {
-        let members = "{}".into();
-        let owner = Owner::default();
-        let (status, funds_available) = (Status::Rcvd, true);
-        Self {
-            product,
-            is_bulk: false,
-            status,
-            funds_available,
-            members,
-            made: None,
-            from: None,
-            takes: None,
-            owner,
-        }
+        let (status, owner) = (Status::Rcvd, Owner::default());
+        let earlier = EarlierPayment { payment_id: String::new(), product, bulk: false, status };
+        Self::earlier(&earlier, owner)
     }
 }
 
@@ -130,16 +127,8 @@ impl State {
     /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for
     /// (`origin`), so that requests side by side get the same ones in every run.
     pub(crate) fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
-        let earlier = data.payments.iter().map(|payment| {
-            let (product, is_bulk, status) = (payment.product, payment.bulk, payment.status);
-            let funds_available = status != Status::Rjct;
-            let members = "{}".into();
-            let owner = Owner::default();
-            let (made, from, takes) = (None, None, None);
-            let earlier =
-                Payment { product, is_bulk, status, funds_available, members, made, from, takes, owner };
-            (payment.payment_id.clone(), earlier)
-        });
+        let earlier =
+            data.payments.iter().map(|of| (of.payment_id.clone(), Payment::earlier(of, Owner::default())));
         let memory = Memory {
             ids: recent(),
             seen: HashMap::new(),
@@ -302,8 +291,8 @@ impl State {
         owner.is_some_and(|owner| owner.kind == CustomerType::Corporate)
     }
 
-    /// Whether the PSU with this PSU-ID may see the account: one's own, and any of a company, whose agreements
-    /// say who acts for it.
+    /// Whether the PSU with this PSU-ID may see the account: one's own, and any of a company, whose
+    /// agreements say who acts for it.
     pub(crate) fn account_shows_to(&self, account: &Account, psu_id: Option<&str>) -> bool {
         let memory = self.memory();
         let psu = psu_id.and_then(|id| memory.psus.iter().find(|psu| psu.id == id));

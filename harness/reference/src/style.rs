@@ -45,8 +45,8 @@ impl Style {
         })
     }
 
-    /// The bank that is drawn from all variations with this seed: some, half, most or all of those that do not
-    /// contradict one drawn before. The same seed draws the same bank.
+    /// The bank that is drawn from all variations with this seed: some, half, most or all of those that do
+    /// not contradict one drawn before. The same seed draws the same bank.
     pub fn drawn(seed: u64) -> Self {
         let mut random = Random(seed);
         let mut rest: Vec<Variation> = Variation::all().collect();
@@ -65,8 +65,8 @@ impl Style {
         Self { name: format!("{DRAWN}{seed}").leak(), variations: drawn.leak() }
     }
 
-    /// As few banks as first fit makes, each variation in one of them: a bank takes whatever does not contradict
-    /// what it has.
+    /// As few banks as first fit makes, each variation in one of them: a bank takes whatever does not
+    /// contradict what it has.
     pub fn together() -> Vec<Self> {
         let mut banks: Vec<(BTreeSet<String>, Vec<Variation>)> = Vec::new();
         for variation in Variation::all() {

@@ -1,5 +1,6 @@
 //! The ways in which the bank can use the freedoms that the document leaves, one at a time: what a suite must
-//! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`] in the file of its subject under `variation/`.
+//! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`] in the file
+//! of its subject under `variation/`.
 
 mod answers;
 mod expected;

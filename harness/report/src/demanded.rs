@@ -31,8 +31,8 @@ pub fn named(summary: &RunSummary) -> [(&'static str, usize); 4] {
     ]
 }
 
-/// The lines that open the most clauses, each with how many; nothing where all were asked, or where no line would
-/// change that the target accepts nothing.
+/// The lines that open the most clauses, each with how many; nothing where all were asked, or where no line
+/// would change that the target accepts nothing.
 pub(crate) fn to_add(summary: &RunSummary) -> Vec<String> {
     if summary.refused_everything().is_some() {
         return Vec::new();

@@ -359,8 +359,8 @@ impl RunSummary {
         self.said_by_name
     }
 
-    /// What was another in the requests of selected cases than they say, since the target refuses a plain request,
-    /// and in how many of them.
+    /// What was another in the requests of selected cases than they say, since the target refuses a plain
+    /// request, and in how many of them.
     pub fn judged_with(&self) -> impl Iterator<Item = (&str, usize)> {
         self.judged_with.iter().map(|(with, cases)| (with.as_str(), *cases))
     }

@@ -1,5 +1,5 @@
-//! Which refused rows of lawful forms are narrowed. Rows come in the order of the record, one after the other, so
-//! that a run asks the same however many cases are in flight.
+//! Which refused rows of lawful forms are narrowed. Rows come in the order of the record, one after the
+//! other, so that a run asks the same however many cases are in flight.
 
 use xs2aspec_record::{CaseEvents, CaseVerdict, Culprit, RefusedForm, Verdict};
 use xs2aspec_suite::Case;

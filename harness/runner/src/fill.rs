@@ -189,8 +189,8 @@ impl RequestBuilder<'_> {
         Ok(url)
     }
 
-    /// The URL to which a link of an answer leads (RFC 3986 section 5.2): nothing is signed for anybody but the
-    /// target.
+    /// The URL to which a link of an answer leads (RFC 3986 section 5.2): nothing is signed for anybody but
+    /// the target.
     fn link(&self, link: &str) -> Result<String, FillError> {
         let base = self.profile.base_url.as_str();
         let authority = base.split_once("://").map_or(base, |(_, rest)| rest);
@@ -370,8 +370,8 @@ fn workday(from: NaiveDate) -> NaiveDate {
         .unwrap_or(from)
 }
 
-/// The first last day of a month from this day on that is no weekend, and of a month at whose end no holiday is:
-/// Easter and its Monday may be at that of March, Ascension and Whitsun at that of May.
+/// The first last day of a month from this day on that is no weekend, and of a month at whose end no holiday
+/// is: Easter and its Monday may be at that of March, Ascension and Whitsun at that of May.
 fn month_end(from: NaiveDate) -> NaiveDate {
     const HOLIDAYS: [u32; 3] = [3, 5, 12];
     let is_end = |day: &NaiveDate| day.succ_opt().is_some_and(|next| next.month() != day.month());

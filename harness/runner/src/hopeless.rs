@@ -1,5 +1,5 @@
-//! Targets that accept no plain request: what they answer may be the fault of our key or URL, and says nothing of a
-//! bank then.
+//! Targets that accept no plain request: what they answer may be the fault of our key or URL, and says
+//! nothing of a bank then.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -10,8 +10,8 @@ use crate::{
     unconfirmed::unconfirm,
 };
 
-/// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be the
-/// fault of our key or URL, none of them is held against it.
+/// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be
+/// the fault of our key or URL, none of them is held against it.
 pub(crate) fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(CaseVerdict, Vec<Exchange>)> {
     let told = |(done, role): &(Arc<Done>, Role)| {
         (CaseVerdict { role: *role, ..done.verdict.clone() }, done.take_exchanges())
@@ -28,8 +28,8 @@ pub(crate) fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(Ca
     cases
 }
 
-/// Whether the answers of these cases are what another key or URL would change: pages, statuses that say who may ask
-/// what, or one and the same for several operations.
+/// Whether the answers of these cases are what another key or URL would change: pages, statuses that say who
+/// may ask what, or one and the same for several operations.
 fn may_be_ours(cases: &[(CaseVerdict, Vec<Exchange>)]) -> bool {
     let mut operations = BTreeSet::new();
     let mut answers: Vec<&Response> = Vec::new();
@@ -46,7 +46,8 @@ fn may_be_ours(cases: &[(CaseVerdict, Vec<Exchange>)]) -> bool {
         || is_several && is_alike && first.status < 300
 }
 
-/// Whether an answer is that of something else than an interface: a page, or nothing where there is no failure.
+/// Whether an answer is that of something else than an interface: a page, or nothing where there is no
+/// failure.
 fn is_foreign(answer: &Response) -> bool {
     let header = answer.headers.iter().find(|Header(name, _)| name.eq_ignore_ascii_case("content-type"));
     let media =
@@ -55,7 +56,8 @@ fn is_foreign(answer: &Response) -> bool {
     is_page || answer.body.is_none() && (200..300).contains(&answer.status)
 }
 
-/// Whether a status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4 to 15.5.6).
+/// Whether a status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4 to
+/// 15.5.6).
 fn says_who_may(status: u16) -> bool {
     matches!(status, 300..=399 | 401 | 403 | 404 | 405 | 407)
 }

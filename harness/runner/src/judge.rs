@@ -80,8 +80,8 @@ pub struct Judged {
 
 /// Parses an answer and checks its body.
 ///
-/// Answers of an operation that the document only mentions have no shape to be held to. What would be observed
-/// is a finding where the levels mind it. `asked` gives header fields of the request.
+/// Answers of an operation that the document only mentions have no shape to be held to. What would be
+/// observed is a finding where the levels mind it. `asked` gives header fields of the request.
 pub fn examine(
     operation: &str,
     asked: impl Fn(&str) -> Option<String>,
@@ -148,8 +148,8 @@ pub fn examine(
     }
 }
 
-/// Judges the answer to the request of a case of this clause and operation. Which findings are violations, and
-/// which only warnings, `Levels::weigh` says afterwards.
+/// Judges the answer to the request of a case of this clause and operation. Which findings are violations,
+/// and which only warnings, `Levels::weigh` says afterwards.
 pub fn judge(
     (clause, operation): (&str, &str),
     expect: &Expectation,

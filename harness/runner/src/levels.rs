@@ -48,8 +48,8 @@ struct Entry {
 }
 
 impl Levels {
-    /// The levels of all clauses of a ledger, with those that a profile and the command line give: the last one that
-    /// names a clause counts.
+    /// The levels of all clauses of a ledger, with those that a profile and the command line give: the last
+    /// one that names a clause counts.
     pub fn new(ledger: &BTreeMap<String, Clause>, profile: &Profile) -> Result<Self, LevelError> {
         let entry = |clause: &Clause| (clause.id.clone(), Entry::new(clause, profile));
         let mut clauses: BTreeMap<String, Entry> = ledger.values().map(entry).collect();

@@ -1,6 +1,7 @@
 //! Asks a target and judges its answers.
 //!
-//! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it names.
+//! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
+//!   names.
 //! - [`fill`] and [`request_signer`]: the request as bytes, digested and signed.
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`judge`]: what a case comes to.

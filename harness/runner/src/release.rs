@@ -87,8 +87,8 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
         position < self.next + WAITING
     }
 
-    /// Takes what a case came to. Whether that is a violation of which all is known: of a row that is refused it is
-    /// told when it was narrowed.
+    /// Takes what a case came to. Whether that is a violation of which all is known: of a row that is refused
+    /// it is told when it was narrowed.
     pub(crate) fn land(&mut self, verdict: CaseVerdict, exchanges: Vec<Exchange>) -> bool {
         let Ok(at) = self.order.binary_search_by(|(case, _)| case.id.cmp(&verdict.case)) else {
             return false;

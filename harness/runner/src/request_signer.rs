@@ -118,8 +118,8 @@ impl RequestSigner {
     }
 
     /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM,
-    /// `serial` and `issuer` as in keyId, `serial-decimal`, the name of the `subject` written as the issuer is
-    /// by default. `None` for another name.
+    /// `serial` and `issuer` as in keyId, `serial-decimal`, the name of the `subject` written as the issuer
+    /// is by default. `None` for another name.
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
@@ -134,8 +134,8 @@ impl RequestSigner {
     }
 
     /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
-    /// wrong encoding (`sha-256.hexadecimal`), one letter in the other case (`sha-256.other-case`), or another
-    /// first or last byte (`sha-256.other-begin`, `sha-256.other-end`). The hash alone, in base64:
+    /// wrong encoding (`sha-256.hexadecimal`), one letter in the other case (`sha-256.other-case`), or
+    /// another first or last byte (`sha-256.other-begin`, `sha-256.other-end`). The hash alone, in base64:
     /// `sha-256.alone`, `md5`, `sha-1`, `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
@@ -349,8 +349,8 @@ mod tests {
         request_signer().signature(&headers, Some(target), &signing).unwrap()
     }
 
-    /// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file; in base64 but for
-    /// the first.
+    /// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file; in base64 but
+    /// for the first.
     #[test]
     fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
         let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

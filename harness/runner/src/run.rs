@@ -308,8 +308,8 @@ fn left(order: &[(&Case, Role)], done: &BTreeSet<String>, ahead: &HashMap<usize,
 /// The turn of all cases that are no plain requests.
 const AFTER_PLAIN: usize = 2;
 
-/// When a case has its turn: it begins when all of earlier turns have ended. The plain requests come first, so
-/// that it is known whether an operation works at all before a target can change; among them those that
+/// When a case has its turn: it begins when all of earlier turns have ended. The plain requests come first,
+/// so that it is known whether an operation works at all before a target can change; among them those that
 /// nothing prepares, since others are prepared by them.
 fn turn(case: &Case) -> usize {
     match (case.is_plain, case.before.is_empty()) {
@@ -329,8 +329,8 @@ fn first<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
     order.iter().filter(|(case, _)| turn(case) == 0).map(|(case, _)| case.id.as_str())
 }
 
-/// Counts a case off its turn, and says whether it is a plain request. When the first of these have ended it is known
-/// whether anybody answers.
+/// Counts a case off its turn, and says whether it is a plain request. When the first of these have ended it
+/// is known whether anybody answers.
 fn ends_plain(
     session: &Session,
     order: &[(&Case, Role)],
@@ -371,8 +371,8 @@ async fn asked(session: &Session, id: &str, is_kept: bool, is_again: bool) -> Op
     if is_again {
         return Some(Arc::new(session.run(case).await));
     }
-    // A request is made when it is first looked at. It goes with this copy: those of all cases take more memory than
-    // all else.
+    // A request is made when it is first looked at. It goes with this copy: those of all cases take more
+    // memory than all else.
     Some(Arc::new(session.run(&case.clone()).await))
 }
 

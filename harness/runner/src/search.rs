@@ -15,8 +15,8 @@ pub(crate) enum Answer {
 /// The answers so far, by the changes, which are numbers in their order.
 pub(crate) type Answers = BTreeMap<Vec<usize>, Answer>;
 
-/// The changes of which none can be left out, or the ones to ask with next. Nothing is found where the request
-/// without any of them is refused.
+/// The changes of which none can be left out, or the ones to ask with next. Nothing is found where the
+/// request without any of them is refused.
 pub(crate) fn next(count: usize, answers: &Answers) -> Result<Vec<usize>, Vec<usize>> {
     let is_refused = |changes: Vec<usize>| match answers.get(&changes) {
         Some(answer) => Ok(*answer == Answer::Refused),

@@ -8,8 +8,8 @@ use std::{
 /// Header fields: name and value.
 type Headers = Vec<(String, String)>;
 
-/// Signatures by case and step, each with the headers that it signs. What an earlier answer gave stands in few
-/// of these, so that a request which holds it need not be signed again.
+/// Signatures by case and step, each with the headers that it signs. What an earlier answer gave stands in
+/// few of these, so that a request which holds it need not be signed again.
 #[derive(Debug, Default)]
 pub struct SignatureCache(Mutex<HashMap<(String, String), (Headers, String)>>);
 

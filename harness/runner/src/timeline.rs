@@ -1,5 +1,5 @@
-//! What was wrong, in the order of time, and whether it is when nothing else is asked: a target may begin to forget,
-//! or to count wrongly, and then many cases show it that have nothing to do with it.
+//! What was wrong, in the order of time, and whether it is when nothing else is asked: a target may begin to
+//! forget, or to count wrongly, and then many cases show it that have nothing to do with it.
 
 use std::{
     cmp::Reverse,
@@ -134,8 +134,8 @@ impl Timeline {
             let is_wrong =
                 |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
             let ask = async |case: &Case, mark: String| {
-                // What is used up is not there again; and a plain request in whose place another one is sent is not
-                // asked any more.
+                // What is used up is not there again; and a plain request in whose place another one is sent
+                // is not asked any more.
                 let is_replaced = case.is_plain && session.goes_on(case.operation());
                 if judge::uses_quota(case) || case.same_as.is_some() || is_replaced {
                     return (Repeated::Untold, String::new());

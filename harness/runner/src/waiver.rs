@@ -196,8 +196,8 @@ impl Waivers {
         suite.case(&verdict.case).is_some_and(|case| self.waive(case, verdict).is_some())
     }
 
-    /// Turns the failure or the warning of a waived case into that, and keeps a case that no longer has any in
-    /// mind.
+    /// Turns the failure or the warning of a waived case into that, and keeps a case that no longer has any
+    /// in mind.
     pub(crate) fn apply(&mut self, suite: &Suite, verdict: &mut CaseVerdict) {
         if verdict.role != Role::Selected && !verdict.is_broken_control() {
             return;

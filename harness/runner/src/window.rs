@@ -167,8 +167,8 @@ fn reason(RefusedSince { plain, until, since, words, .. }: &RefusedSince) -> Str
     )
 }
 
-/// Makes the first verdict that leans on a plain request which reads what is not there any more the one that shows
-/// it. Whoever made it a moment ago may read it, so that neither key nor values can be the cause.
+/// Makes the first verdict that leans on a plain request which reads what is not there any more the one that
+/// shows it. Whoever made it a moment ago may read it, so that neither key nor values can be the cause.
 fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince) {
     let Some(plain) = session.suite().case(&refused.plain) else { return };
     let level = session.levels().clause(&plain.clause).level;

@@ -1,4 +1,5 @@
-//! Signatures with another hash or padding than the document's RSA-SHA256: a bank that verifies must refuse them.
+//! Signatures with another hash or padding than the document's RSA-SHA256: a bank that verifies must refuse
+//! them.
 
 use aws_lc_rs::{
     digest::{self, SHA1_FOR_LEGACY_USE_ONLY},
@@ -39,8 +40,8 @@ impl OtherHash {
 const SHA_1_INFO: [u8; 15] =
     [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
 
-/// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash, or the RSASSA-PSS one. `None`
-/// if the library refuses.
+/// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash, or the RSASSA-PSS
+/// one. `None` if the library refuses.
 pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Vec<u8>> {
     let padding = match hash {
         // The library verifies such signatures, and makes none.
@@ -63,8 +64,8 @@ fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
     encrypted(key, &[&[0, 1][..], &vec![0xff; padding], &[0], &SHA_1_INFO, hash.as_ref()].concat())
 }
 
-/// Section 9.1.1 (EMSA-PSS) of RFC 8017, with the mask of section B.2.1. The salt is the hash, so that a run of one
-/// seed sends the same again.
+/// Section 9.1.1 (EMSA-PSS) of RFC 8017, with the mask of section B.2.1. The salt is the hash, so that a run
+/// of one seed sends the same again.
 fn sign_with_pss(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
     let (length, salt) = (key.public_modulus_len(), sha_256(&[bytes]));
     let hash = sha_256(&[&[0; 8], &salt, &salt]);
@@ -78,8 +79,8 @@ fn sha_256(parts: &[&[u8]]) -> Vec<u8> {
     digest::digest(&digest::SHA256, &parts.concat()).as_ref().to_vec()
 }
 
-/// The mask of EMSA-PSS, which takes it off again (RFC 8017, sections 9.1.1 and B.2.1). A modulus has whole bytes, and
-/// what is signed one bit less.
+/// The mask of EMSA-PSS, which takes it off again (RFC 8017, sections 9.1.1 and B.2.1). A modulus has whole
+/// bytes, and what is signed one bit less.
 fn mask(bytes: &mut [u8], hash: &[u8]) {
     let blocks = (0..u32::MAX).map(|counter| sha_256(&[hash, &counter.to_be_bytes()]));
     bytes.iter_mut().zip(blocks.flatten()).for_each(|(byte, mask)| *byte ^= mask);
@@ -88,7 +89,8 @@ fn mask(bytes: &mut [u8], hash: &[u8]) {
     }
 }
 
-/// Whether a message that a signature gives back has the padding of EMSA-PSS with SHA-256 (RFC 8017, section 9.1.2).
+/// Whether a message that a signature gives back has the padding of EMSA-PSS with SHA-256 (RFC 8017, section
+/// 9.1.2).
 pub(crate) fn is_pss(message: &[u8]) -> bool {
     let Some((&0xbc, rest)) = message.split_last() else { return false };
     let Some(masked) = rest.len().checked_sub(32) else { return false };

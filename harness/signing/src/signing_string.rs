@@ -26,7 +26,8 @@ pub enum SigningStringError {
     NoRequestTarget,
 }
 
-/// Those of the `due` headers that the request has, in that order, each once: what is signed "when available".
+/// Those of the `due` headers that the request has, in that order, each once: what is signed "when
+/// available".
 ///
 /// `fields` are the header fields of the request as (name, value), names in any letter case.
 pub fn listed_headers<D: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
@@ -41,7 +42,8 @@ pub fn listed_headers<D: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
 ///
 /// One line for each listed name, in the order of the list and joined with a line feed: the name in lower
 /// case, a colon, a space, the value without blanks around it. Fields of one name are joined with a comma and
-/// a space, in their order. Any list may be given, in any order; `target` is only needed for `(request-target)`.
+/// a space, in their order. Any list may be given, in any order; `target` is only needed for
+/// `(request-target)`.
 pub fn signing_string<L: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
     listed: &[L],
     fields: &[(N, V)],

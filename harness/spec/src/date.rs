@@ -20,8 +20,8 @@ pub(crate) fn is_basic_date(text: &str) -> bool {
     text.len() == 8 && exists(text.get(..4), text.get(4..6), text.get(6..))
 }
 
-/// Whether a text is a date in another form of ISO 8601 than the extended one: in the basic format, of a week or of a
-/// day of the year, a month alone, or a date with a time or a zone.
+/// Whether a text is a date in another form of ISO 8601 than the extended one: in the basic format, of a week
+/// or of a day of the year, a month alone, or a date with a time or a zone.
 pub(crate) fn is_other_date(text: &str) -> bool {
     static OTHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let week = "W(0[1-9]|[1-4][0-9]|5[0-3])";

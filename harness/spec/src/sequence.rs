@@ -1,5 +1,5 @@
-//! What may be asked one after the other, and what must then become of the last request: a small model of what a
-//! server remembers, as data.
+//! What may be asked one after the other, and what must then become of the last request: a small model of
+//! what a server remembers, as data.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -50,8 +50,8 @@ pub struct Thing {
     pub outcome: Option<String>,
     /// What is kept of the answer: key and place.
     pub keep: IndexMap<String, String>,
-    /// What must become of the request where another thing was made before it. `<earlier.KEY>` is what was kept of
-    /// that.
+    /// What must become of the request where another thing was made before it. `<earlier.KEY>` is what was
+    /// kept of that.
     pub again: Option<Demand>,
 }
 
@@ -72,7 +72,8 @@ pub struct Act {
 pub struct Asked {
     /// The valid request.
     pub request: String,
-    /// What names the thing in it: `<KEY>` is what was kept of it, and `<every KEY>` the list of that of all things.
+    /// What names the thing in it: `<KEY>` is what was kept of it, and `<every KEY>` the list of that of all
+    /// things.
     pub change: Vec<Value>,
 }
 

@@ -120,8 +120,8 @@ impl Tree {
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
     }
 
-    /// A tree of the embedded spec and of these files, for tests; without the rules of requests and sequences,
-    /// which are about plain requests and clauses that such a tree does not have.
+    /// A tree of the embedded spec and of these files, for tests; without the rules of requests and
+    /// sequences, which are about plain requests and clauses that such a tree does not have.
     pub fn of(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
         tree.add_embedded("fixtures/answers", &ANSWERS);

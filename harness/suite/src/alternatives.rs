@@ -21,8 +21,8 @@ const MOST: usize = 60;
 pub struct Alternative {
     /// What is another than in the plain request (`header/PSU-Context`).
     pub place: String,
-    /// The clause that leaves it to the caller, where the plain request has nothing there; or the one that wants
-    /// what it has there accepted.
+    /// The clause that leaves it to the caller, where the plain request has nothing there; or the one that
+    /// wants what it has there accepted.
     pub clause: Option<String>,
     /// Whether the plain request has something else there.
     pub replaces: bool,
@@ -30,9 +30,9 @@ pub struct Alternative {
     pub case: Case,
 }
 
-/// Those of an operation: header fields that only other operations have, and the lawful forms: one of every place,
-/// one of every clause of a place, the last of each, and the others. Forms that need not be refused count too: the
-/// plain request must be accepted whatever else is.
+/// Those of an operation: header fields that only other operations have, and the lawful forms: one of every
+/// place, one of every clause of a place, the last of each, and the others. Forms that need not be refused
+/// count too: the plain request must be accepted whatever else is.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made: Vec<Alternative> = fields_of_others(operation, parts);
     let mut of_places: BTreeMap<(bool, &str), usize> = BTreeMap::new();
@@ -60,8 +60,9 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
         let other = Alternative { place, clause, replaces: false, case };
         forms.push(((of_place, of_clause), (is_instead, is_open), other));
     }
-    // After the first of a clause its last: of a list of which half is refused the one or the other is accepted.
-    // What has one thing instead of another one of the plain request comes after the first of each place.
+    // After the first of a clause its last: of a list of which half is refused the one or the other is
+    // accepted. What has one thing instead of another one of the plain request comes after the first of each
+    // place.
     forms.sort_by_cached_key(|((of_place, of_clause), (is_instead, is_open), other)| {
         let last = of_clauses[&(other.place.as_str(), other.case.clause.clone())] - 1;
         let rank = match of_clause {

@@ -1,5 +1,5 @@
-//! The matrix of answers: one field for each place of each answer with each way in which it can differ from its
-//! sample, and what is said of it.
+//! The matrix of answers: one field for each place of each answer with each way in which it can differ from
+//! its sample, and what is said of it.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
     parts::Parts,
 };
 
-/// Every field, in the order of operations and places. One of which nothing is decided is not among them: `lint`
-/// names it.
+/// Every field, in the order of operations and places. One of which nothing is decided is not among them:
+/// `lint` names it.
 pub(crate) fn cells(parts: &Parts, rules: &AnswerRules) -> Vec<Cell> {
     let of_operation = |operation| {
         let mutations = rules.mutations(operation).into_iter();

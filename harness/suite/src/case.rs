@@ -12,7 +12,8 @@ use crate::{
     request::RequestSpec,
 };
 
-/// How the names of cases begin that have a row of lawful optional parts beside their mistake; its number follows.
+/// How the names of cases begin that have a row of lawful optional parts beside their mistake; its number
+/// follows.
 pub(crate) const BESIDE: &str = "beside-";
 
 /// What a case file writes as the control of the plain request of an operation.
@@ -65,7 +66,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// The row of lawful optional parts that the request has beside its mistake, as the name of the case says.
+    /// The row of lawful optional parts that the request has beside its mistake, as the name of the case
+    /// says.
     pub fn row_beside(&self) -> Option<u32> {
         self.id.rsplit_once('/')?.1.strip_prefix(BESIDE)?.parse().ok()
     }

@@ -155,8 +155,8 @@ impl Combination {
 
     fn as_case(&self, parts: &Parts, judged: Judged, baseline: &Baseline) -> Option<(Case, Due)> {
         let Judged { request, changes, before, due } = judged;
-        // What must be refused names the clause that it breaks, and what must be accepted one that says so: the
-        // one that the last form is about, if no other is less firm.
+        // What must be refused names the clause that it breaks, and what must be accepted one that says so:
+        // the one that the last form is about, if no other is less firm.
         let own = self.forms.iter().rev().map(|one| one.clause.as_str());
         let clause = match &due {
             Due::Refused { clauses, .. } => {

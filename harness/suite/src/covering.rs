@@ -55,8 +55,8 @@ pub(crate) fn covering(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) 
     rows
 }
 
-/// Rows in which every cell is there once that is accepted at all; greedily, so that rows are few, and the factors
-/// first of which least was there. Once all levels of a factor were there, it is left out.
+/// Rows in which every cell is there once that is accepted at all; greedily, so that rows are few, and the
+/// factors first of which least was there. Once all levels of a factor were there, it is left out.
 pub(crate) fn each_once(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) -> Vec<Vec<Cell>> {
     let mut open: Vec<Vec<Cell>> = Vec::new();
     for (factor, levels) in levels.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The shape of case files and baselines, as an author writes them. The JSON Schema for editors is made from these types.
+//! The shape of case files and baselines, as an author writes them. The JSON Schema for editors is made from
+//! these types.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -22,13 +23,13 @@ pub struct CaseFile {
     pub forms: Vec<At<FormGroup>>,
 }
 
-/// One case for each form of each place (`fixtures/spec/requests.yaml`): mistakes and lawful values. The rules of the place say what must
-/// come back, and which clause says so.
+/// One case for each form of each place (`fixtures/spec/requests.yaml`): mistakes and lawful values. The
+/// rules of the place say what must come back, and which clause says so.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FormGroup {
-    /// What the places begin with: `body/`, `header/`, `query/`, `signing`, or nothing for the request as a whole; every place where it is
-    /// left out.
+    /// What the places begin with: `body/`, `header/`, `query/`, `signing`, or nothing for the request as a
+    /// whole; every place where it is left out.
     pub at: Option<String>,
     /// How the forms are met.
     #[serde(default)]
@@ -71,7 +72,8 @@ pub struct Group {
     /// The lists that the case is multiplied by, in the order in which their names stand in the id.
     #[serde(default)]
     pub axes: IndexMap<String, At<Axis>>,
-    /// Axes that go forward together instead of being multiplied; each list names axes with equally many rows.
+    /// Axes that go forward together instead of being multiplied; each list names axes with equally many
+    /// rows.
     #[serde(default)]
     pub zip: Vec<Vec<String>>,
     /// Name of the valid request that the case starts from (`fixtures/requests/NAME.yaml`).
@@ -84,10 +86,11 @@ pub struct Group {
     /// How the request is signed, where not as the document says.
     #[serde(default)]
     pub signing: Signing,
-    /// Id of the accepted case whose request is the valid twin of this one; the plain request of its operation where nothing is said, and
-    /// `none` for that plain request itself.
+    /// Id of the accepted case whose request is the valid twin of this one; the plain request of its
+    /// operation where nothing is said, and `none` for that plain request itself.
     pub control: Option<String>,
-    /// What the case comes to when its control is refused: `inconclusive`, or `observed` where the control itself is the bank's choice.
+    /// What the case comes to when its control is refused: `inconclusive`, or `observed` where the control
+    /// itself is the bank's choice.
     #[serde(default)]
     pub if_control_refused: IfControlRefused,
     /// Capabilities of the target without which the case does not apply.
@@ -101,18 +104,20 @@ pub struct Group {
     pub expect: At<Value>,
 }
 
-/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table or from the places of the spec.
+/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table or from the
+/// places of the spec.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Axis {
-    /// Named rows. A row that is a mapping may hold `when: {axis.column: VALUE or [VALUES]}` and then exists only there.
+    /// Named rows. A row that is a mapping may hold `when: {axis.column: VALUE or [VALUES]}` and then exists
+    /// only there.
     pub rows: Option<IndexMap<String, At<Value>>>,
     /// Scalars that are their own names. They may hold placeholders of axes: `${place.most+1}`.
     pub values: Option<Vec<Value>>,
     /// Name of a table (`fixtures/tables/NAME.csv`); each line is a row, each column a text.
     pub table: Option<String>,
-    /// The places of requests (`fixtures/spec/requests.yaml`) whose rows say this: name and value, list of values, or `any`. Its columns are
-    /// what the row says: `operation`, `at`, `clause`, ..
+    /// The places of requests (`fixtures/spec/requests.yaml`) whose rows say this: name and value, list of
+    /// values, or `any`. Its columns are what the row says: `operation`, `at`, `clause`, ..
     pub places: Option<IndexMap<String, Value>>,
     /// Which lines of the table: column and value, or column and list of values.
     #[serde(default, rename = "where")]
@@ -137,7 +142,8 @@ pub struct Change {
     /// Writes the name of a header in another way; it must be there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rename: Option<String>,
-    /// Sends these characters, or `{$bytes: ..}` or `{$gzip: ..}`, as the body, whatever they are. `${body}` in them is the body so far.
+    /// Sends these characters, or `{$bytes: ..}` or `{$gzip: ..}`, as the body, whatever they are. `${body}`
+    /// in them is the body so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// The value.
@@ -161,8 +167,8 @@ pub struct Signing {
     pub headers: Option<Vec<String>>,
     /// Header names to state, whatever is signed.
     pub stated_headers: Option<Vec<String>>,
-    /// Header values to sign in place of those that are sent, as if they were changed after signing. A header that is not sent is
-    /// signed and stated too.
+    /// Header values to sign in place of those that are sent, as if they were changed after signing. A header
+    /// that is not sent is signed and stated too.
     pub signed_as: IndexMap<String, String>,
     /// Text to sign in place of the signing string, so that the signature belongs to another request.
     pub signing_string: Option<String>,
@@ -236,7 +242,8 @@ pub enum Party {
     OtherEarly,
     /// That TPP's, with a certificate without a role for payments or accounts.
     OtherRole,
-    /// That TPP's key, in a certificate that is the own one in all else: serial number, issuer and subject. No authority signed it.
+    /// That TPP's key, in a certificate that is the own one in all else: serial number, issuer and subject.
+    /// No authority signed it.
     Forged,
 }
 
@@ -305,7 +312,8 @@ pub struct Step {
     /// Keys of `keep` of which no value may come twice; one that does breaks the clause.
     #[serde(default)]
     pub distinct: Vec<String>,
-    /// What must come back: `accepted`, `any` where a refusal is as good, `refusal-passes`, `refusal-observed`, `refused` or `rejected`.
+    /// What must come back: `accepted`, `any` where a refusal is as good, `refusal-passes`,
+    /// `refusal-observed`, `refused` or `rejected`.
     #[serde(default)]
     pub expect: StepExpect,
 }
@@ -317,17 +325,20 @@ pub enum StepExpect {
     /// Acceptance.
     #[default]
     Accepted,
-    /// Acceptance or a refusal: the request has done its work either way, such as using up a quota that may be used up already.
+    /// Acceptance or a refusal: the request has done its work either way, such as using up a quota that may
+    /// be used up already.
     Any,
-    /// Acceptance; or a refusal, which is itself what the clause demands: the case then passes, and its own request is not sent.
+    /// Acceptance; or a refusal, which is itself what the clause demands: the case then passes, and its own
+    /// request is not sent.
     RefusalPasses,
-    /// Acceptance; or a refusal, by which the target says that it has no such thing: the case is then observed, and its own request not
-    /// sent.
+    /// Acceptance; or a refusal, by which the target says that it has no such thing: the case is then
+    /// observed, and its own request not sent.
     RefusalObserved,
-    /// A refusal. Acceptance is for another case to judge: this one is then observed, and its own request not sent.
+    /// A refusal. Acceptance is for another case to judge: this one is then observed, and its own request not
+    /// sent.
     Refused,
-    /// Something that is made and rejected. Where the target makes it otherwise, or not at all, the case is observed, and its own request
-    /// not sent.
+    /// Something that is made and rejected. Where the target makes it otherwise, or not at all, the case is
+    /// observed, and its own request not sent.
     Rejected,
 }
 

@@ -166,7 +166,8 @@ impl<'a> Expander<'a> {
             let changes = step.change.iter().map(|change| self.change(change, &mut request));
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
             request.signing = self.signing(&step.signing)?;
-            // Over connections of their own: those that a client keeps would otherwise begin anew in the middle of a run.
+            // Over connections of their own: those that a client keeps would otherwise begin anew in the
+            // middle of a run.
             request.exact |= step.at_once;
             if let Some(key) = step.distinct.iter().find(|key| !step.keep.contains_key(*key)) {
                 let problem =

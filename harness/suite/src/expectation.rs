@@ -35,8 +35,8 @@ pub struct Refusal {
     pub codes: Vec<String>,
     /// Whether a resource that is created and rejected is no refusal, since nothing may be created.
     pub nothing_created: bool,
-    /// Whether a resource that is created and rejected is the refusal whatever the profile says of rejections,
-    /// since the document says so.
+    /// Whether a resource that is created and rejected is the refusal whatever the profile says of
+    /// rejections, since the document says so.
     pub or_rejected: bool,
     /// Whether its body has a text.
     pub text: bool,

@@ -7,8 +7,8 @@
 //!   only where the clause names it, a choice only for a choice.
 //! - A limit is shown on both sides, by just so much and by one more.
 //! - Every clause that can be shown has a case, and every baseline and table is used.
-//! - Every clause that the rules for answers name is in the ledger, and of every answer that differs from a sample
-//!   in one thing is decided what is said of it.
+//! - Every clause that the rules for answers name is in the ledger, and of every answer that differs from a
+//!   sample in one thing is decided what is said of it.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The matrix: one case for each form of each place of the spec. What must come back, and the clause that says
-//! so, is what the rules of the place make of it.
+//! The matrix: one case for each form of each place of the spec. What must come back, and the clause that
+//! says so, is what the rules of the place make of it.
 
 use std::sync::Arc;
 

@@ -112,7 +112,8 @@ fn of_its_own(case: &Case) -> usize {
 }
 
 impl Suite {
-    /// A case and what is sent because of it: the case that it shares an answer with, its controls, and theirs.
+    /// A case and what is sent because of it: the case that it shares an answer with, its controls, and
+    /// theirs.
     fn leans_on(&self, number: usize) -> Vec<usize> {
         let mut found = vec![number];
         let mut read = 0;

@@ -219,8 +219,8 @@ pub fn matches(pattern: &str, case: &Case) -> bool {
     begins(pattern, &case.id) || pattern == case.area
 }
 
-/// Whether a pattern is meant for a clause: its id, a beginning of it that ends before `.`, or a text in which
-/// `*` stands for any characters.
+/// Whether a pattern is meant for a clause: its id, a beginning of it that ends before `.`, or a text in
+/// which `*` stands for any characters.
 pub fn matches_clause(pattern: &str, clause: &str) -> bool {
     if pattern.contains('*') { glob(pattern, clause) } else { begins(pattern, clause) }
 }

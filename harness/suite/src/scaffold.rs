@@ -91,7 +91,8 @@ impl Suite {
         Ok(Scaffold { beside: beside.id.clone(), files: [ledger, self.inserted(&case.file, &group, None)] })
     }
 
-    /// The clause whose id has the most parts in common with this one, the shortest of those, and its last case.
+    /// The clause whose id has the most parts in common with this one, the shortest of those, and its last
+    /// case.
     fn nearest_clause(&self, id: &str) -> Option<(&Clause, &Case)> {
         let common =
             |case: &Case| id.split('.').zip(case.clause.split('.')).take_while(|(a, b)| a == b).count();

@@ -42,10 +42,10 @@ impl Substitute {
         (differs && is_alike).then_some(Self { plain, other, places })
     }
 
-    /// A request of the operation as it is sent in place of this one. A place at which it has something of its own
-    /// stays as it is where the plain request has nothing. None where the plain request has something else there:
-    /// what the target says of it then may be what it says of the plain request. None either where it lacks what the
-    /// other one lacks, and not the rest of it: filled up, it would be that one.
+    /// A request of the operation as it is sent in place of this one. A place at which it has something of
+    /// its own stays as it is where the plain request has nothing. None where the plain request has something
+    /// else there: what the target says of it then may be what it says of the plain request. None either
+    /// where it lacks what the other one lacks, and not the rest of it: filled up, it would be that one.
     pub fn apply(&self, request: &RequestSpec) -> Option<RequestSpec> {
         let mut made = request.clone();
         let (mut lacks, mut is_changed) = (false, false);
@@ -82,7 +82,8 @@ impl Substitute {
         Some(made)
     }
 
-    /// Whether a request lacks what its control has at a place of the other one: put there, its mistake would be gone.
+    /// Whether a request lacks what its control has at a place of the other one: put there, its mistake would
+    /// be gone.
     pub fn mends(&self, request: &RequestSpec, control: &RequestSpec) -> bool {
         let is_mended = |place: &Location| {
             value(request, place).is_none()

@@ -136,8 +136,8 @@ fn surroundings<'a, 'b>(
             let is_near = || parts.requests().depends_on(operation, &form.place).any(is_there);
             if number < ROWS || is_near() { Depth::Standard } else { Depth::Exhaustive }
         };
-        // Each clause in each row, with another mistake in each: in the first rows, which have something of every
-        // place, one of each sort. What is left of its mistakes stands in the same row.
+        // Each clause in each row, with another mistake in each: in the first rows, which have something of
+        // every place, one of each sort. What is left of its mistakes stands in the same row.
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
             // Another one first in each row.
             let turned = |mut any: Vec<Mistake<'b>>| {
@@ -199,8 +199,8 @@ impl<'a> Around<'a> {
         &self.parts.requests().forms(self.operation)[number]
     }
 
-    /// The request with a form beside them. Of the lawful forms what is at the place of the form gives way; all of
-    /// such a form where the rest of it may be wrong without what is taken away.
+    /// The request with a form beside them. Of the lawful forms what is at the place of the form gives way;
+    /// all of such a form where the rest of it may be wrong without what is taken away.
     fn beside(&self, form: &Form) -> Option<(Case, Due)> {
         let one = moved(self.operation, form);
         let mut combination = Combination::plain(self.operation);
@@ -223,8 +223,8 @@ impl<'a> Around<'a> {
         combination.case(self.parts)
     }
 
-    /// The case of a mistake of this clause beside them, and that of its twin beside them where the mistake is
-    /// more than one thing away from the control.
+    /// The case of a mistake of this clause beside them, and that of its twin beside them where the mistake
+    /// is more than one thing away from the control.
     fn met(
         &mut self,
         clause: &str,
@@ -271,8 +271,8 @@ impl<'a> AroundTwins<'a> {
         self.beside.entry(twin).or_insert_with(|| self.whole.beside_twin(twin))
     }
 
-    /// Of these mistakes the one beside which most of the lawful forms stay; what does not go together with its
-    /// twin is left out.
+    /// Of these mistakes the one beside which most of the lawful forms stay; what does not go together with
+    /// its twin is left out.
     fn first_met<'m>(
         &mut self,
         any: &[Mistake<'m>],
@@ -387,7 +387,8 @@ fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<
 /// A place, and the lawful forms of it that meet those of other places.
 type Factor = Vec<AppliedForm>;
 
-/// Requests in which every two lawful forms of two places are together once: a covering array of strength two.
+/// Requests in which every two lawful forms of two places are together once: a covering array of strength
+/// two.
 pub(crate) fn paired<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
@@ -413,8 +414,8 @@ fn is_accepted(operation: &str, factors: &[Factor], row: &[Cell], parts: &Parts)
     matches!(due, Some(Due::Accepted { .. }))
 }
 
-/// The case of lawful forms together, under the clause of the plain request: which of them is minded, a run finds
-/// out. None if it need not be accepted.
+/// The case of lawful forms together, under the clause of the plain request: which of them is minded, a run
+/// finds out. None if it need not be accepted.
 fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<Case> {
     let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
     let numbers = numbers(&combination.operation, parts);

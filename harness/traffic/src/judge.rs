@@ -1,5 +1,5 @@
-//! Judges both ends of an exchange: what the request breaks, its client broke; what the answer breaks, its bank
-//! broke, and so it did where it accepted what had to be refused, or refused what keeps every rule.
+//! Judges both ends of an exchange: what the request breaks, its client broke; what the answer breaks, its
+//! bank broke, and so it did where it accepted what had to be refused, or refused what keeps every rule.
 
 use std::sync::Arc;
 
@@ -256,8 +256,8 @@ impl Judge {
         document
     }
 
-    /// What is expected of an answer, and the clause that says so. Where the bank may have a reason that nobody
-    /// sees, a refusal is not held against it.
+    /// What is expected of an answer, and the clause that says so. Where the bank may have a reason that
+    /// nobody sees, a refusal is not held against it.
     fn expectation(
         &self,
         operation: &str,

@@ -4,7 +4,8 @@
 //! - [`input`]: reading it from archives, records and files.
 //! - [`judge`]: what either end broke, and what could not be told.
 //! - `routes`: the operation of a request; `reading`: a request as the rules look at one; `vocabulary` and
-//!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier exchanges made.
+//!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier
+//!   exchanges made.
 //! - `restore`: what a record of ours masked, put back by whoever knows it.
 //! - [`run`](mod@run): the record of it; `mask`: without what belongs to persons and keys.
 //!

@@ -41,8 +41,8 @@ pub(crate) struct Reading {
     body: Option<Value>,
     has_member_twice: bool,
     is_raw: bool,
-    /// Whether something of its body is masked, or was and has been put back: then its bytes are not those that
-    /// were sent.
+    /// Whether something of its body is masked, or was and has been put back: then its bytes are not those
+    /// that were sent.
     is_masked: bool,
     /// Who asks, as a number.
     who: u64,
@@ -113,8 +113,8 @@ impl Reading {
         reading
     }
 
-    /// What it asks for, as far as no two valid requests of a suite ask for the same: its amounts. A bank may take
-    /// one with the same for a duplicate. 0 where it asks for none.
+    /// What it asks for, as far as no two valid requests of a suite ask for the same: its amounts. A bank may
+    /// take one with the same for a duplicate. 0 where it asks for none.
     pub(crate) fn amounts(&self) -> u64 {
         self.amounts
     }
@@ -188,8 +188,8 @@ impl Reading {
                 Some((_, value)) => value.clone(),
                 None if signature::is_masked(text) => {
                     self.hide(&at, "is masked");
-                    // The plain request's own value is as good as any that is not shown, and so is another one of the
-                    // target.
+                    // The plain request's own value is as good as any that is not shown, and so is another
+                    // one of the target.
                     let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
                     reader.plain.header(name).cloned().or_else(known).unwrap_or_else(|| Value::from(HIDDEN))
                 }
@@ -212,7 +212,8 @@ impl Reading {
         }
     }
 
-    /// Whether the media type of the body is said as the plain request says it: what becomes of another is open.
+    /// Whether the media type of the body is said as the plain request says it: what becomes of another is
+    /// open.
     fn media_type(&mut self, sent: &Sent, reader: &Reader<'_>) {
         const NAME: &str = "content-type";
         let said = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(NAME));
@@ -258,7 +259,8 @@ impl Reading {
                 self.body = Some(self.member("body", "body", value, bytes, reader));
             }
             Err(_) if std::str::from_utf8(bytes).is_err() => self.body = Some(Value::from(NOT_UTF_8)),
-            // It is JSON all the same: RFC 8259, section 6, leaves it to who reads it how large a number may be.
+            // It is JSON all the same: RFC 8259, section 6, leaves it to who reads it how large a number may
+            // be.
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
                 self.hide_body("has a number beyond what is read", reader);
             }

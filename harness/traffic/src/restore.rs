@@ -1,5 +1,5 @@
-//! What a record of ours masked, put back by whoever knows it: a pseudonym is the hash of a value with the seed
-//! of the run, so that one that is known is recognised. Signatures are made once more and compared.
+//! What a record of ours masked, put back by whoever knows it: a pseudonym is the hash of a value with the
+//! seed of the run, so that one that is known is recognised. Signatures are made once more and compared.
 
 use xs2aspec_runner::{
     Profile, Session, certificate_encoding::CertificateEncoding, mask::Masker, request_signer::RequestSigner,

@@ -1,5 +1,5 @@
-//! The record of traffic that was judged: the same events as those of any other run. Each exchange is a case of
-//! its own, whose findings say which end broke what.
+//! The record of traffic that was judged: the same events as those of any other run. Each exchange is a case
+//! of its own, whose findings say which end broke what.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

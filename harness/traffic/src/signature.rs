@@ -1,5 +1,5 @@
-//! What a signature that was received is, in the words of the rules for requests: its header field, and the way
-//! of signing where it is not the document's.
+//! What a signature that was received is, in the words of the rules for requests: its header field, and the
+//! way of signing where it is not the document's.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
@@ -272,7 +272,8 @@ impl Examination<'_> {
         Some(("another-text", "the signature is over another text".to_owned()))
     }
 
-    /// The header field that is another than was signed, and what was signed in its place, where that is known.
+    /// The header field that is another than was signed, and what was signed in its place, where that is
+    /// known.
     fn altered(&self, listed: &[&str], signature: &str) -> Option<(String, String)> {
         let Signed::Over(hash) = verification::signed(signature, self.certificate?) else { return None };
         listed.iter().find_map(|name| {
@@ -286,8 +287,8 @@ impl Examination<'_> {
         })
     }
 
-    /// Whether a header is written as one usually is: the parameters in their order, and the list of the document in
-    /// its order.
+    /// Whether a header is written as one usually is: the parameters in their order, and the list of the
+    /// document in its order.
     fn is_usual(&self, text: &str, plain: &str, parameters: &Parameters) -> bool {
         let of = |value: &Option<String>| value.clone().unwrap_or_default();
         let due = listed_headers(&self.spec.signed_headers, &self.sent.headers).join(" ");
@@ -338,8 +339,8 @@ impl Examination<'_> {
     }
 }
 
-/// Whether a field is several encoded words, or one of a charset or an encoding that the document does not name:
-/// what becomes of those is open.
+/// Whether a field is several encoded words, or one of a charset or an encoding that the document does not
+/// name: what becomes of those is open.
 fn is_open(text: &str) -> bool {
     if !text.starts_with("=?") {
         return false;

@@ -32,8 +32,8 @@ pub struct Sent {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Payload,
-    /// Whether something in the body was masked and has been put back, so that its bytes may be others than were
-    /// sent.
+    /// Whether something in the body was masked and has been put back, so that its bytes may be others than
+    /// were sent.
     pub is_restored: bool,
 }
 

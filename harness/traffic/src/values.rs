@@ -1,5 +1,5 @@
-//! What single values of a request stand for: digests, dates, identifiers, and header fields of which no operation
-//! speaks.
+//! What single values of a request stand for: digests, dates, identifiers, and header fields of which no
+//! operation speaks.
 
 use chrono::{Datelike, NaiveDate, Weekday};
 use serde_json::Value;
@@ -8,7 +8,8 @@ use xs2aspec_suite::template;
 
 use crate::{traffic::Sent, vocabulary::filled};
 
-/// What a digest of the body stands for; one with something around it stands for that with the same around it.
+/// What a digest of the body stands for; one with something around it stands for that with the same around
+/// it.
 pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested {
     let lookup = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
     let same = templates
@@ -81,8 +82,8 @@ pub(crate) fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date, and
-/// none that moves with Easter.
+/// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date,
+/// and none that moves with Easter.
 fn is_workday(day: NaiveDate) -> bool {
     const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
     // From the earliest Maundy Thursday to the latest Whit Monday, Tuesdays and Wednesdays are workdays.

@@ -1,5 +1,5 @@
-//! What the values of the requests of an operation may stand for, place by place: what the plain request and the
-//! rules write there.
+//! What the values of the requests of an operation may stand for, place by place: what the plain request and
+//! the rules write there.
 
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use xs2aspec_record::{Level, LevelRule, LevelSource};
 /// The options as they are described.
 #[derive(Debug, Args)]
 struct Options {
-    /// A breach of these clauses is a violation: a clause, a beginning of its id, or a text with `*`; `warnings`
-    /// makes violations of all warnings; may be repeated
+    /// A breach of these clauses is a violation: a clause, a beginning of its id, or a text with `*`;
+    /// `warnings` makes violations of all warnings; may be repeated
     #[arg(long, short = 'D', value_name = "PATTERN")]
     deny: Vec<String>,
     /// A breach of these clauses is a warning; may be repeated

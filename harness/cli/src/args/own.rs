@@ -18,8 +18,8 @@ pub(crate) struct Prove {
     /// Explain this variation alone: what is seen of it, and whether it is taken for a fault
     #[arg(long, value_name = "NAME", conflicts_with_all = ["fault", "only", "matrix", "update"])]
     pub(crate) variation: Option<String>,
-    /// Every fault on a whole lawful bank in place of the plain one: plain, strict, lenient, other, or drawn-N,
-    /// which is drawn from all variations with the seed N; may be repeated
+    /// Every fault on a whole lawful bank in place of the plain one: plain, strict, lenient, other, or
+    /// drawn-N, which is drawn from all variations with the seed N; may be repeated
     #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix", "explore"])]
     pub(crate) style: Vec<String>,
     /// N drawn lawful banks in place of all others: the one that the seed draws, and those after it
@@ -45,13 +45,13 @@ pub(crate) struct Prove {
     /// Ask with N drawn requests in place of the cases: how many does `explore` need to find each fault?
     #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
     pub(crate) explore: Option<u64>,
-    /// In place of the faults that somebody wrote, ask N, or `all`, of those that operators make of the bank's
-    /// tables; drawn by the seed, as many of each operator
+    /// In place of the faults that somebody wrote, ask N, or `all`, of those that operators make of the
+    /// bank's tables; drawn by the seed, as many of each operator
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
     pub(crate) derived: Option<usize>,
     /// Percent that is enough: of the faults in rules for requests, with `--explore`; of its faults, with
-    /// `--derived` and on each `--style`; of pairs with both found, with `--pairs`; of banks whose first finding
-    /// is right, with `--findings`
+    /// `--derived` and on each `--style`; of pairs with both found, with `--pairs`; of banks whose first
+    /// finding is right, with `--findings`
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
     /// Compare the matrix with this file, and fail where it differs
@@ -76,8 +76,8 @@ pub(crate) struct Prove {
     /// Banks side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) banks: u16,
-    /// Ask every bank every case. Otherwise a bank with a fault is asked for the broken clause first, for the rest
-    /// only if that does not catch it, and no further than to a case that denies it
+    /// Ask every bank every case. Otherwise a bank with a fault is asked for the broken clause first, for the
+    /// rest only if that does not catch it, and no further than to a case that denies it
     #[arg(long)]
     pub(crate) every_case: bool,
     /// Ask every bank over TCP, even where its fault or variation shows without
@@ -283,12 +283,12 @@ pub(crate) enum Variations {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Judge {
-    /// An HTTP archive (HAR 1.2) of a browser, proxy or tool; the folder of a run, or its record.jsonl; or requests and
-    /// answers as they went over the wire, one after another; several are read in this order
+    /// An HTTP archive (HAR 1.2) of a browser, proxy or tool; the folder of a run, or its record.jsonl; or
+    /// requests and answers as they went over the wire, one after another; several are read in this order
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken as true; without it no
-    /// refusal of a lawful request is held against the bank
+    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken as true;
+    /// without it no refusal of a lawful request is held against the bank
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
     /// Only what this end broke; by default both
@@ -299,7 +299,8 @@ pub(crate) struct Judge {
     /// Folder for the record and the reports
     #[arg(long, value_name = "DIR", default_value = "reports/judge")]
     pub(crate) out: PathBuf,
-    /// Seed of the pseudonyms that stand in the record for persons and accounts; by default another one each time
+    /// Seed of the pseudonyms that stand in the record for persons and accounts; by default another one each
+    /// time
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The time of exchanges that do not say when they were, RFC 3339; by default the machine's clock

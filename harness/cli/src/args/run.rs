@@ -51,7 +51,8 @@ pub(crate) struct Run {
     /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Stop at the first violation that is not waived, once it is known what the target minds in plain requests
+    /// Stop at the first violation that is not waived, once it is known what the target minds in plain
+    /// requests
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Go on with the run in this folder, which was killed or lost its target: its verdicts are kept, and the
@@ -68,8 +69,8 @@ pub(crate) struct Run {
     /// time
     #[arg(long, value_name = "N", conflicts_with_all = ["failed", "base"], value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) repeat: Option<u16>,
-    /// Run again whenever the target comes back, or the profile, the waivers or a case file changes: what failed
-    /// first, then everything
+    /// Run again whenever the target comes back, or the profile, the waivers or a case file changes: what
+    /// failed first, then everything
     #[arg(long, conflicts_with_all = ["failed", "repeat"])]
     pub(crate) watch: bool,
     /// Begin anew in a folder whose run did not come to its end; payments that it made are forgotten

@@ -29,8 +29,8 @@ pub(crate) struct Proxy {
     /// Address and port for clients; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Allow an address that other machines reach: they then reach the bank with the client certificate of the
-    /// profile
+    /// Allow an address that other machines reach: they then reach the bank with the client certificate of
+    /// the profile
     #[arg(long)]
     pub(crate) listen_to_all: bool,
     #[command(flatten)]

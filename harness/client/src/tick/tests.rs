@@ -196,7 +196,8 @@ fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
 fn what_is_asked_of_a_long_record_takes_no_longer_for_each_exchange() {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let plan = plan("after: { status: 4xx }, then: goes-on");
-    // One request again and again, each accepted but the first; compared with each other it would take an hour.
+    // One request again and again, each accepted but the first; compared with each other it would take an
+    // hour.
     let events = (1..=100_000).map(|number| {
         let status = if number == 1 { 400 } else { 201 };
         exchange(number, number * 2, "POST", "1", status, &[])

@@ -1,5 +1,5 @@
-//! Failures inside: requests that a bank answers with a 5xx (RFC 9110 section 15.6), and JSON that it reads in
-//! another way.
+//! Failures inside: requests that a bank answers with a 5xx (RFC 9110 section 15.6), and JSON that it reads
+//! in another way.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Faults of closed lists: one value too few, values that are none of it, and values that are only like one of
-//! it, at every place that has the list.
+//! Faults of closed lists: one value too few, values that are none of it, and values that are only like one
+//! of it, at every place that has the list.
 
 use super::{kebab, title};
 use crate::operation::Operation;
@@ -155,9 +155,9 @@ pub(super) fn one_less() -> Vec<Entry> {
         .collect()
 }
 
-/// Whether a bank that refuses each of these values may keep the document: in which currency an account of its own
-/// is, and whether a domestic payment can be in another one than its own, is for the bank to know. All accounts and
-/// domestic payments of this bank are in `NOK`.
+/// Whether a bank that refuses each of these values may keep the document: in which currency an account of
+/// its own is, and whether a domestic payment can be in another one than its own, is for the bank to know.
+/// All accounts and domestic payments of this bank are in `NOK`.
 pub(super) fn may_refuse_all(operation: Operation, pointer: &str, values: &[&str]) -> bool {
     let is_own = operation == P || pointer.starts_with("/debtorAccount/");
     is_own && pointer.ends_with("/currency") && !values.contains(&"NOK")

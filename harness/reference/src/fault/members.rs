@@ -1,5 +1,5 @@
-//! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints > Create NCBCT payment,
-//! Create periodic NDCT payment, and Resources > Shared types).
+//! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints
+//! > Create NCBCT payment, Create periodic NDCT payment, and Resources > Shared types).
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
-//! Faults that nobody thought of one by one: operators applied to every row of the bank's own tables, each one
-//! way of getting a rule wrong. A fault is named `<clause>/<operation>-<place>-<operator>`, and one that somebody
-//! wrote is not made again.
+//! Faults that nobody thought of one by one: operators applied to every row of the bank's own tables, each
+//! one way of getting a rule wrong. A fault is named `<clause>/<operation>-<place>-<operator>`, and one that
+//! somebody wrote is not made again.
 
 mod answers;
 mod clause;

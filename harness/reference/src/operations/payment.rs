@@ -110,8 +110,8 @@ pub(super) fn without_decimals(answer: &mut Value) {
     }
 }
 
-/// Refuses a payment that was made before on the same day, where the TPP allows no logical duplicate: the same
-/// product and members, for the same PSU. Rejected and cancelled payments do not count.
+/// Refuses a payment that was made before on the same day, where the TPP allows no logical duplicate: the
+/// same product and members, for the same PSU. Rejected and cancelled payments do not count.
 pub(super) fn check_twin(
     context: &Context,
     product: Product,

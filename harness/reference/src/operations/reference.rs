@@ -1,6 +1,6 @@
 //! Payment references (KID), which some creditors demand. "KID error (invalid or missing payment reference):
-//! HTTP 400 `BAD_REQUEST`" (the document, section Errors). Neither product has a member for it; here it is the
-//! text that goes with a domestic payment.
+//! HTTP 400 `BAD_REQUEST`" (the document, section Errors). Neither product has a member for it; here it is
+//! the text that goes with a domestic payment.
 
 use axum::http::StatusCode;
 

@@ -1,5 +1,5 @@
-//! The ways in which the bank breaks a rule about several requests, and those in which it uses a freedom: what
-//! it remembers, and for whom.
+//! The ways in which the bank breaks a rule about several requests, and those in which it uses a freedom:
+//! what it remembers, and for whom.
 
 use crate::state::Status;
 
@@ -111,8 +111,8 @@ pub(crate) enum StateBreach {
     RevivedByBasket,
     /// A payment that was rejected on the same day does not count in a basket.
     RejectedTodayPasses,
-    /// Calls without PSU-IP-Address are counted for each value of this header apart; for each query where it is
-    /// empty.
+    /// Calls without PSU-IP-Address are counted for each value of this header apart; for each query where it
+    /// is empty.
     CallsCountedBy(&'static str),
     /// Of the certificates that one key id came with, the first one counts.
     FirstCertificate,

@@ -1,5 +1,5 @@
-//! What the suite says of this bank. `.ci/mutants` runs it on banks whose source was changed at one place: such a
-//! change that the suite does not see is a hole, or changes nothing that the document speaks of.
+//! What the suite says of this bank. `.ci/mutants` runs it on banks whose source was changed at one place:
+//! such a change that the suite does not see is a hole, or changes nothing that the document speaks of.
 
 use std::{env, fs, process::Command};
 

@@ -232,7 +232,8 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     lists.into_iter().filter(|list| !list.items.is_empty()).collect()
 }
 
-/// What changed, for the comment of a pull request or as a part of a summary, in not many more bytes than `most`.
+/// What changed, for the comment of a pull request or as a part of a summary, in not many more bytes than
+/// `most`.
 pub fn markdown(changes: &Changes, part: Part, most: usize) -> String {
     let mut shown = String::new();
     if part != Part::Cases {

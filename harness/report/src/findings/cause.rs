@@ -2,8 +2,8 @@
 //!
 //! What may explain what: a refused plain request whatever is refused for what it was found to mind, and the
 //! plain requests of other operations that get the same answer; a wrong part of an answer the same part
-//! elsewhere, and what the same cases show beside it; a rule that is not kept at a place what else is answered
-//! in the same way at that place.
+//! elsewhere, and what the same cases show beside it; a rule that is not kept at a place what else is
+//! answered in the same way at that place.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -108,8 +108,8 @@ fn explains(root: &Symptom, other: &Symptom) -> bool {
     }
 }
 
-/// Whether a symptom only shows that an answer is of another kind than it should be, and the group says that, under
-/// whatever clause it goes.
+/// Whether a symptom only shows that an answer is of another kind than it should be, and the group says that,
+/// under whatever clause it goes.
 fn is_consequence(group: &Group, other: usize, all: &[Symptom]) -> bool {
     let other = &all[other];
     let is_said = |at: &usize| all[*at].is_of_status && all[*at].clause == other.clause;
@@ -173,9 +173,10 @@ fn is_more_general(one: &Symptom, other: &Symptom) -> bool {
 }
 
 /// The refused plain request only shows what is wrong: where a case of its own says which rule is not kept,
-/// that is the finding. Of two statements that are broken, of which one goes on from the other, it is the shorter.
-/// And where a request is refused for what it has at a place, and accepted with something else there, it is no clause
-/// that the plain request shows too: that says only that there may be something, and another one what.
+/// that is the finding. Of two statements that are broken, of which one goes on from the other, it is the
+/// shorter. And where a request is refused for what it has at a place, and accepted with something else
+/// there, it is no clause that the plain request shows too: that says only that there may be something, and
+/// another one what.
 fn name(group: &mut Group, symptoms: &Symptoms) {
     let all = &symptoms.all;
     let is_shorter = |at: &usize| {
@@ -235,8 +236,8 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     }
 }
 
-/// How large a share of the cases of a clause fails, in millionths: the lower end of the score interval (E. B.
-/// Wilson, 1927) of 95 %, so that one of one says less than nine of ten.
+/// How large a share of the cases of a clause fails, in millionths: the lower end of the score interval (E.
+/// B. Wilson, 1927) of 95 %, so that one of one says less than nine of ten.
 fn share(symptoms: &Symptoms, symptom: &Symptom) -> u32 {
     const Z: f64 = 1.96;
     let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));

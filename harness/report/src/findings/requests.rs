@@ -24,8 +24,8 @@ pub(super) fn places(request: &Request) -> HashSet<String> {
     places
 }
 
-/// The places of answers to requests that prepared a case whose values its judged request has, in its path or its
-/// body.
+/// The places of answers to requests that prepared a case whose values its judged request has, in its path or
+/// its body.
 pub(super) fn used(verdict: &CaseVerdict, exchanges: &[Exchange]) -> BTreeSet<String> {
     let Some(judged) = judged(verdict, exchanges) else { return BTreeSet::new() };
     let mut sent: HashSet<String> = judged.request.url.split('/').map(str::to_owned).collect();

@@ -1,5 +1,5 @@
-//! What depends on what else was asked is one finding: what began at some request and stayed, and what is wrong
-//! beside other requests alone.
+//! What depends on what else was asked is one finding: what began at some request and stayed, and what is
+//! wrong beside other requests alone.
 
 use xs2aspec_record::{AskedAlone, OrderOfTime, RefusedSince, Repeated};
 
@@ -11,8 +11,8 @@ use super::{
 /// So many requests of one case are a sequence.
 const SEQUENCE: usize = 3;
 
-/// Puts groups together that began at the same time, and those that are in company only; each with a sentence that
-/// says so. The likeliest causes stay first.
+/// Puts groups together that began at the same time, and those that are in company only; each with a sentence
+/// that says so. The likeliest causes stay first.
 pub(super) fn together(
     groups: Vec<Group>,
     symptoms: &Symptoms,
@@ -153,8 +153,8 @@ fn time<'a>(symptom: &Symptom, order: &'a OrderOfTime) -> Time<'a> {
     }
 }
 
-/// Where cases of several requests are wrong alone, what is wrong in company only is theirs: the first of them of
-/// which an answer says something wrong (an id that came before), or that got the same answer.
+/// Where cases of several requests are wrong alone, what is wrong in company only is theirs: the first of
+/// them of which an answer says something wrong (an id that came before), or that got the same answer.
 fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     while let Some(at) = groups.iter().position(|(_, time)| matches!(time, Time::InCompany(_))) {
         let answers: Vec<&str> = [groups[at].0.root]
@@ -176,10 +176,10 @@ fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     }
 }
 
-/// Where what depends on what else was asked is a sequence that shows it alone, other sequences that are wrong alone
-/// are taken for the same. So is what one operation refuses in the same words, though nothing but what was made
-/// before is another in it: a target forgets that, or a part of it. A sequence names it, or a request that changes
-/// nothing at all.
+/// Where what depends on what else was asked is a sequence that shows it alone, other sequences that are
+/// wrong alone are taken for the same. So is what one operation refuses in the same words, though nothing but
+/// what was made before is another in it: a target forgets that, or a part of it. A sequence names it, or a
+/// request that changes nothing at all.
 fn take_alike(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     let is_alike = |(one, time): &(Group, Time<'_>), (other, others): &(Group, Time<'_>)| match (time, others)
     {

@@ -14,7 +14,8 @@ use crate::words;
 
 use super::requests;
 
-/// Symptoms that are kept apart. A target that makes each of its answers another one does not fill the memory.
+/// Symptoms that are kept apart. A target that makes each of its answers another one does not fill the
+/// memory.
 const APART: usize = 5_000;
 
 /// Witnesses of a symptom that are named besides the smallest.
@@ -167,14 +168,15 @@ impl Symptom {
         }
     }
 
-    /// Places of the request that it is about: those of the smallest witness, and those that most witnesses have.
+    /// Places of the request that it is about: those of the smallest witness, and those that most witnesses
+    /// have.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         let common = self.changed.iter().filter(|(_, times)| **times * 2 > self.witnesses);
         self.smallest.iter().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
     }
 
-    /// Whether both are refused in the same words by one operation, though each request is one that is accepted, but
-    /// for what was made before.
+    /// Whether both are refused in the same words by one operation, though each request is one that is
+    /// accepted, but for what was made before.
     pub(super) fn is_refused_like(&self, other: &Self) -> bool {
         let is_refused = |symptom: &Self| {
             let mut places = symptom.places();
@@ -197,7 +199,8 @@ impl Symptom {
         !self.smallest.is_empty() && self.smallest == other.smallest
     }
 
-    /// Whether its request was refused, and has a value of another answer of which this one says that it is wrong.
+    /// Whether its request was refused, and has a value of another answer of which this one says that it is
+    /// wrong.
     pub(super) fn is_refused_for(&self, wrong: &Self) -> bool {
         wrong.kind == Kind::Answer
             && !wrong.is_of_status
@@ -205,8 +208,8 @@ impl Symptom {
             && self.used.contains(&wrong.place)
     }
 
-    /// In how many places the smallest witness differs from what is accepted: the fewer, the more it tells of a rule.
-    /// What answers lack has nothing to do with that.
+    /// In how many places the smallest witness differs from what is accepted: the fewer, the more it tells of
+    /// a rule. What answers lack has nothing to do with that.
     pub(super) fn distance(&self) -> usize {
         if self.kind == Kind::Answer { 1 } else { self.smallest.len().max(1) }
     }
@@ -348,7 +351,8 @@ impl Symptoms {
         Some(self.all.len() - 1)
     }
 
-    /// Whether a case of its clause and operation was accepted that has something at the places that it is about.
+    /// Whether a case of its clause and operation was accepted that has something at the places that it is
+    /// about.
     pub(super) fn is_accepted_otherwise(&self, symptom: &Symptom) -> bool {
         let accepted = self.accepted.get(&(symptom.clause.clone(), symptom.operation.clone()));
         let mut places = symptom.smallest.iter().map(|place| place.to_lowercase());

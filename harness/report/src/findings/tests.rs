@@ -167,7 +167,8 @@ fn asked_again(clause: &str, (until, since): (u64, u64), again: Repeated) -> Ask
     }
 }
 
-/// The findings of a run that asked this again: their clauses, those that they explain, and what is said of the order.
+/// The findings of a run that asked this again: their clauses, those that they explain, and what is said of
+/// the order.
 fn ordered(sample: &Sample, asked_again: Vec<AskedAlone>) -> Vec<(String, Vec<String>, Option<String>)> {
     in_order(sample.finished(), asked_again)
 }

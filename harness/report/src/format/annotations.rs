@@ -20,8 +20,8 @@ use crate::{
 /// Findings of a level that get a line of their own; a server shows no more than ten of a kind for a step.
 const MOST: usize = 50;
 
-/// A line for each finding, and one for each reason for which nothing could be told. What the target wrote cannot
-/// end a line or begin a command: it is made harmless first, and then escaped as the manual says.
+/// A line for each finding, and one for each reason for which nothing could be told. What the target wrote
+/// cannot end a line or begin a command: it is made harmless first, and then escaped as the manual says.
 #[derive(Debug, Default)]
 pub struct Github {
     unjudged: BTreeMap<Verdict, Groups>,

@@ -1,5 +1,5 @@
-//! The block that tells one case, or one finding by its smallest witness: what was sent, what was wrong, which
-//! clause, how to run it again.
+//! The block that tells one case, or one finding by its smallest witness: what was sent, what was wrong,
+//! which clause, how to run it again.
 
 use std::fmt::Write as _;
 
@@ -160,8 +160,8 @@ pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
     Some(words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// The command that explains the case: the same one, with the requests that this target gets. `clause` is what is
-/// broken.
+/// The command that explains the case: the same one, with the requests that this target gets. `clause` is
+/// what is broken.
 fn next(summary: &RunSummary, verdict: &CaseVerdict, clause: &str) -> String {
     let start = summary.start();
     let arguments = &start.arguments;

@@ -13,8 +13,8 @@ use xs2aspec_record::{Body, Exchange, Header, RunStarted};
 
 use crate::{format::parts::Parts, reporter::Reporter, summary::RunSummary};
 
-/// The archive of a run, its oldest exchange first (HAR 1.2 prefers that). Each begins as long after the clock
-/// of the run as the record says.
+/// The archive of a run, its oldest exchange first (HAR 1.2 prefers that). Each begins as long after the
+/// clock of the run as the record says.
 pub struct Archive {
     entries: Parts,
     /// When each exchange began, and where its entry is.
@@ -33,8 +33,8 @@ impl Reporter for Archive {
         let tool = &summary.start().tool;
         let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
         let creator = json!({"name": name, "version": version});
-        // Who knows the values of the target can put them back in place of their pseudonyms: it is in the record
-        // as well. Names of our own begin with `_`.
+        // Who knows the values of the target can put them back in place of their pseudonyms: it is in the
+        // record as well. Names of our own begin with `_`.
         let RunStarted { seed, traffic, on_purpose, .. } = summary.start();
         // Requests of others are told from those of a run.
         let traffic =

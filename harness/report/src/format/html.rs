@@ -1,7 +1,7 @@
 //! `report.html`: one file for people, without anything from the network. What the run says of each sentence
 //! of the document, its findings and what was tested are there without a script. The script adds filters, a
-//! search and each single case; it only ever sets text, under a content security policy that lets nothing else
-//! run.
+//! search and each single case; it only ever sets text, under a content security policy that lets nothing
+//! else run.
 
 mod document;
 mod exchange;

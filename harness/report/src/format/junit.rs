@@ -239,8 +239,8 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
     Ok(())
 }
 
-/// Clause and message of a failing case: those of its first mismatch, with the id of the finding that it shows and the
-/// number of further mismatches.
+/// Clause and message of a failing case: those of its first mismatch, with the id of the finding that it
+/// shows and the number of further mismatches.
 fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
         return (harmless(&verdict.clause), short(words::reason(verdict)));

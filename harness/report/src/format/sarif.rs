@@ -1,5 +1,6 @@
 //! `results.sarif`: the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). A clause is a rule, a
-//! finding a result, and the cases that show it are its locations. Code scanning of GitHub and GitLab reads it.
+//! finding a result, and the cases that show it are its locations. Code scanning of GitHub and GitLab reads
+//! it.
 
 use std::{
     collections::BTreeMap,

@@ -23,8 +23,8 @@ use crate::{
     words,
 };
 
-/// Findings and cases that could not be judged, up to which each of these is shown as a block. More of them are
-/// grouped by reason.
+/// Findings and cases that could not be judged, up to which each of these is shown as a block. More of them
+/// are grouped by reason.
 pub const FEW: usize = 5;
 
 /// Entries for a file of waivers that are shown.
@@ -39,7 +39,8 @@ const NAMES: usize = 8;
 /// Reasons that are listed, and the cases that are named below each.
 const REASONS: Listed = Listed { reasons: 20, cases: 3 };
 
-/// The same beside findings, which are read first: a case that could not be judged often follows from one of them.
+/// The same beside findings, which are read first: a case that could not be judged often follows from one of
+/// them.
 const REASONS_BESIDE_FINDINGS: Listed = Listed { reasons: 3, cases: 1 };
 
 /// How much is listed of what could not be judged.
@@ -74,8 +75,8 @@ pub fn line(verdict: &CaseVerdict) -> String {
 pub struct Terminal {
     findings: FindingBlocks,
     unjudged: BTreeMap<Verdict, Unjudged>,
-    /// The first case without a control that could not be judged, and how much of it was asked: it stands for all
-    /// others of a target that accepts no plain request.
+    /// The first case without a control that could not be judged, and how much of it was asked: it stands for
+    /// all others of a target that accepts no plain request.
     first: Option<(usize, String)>,
 }
 
@@ -168,8 +169,8 @@ impl Terminal {
     }
 }
 
-/// The summary at the end: counts by operation with how long answers took, cases, exchanges, time, and what the
-/// run comes to.
+/// The summary at the end: counts by operation with how long answers took, cases, exchanges, time, and what
+/// the run comes to.
 pub fn closing(summary: &RunSummary) -> String {
     let totals = summary.totals();
     let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
@@ -382,8 +383,8 @@ fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups) -> String {
 /// Columns of times that stand beside the counts, by their places in [`times::COLUMNS`].
 const TIMES: [usize; 3] = [1, 2, 4];
 
-/// A table of counts with a last row for all, and the times of each row where some were taken. Verdicts that no case
-/// has have no column.
+/// A table of counts with a last row for all, and the times of each row where some were taken. Verdicts that
+/// no case has have no column.
 fn table(
     title: &str,
     rows: impl Iterator<Item = (String, Counts)>,

@@ -1,5 +1,5 @@
-//! Several runs as a small chart: how many things are wrong, how many demanded clauses are kept and broken, and how
-//! long answers took.
+//! Several runs as a small chart: how many things are wrong, how many demanded clauses are kept and broken,
+//! and how long answers took.
 
 use std::fmt::Write as _;
 

@@ -12,8 +12,8 @@ enum Demand<'a> {
     OrNothing(&'a Value),
     /// One of these values.
     OneOf(&'a [Value]),
-    /// This value, but for members of these names, wherever they stand; lists may have more items where that is
-    /// said.
+    /// This value, but for members of these names, wherever they stand; lists may have more items where that
+    /// is said.
     SameAs(&'a Value, &'a [Value], More),
     /// Another value than this body has at the same place, or nothing.
     Unlike(&'a Value),

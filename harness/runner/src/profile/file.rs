@@ -1,4 +1,5 @@
-//! The profile as it stands in its file: TOML, read with line and column, and checked as far as it can be without asking the target.
+//! The profile as it stands in its file: TOML, read with line and column, and checked as far as it can be
+//! without asking the target.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,7 +38,8 @@ static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 });
 
-/// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths are relative to this file.
+/// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths
+/// are relative to this file.
 // What it does not have is for the values that a spec knows.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -57,8 +59,9 @@ pub(super) struct File {
     /// What the bank decided where the document leaves it free; asserted only when said.
     #[serde(default)]
     choices: BTreeMap<String, String>,
-    /// What a breach of a clause does where that is not what its strength says: `deny`, `warn` or `note`, by the id of the clause, a
-    /// beginning of it, or a text with `*`; of several the last one counts. `warnings = "deny"` makes violations of all warnings.
+    /// What a breach of a clause does where that is not what its strength says: `deny`, `warn` or `note`, by
+    /// the id of the clause, a beginning of it, or a text with `*`; of several the last one counts.
+    /// `warnings = "deny"` makes violations of all warnings.
     #[serde(default, deserialize_with = "levels::read")]
     #[schemars(with = "BTreeMap<String, LevelWord>")]
     levels: Vec<LevelRule>,
@@ -70,15 +73,17 @@ pub(super) struct File {
     /// What signs the requests; without it, the test key that everybody knows.
     #[serde(default)]
     signing: Pair,
-    /// PEM file of the only authorities that the target's TLS certificate may come from; the system's where absent.
+    /// PEM file of the only authorities that the target's TLS certificate may come from; the system's where
+    /// absent.
     authorities: Option<PathBuf>,
     /// What is shown where the target asks for a client certificate.
     #[serde(default)]
     tls: Pair,
-    /// Version of HTTP over TLS; `1.1` unless said. Cases about the bytes of headers are always sent with 1.1.
+    /// Version of HTTP over TLS; `1.1` unless said. Cases about the bytes of headers are always sent with
+    /// 1.1.
     http: Option<Http>,
-    /// Forward proxy (`http://HOST:PORT`) for this target; the usual variables (`HTTPS_PROXY`, `NO_PROXY` ..) count where absent, and
-    /// not for a target on this machine.
+    /// Forward proxy (`http://HOST:PORT`) for this target; the usual variables (`HTTPS_PROXY`, `NO_PROXY` ..)
+    /// count where absent, and not for a target on this machine.
     proxy: Option<String>,
     /// Further header fields of each request, unsigned and masked in all reports.
     #[serde(default)]
@@ -134,8 +139,8 @@ struct Pair {
     /// Passphrase of the key or of the PKCS#12 file.
     #[serde(default, deserialize_with = "hidden")]
     passphrase: Option<Hidden>,
-    /// Executable that gets the signing string on its standard input and prints the RSA-SHA256 signature, for a key in hardware; only
-    /// for `signing`.
+    /// Executable that gets the signing string on its standard input and prints the RSA-SHA256 signature, for
+    /// a key in hardware; only for `signing`.
     command: Option<Vec<String>>,
 }
 
@@ -436,7 +441,8 @@ fn capabilities(
     Ok(offered.collect())
 }
 
-/// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite knows, and what they mean.
+/// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite
+/// knows, and what they mean.
 pub fn schema(suite: &Suite) -> Value {
     let mut schema = schemars::schema_for!(File).to_value();
     schema["additionalProperties"] = false.into();

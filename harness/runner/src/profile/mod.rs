@@ -27,7 +27,8 @@ pub use error::ProfileError;
 pub(crate) use error::syntax;
 pub use file::schema;
 
-/// Test key and certificate that are used where a profile names none. Marked test material, known to everybody.
+/// Test key and certificate that are used where a profile names none. Marked test material, known to
+/// everybody.
 pub const TEST_KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem");
 /// The certificate of [`TEST_KEY`].
 pub const TEST_CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
@@ -56,20 +57,22 @@ pub struct Profile {
     pub paths: BTreeMap<String, String>,
     /// Declared choices by the key of their clause.
     pub choices: BTreeMap<String, String>,
-    /// What a breach of a clause does, where it is not what its strength says: what the profile says, then the
-    /// command line.
+    /// What a breach of a clause does, where it is not what its strength says: what the profile says, then
+    /// the command line.
     pub levels: Vec<LevelRule>,
     /// What the target offers; nothing of what the profile does not say and the target is not asked.
     pub capabilities: BTreeMap<String, Offered>,
     /// Whether a created resource with status RJCT is one of the target's forms of refusal.
     pub rejected_is_refusal: bool,
-    /// Whether the target is known to know the key: the profile names it. The test key is known to the reference bank alone.
+    /// Whether the target is known to know the key: the profile names it. The test key is known to the
+    /// reference bank alone.
     pub own_key: bool,
     /// What signs.
     pub key: Key,
     /// Certificate, PEM.
     pub certificate: String,
-    /// Certificates of the only authorities that the target's TLS certificate may come from, PEM; the system's where absent.
+    /// Certificates of the only authorities that the target's TLS certificate may come from, PEM; the
+    /// system's where absent.
     pub authorities: Option<String>,
     /// Certificate and key that are shown in the TLS handshake where the target asks for them, PEM.
     pub client_certificate: Option<(String, String)>,
@@ -77,7 +80,8 @@ pub struct Profile {
     pub http: Http,
     /// Forward proxy, in place of the one that the usual variables name.
     pub proxy: Option<String>,
-    /// Header fields that each request has besides, unsigned: what a gateway in front of the bank wants. Masked like secrets.
+    /// Header fields that each request has besides, unsigned: what a gateway in front of the bank wants.
+    /// Masked like secrets.
     pub headers: BTreeMap<String, String>,
     /// Longest time that one exchange may take.
     pub deadline: Duration,
@@ -251,13 +255,14 @@ pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
 }
 
 impl Profile {
-    /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the address, which may be another
-    /// for each part of a run, are not in it.
+    /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the
+    /// address, which may be another for each part of a run, are not in it.
     pub fn sha256(&self) -> String {
         hex(&Sha256::digest(self.canonical()))
     }
 
-    /// What the digest is made of: JSON without blanks, members in the order of their names. Another version writes the same.
+    /// What the digest is made of: JSON without blanks, members in the order of their names. Another version
+    /// writes the same.
     fn canonical(&self) -> String {
         #[derive(Serialize)]
         #[serde(rename_all = "kebab-case")]

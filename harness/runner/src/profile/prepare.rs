@@ -1,5 +1,5 @@
-//! `[[prepare]]`: executables of the user's that find out what a profile cannot know beforehand, such as a consent that somebody has to
-//! give. What they print can be used anywhere in the profile.
+//! `[[prepare]]`: executables of the user's that find out what a profile cannot know beforehand, such as a
+//! consent that somebody has to give. What they print can be used anywhere in the profile.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -19,8 +19,8 @@ const MARK: &str = "${prepare.";
 pub(super) struct Prepare {
     /// Name, for `${prepare.NAME.KEY}`.
     name: String,
-    /// Executable and arguments; it prints a JSON object. It is run in the folder of the profile, after those before it, whose values
-    /// it may use.
+    /// Executable and arguments; it prints a JSON object. It is run in the folder of the profile, after those
+    /// before it, whose values it may use.
     command: Vec<String>,
     /// Longest time that it may take, in seconds; 300 unless said.
     timeout_s: Option<u64>,
@@ -114,7 +114,8 @@ fn filled(
     Ok(filled)
 }
 
-/// As it stands between the quotation marks of a TOML string, which knows the escapes of JSON (TOML 1.0, String).
+/// As it stands between the quotation marks of a TOML string, which knows the escapes of JSON (TOML 1.0,
+/// String).
 fn escaped(text: &str) -> String {
     let json = Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()

@@ -86,7 +86,8 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
         let is_status = suite.answers().success_statuses().any(|status| status == key);
         let fits = match () {
             () if is_status => value.parse().is_ok_and(|status: u16| (200..300).contains(&status)),
-            // Who writes the certificate knows the forms ([`crate::certificate_encoding::CertificateEncoding`]).
+            // Who writes the certificate knows the forms
+            // ([`crate::certificate_encoding::CertificateEncoding`]).
             () if suite.spec().signing.choices.find(key).is_some() => true,
             () if *told_apart => names.contains(value.as_str()),
             () => true,

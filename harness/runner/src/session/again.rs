@@ -42,8 +42,8 @@ impl Session {
         last.to_owned()
     }
 
-    /// Asks the valid request of a case again. `mark` is what no other asking of it has. What is not accepted is
-    /// asked once more: the failure may pass, and other values may be no duplicate of earlier ones.
+    /// Asks the valid request of a case again. `mark` is what no other asking of it has. What is not accepted
+    /// is asked once more: the failure may pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
         let mut trail = Trail { is_again: true, is_confirming: true, ..Trail::default() };
         let mut refused = None;
@@ -73,8 +73,8 @@ impl Session {
         Again { refused, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
     }
 
-    /// Asks a case again under another name: what is wrong with it now, and what it got, in words; nothing where it
-    /// could not be judged.
+    /// Asks a case again under another name: what is wrong with it now, and what it got, in words; nothing
+    /// where it could not be judged.
     pub(crate) async fn ask_alone(&self, case: &Case, mark: &str) -> Option<(Vec<Finding>, String)> {
         let mut trail = Trail { is_again: true, ..Trail::default() };
         let own = Case { id: format!("{}/{mark}", case.id), is_plain: false, ..case.clone() };

@@ -1,4 +1,5 @@
-//! Plain requests that a target refuses: other lawful ones show what it minds, or at least that it knows our key.
+//! Plain requests that a target refuses: other lawful ones show what it minds, or at least that it knows our
+//! key.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,13 @@ use xs2aspec_suite::{Case, alternatives::Alternative};
 use super::{Session, Stop, Trail, again::as_steps, in_place::is_signed};
 use crate::judge::Outcome;
 
-/// So many other forms of a request are asked of a target that was not seen to accept anything. The others are
-/// asked only where it accepts the plain request of another operation.
+/// So many other forms of a request are asked of a target that was not seen to accept anything. The others
+/// are asked only where it accepts the plain request of another operation.
 const FEW: usize = 24;
 
 impl Session {
-    /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None if
-    /// none is.
+    /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None
+    /// if none is.
     pub(super) async fn accepted_otherwise(
         &self,
         plain: &Case,
@@ -48,8 +49,8 @@ impl Session {
                 return Some(Culprit::Accepted { form, replaces });
             }
         }
-        // What has no value of the target that was not accepted a moment ago is refused for its key, or for nothing;
-        // or there is no such operation.
+        // What has no value of the target that was not accepted a moment ago is refused for its key, or for
+        // nothing; or there is no such operation.
         let value = |name: &str| self.profile.value(name.strip_prefix("target.")?);
         let before = plain.before.iter().flat_map(|step| step.request.placeholders());
         let before: Vec<Option<Value>> = before.map(|name| value(&name)).collect();
@@ -75,7 +76,8 @@ impl Session {
         None
     }
 
-    /// Whether one of them is accepted. What cannot be made for this target, or was not recorded, shows nothing.
+    /// Whether one of them is accepted. What cannot be made for this target, or was not recorded, shows
+    /// nothing.
     async fn is_accepted_otherwise(&self, plain: &Case, mark: &str, other: &Case, trail: &mut Trail) -> bool {
         let own = Trail { is_again: true, ..Trail::default() };
         matches!(self.asked_otherwise(plain, mark, other, (own, trail)).await, Ok(Outcome::Accepted))

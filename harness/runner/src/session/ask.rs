@@ -93,8 +93,8 @@ impl Session {
         }
     }
 
-    /// The request as bytes. What depends on earlier answers is filled anew each time, and what is not usual: sent
-    /// to this target alone in place of another, or signed by its choice.
+    /// The request as bytes. What depends on earlier answers is filled anew each time, and what is not usual:
+    /// sent to this target alone in place of another, or signed by its choice.
     fn filled(
         &self,
         case: &Case,
@@ -105,8 +105,8 @@ impl Session {
     ) -> Result<WireRequest, Stop> {
         let builder = RequestBuilder { request_signer: signer, ..self.builder(&case.id, step, kept) };
         let fill = || builder.fill(request);
-        // Host is that of the target, and each of those that share their requests has another; the path may be
-        // another as well, and is signed where the list says so.
+        // Host is that of the target, and each of those that share their requests has another; the path may
+        // be another as well, and is signed where the list says so.
         let mut listed = request.signing.headers.iter().flatten();
         let is_shared = is_usual
             && kept.is_empty()

@@ -13,8 +13,8 @@ impl Session {
         }
     }
 
-    /// Whether a request whose answer is not yet what a case demands is asked again for some seconds, as at first, or
-    /// taken as it is.
+    /// Whether a request whose answer is not yet what a case demands is asked again for some seconds, as at
+    /// first, or taken as it is.
     pub fn wait_for_answers(&self, waits: bool) {
         if let Some(live) = self.transport.live() {
             live.wait_for_answers(waits);

@@ -129,8 +129,8 @@ impl Session {
         Self { asks_otherwise: false, ..self }
     }
 
-    /// Takes the signatures that this other session of the same suite, key, seed and clock shares, and adds its
-    /// own. Where the target wants them written in another way it makes all of them itself.
+    /// Takes the signatures that this other session of the same suite, key, seed and clock shares, and adds
+    /// its own. Where the target wants them written in another way it makes all of them itself.
     #[must_use]
     pub fn sharing_signatures(self, other: &Self, requests: &Arc<RequestCache>) -> Self {
         let is_same = self.request_signer.encoding() == other.request_signer.encoding();

@@ -1,5 +1,5 @@
-//! Answers that may pass: the refusal of a request that makes something is not held against the target where it does
-//! not come again, and 503 is where it comes again and again.
+//! Answers that may pass: the refusal of a request that makes something is not held against the target where
+//! it does not come again, and 503 is where it comes again and again.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use crate::{
 const UNAVAILABLE: u16 = 503;
 
 impl Session {
-    /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with other
-    /// identifiers and amounts: it may have taken the first for a request that somebody else made before. What
-    /// it accepts twice then it accepts; what it accepts once says nothing.
+    /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with
+    /// other identifiers and amounts: it may have taken the first for a request that somebody else made
+    /// before. What it accepts twice then it accepts; what it accepts once says nothing.
     pub(super) async fn exchange_confirmed(
         &self,
         case: &Case,
@@ -58,9 +58,9 @@ impl Session {
         Ok(last)
     }
 
-    /// Asks a request again of which something is demanded and that got 503, twice, and its plain request before
-    /// each time. A target that accepts those is not overloaded (RFC 9110 section 15.6.4): what it answers to the
-    /// request three times is its answer, and the server fails.
+    /// Asks a request again of which something is demanded and that got 503, twice, and its plain request
+    /// before each time. A target that accepts those is not overloaded (RFC 9110 section 15.6.4): what it
+    /// answers to the request three times is its answer, and the server fails.
     pub(super) async fn exchange_unavailable(
         &self,
         case: &Case,
@@ -94,9 +94,9 @@ impl Session {
         Ok(last)
     }
 
-    /// What a target does that gives no whole answer to a request and accepts its control: the request is asked
-    /// twice more, and its plain request before each time. A target that answers that one each time, and never
-    /// this one, breaks the connection because of it. None where that is not sure.
+    /// What a target does that gives no whole answer to a request and accepts its control: the request is
+    /// asked twice more, and its plain request before each time. A target that answers that one each time,
+    /// and never this one, breaks the connection because of it. None where that is not sure.
     pub(super) async fn unanswered(
         &self,
         case: &Case,

@@ -73,8 +73,8 @@ impl Session {
         }
     }
 
-    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither one of
-    /// them nor another lawful one in its place. What leans on them is not asked then.
+    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither
+    /// one of them nor another lawful one in its place. What leans on them is not asked then.
     pub(crate) fn weigh_plain<'a>(&self, plain: impl Iterator<Item = &'a str>) {
         let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
         let asked: Vec<Arc<Done>> = plain.filter_map(|id| self.done(id)).filter(asked).collect();
@@ -84,8 +84,8 @@ impl Session {
         self.is_weighed.store(true, Ordering::SeqCst);
     }
 
-    /// Notes whether nobody answers: none of these plain requests, the first of a run, got an answer. Then no other one
-    /// is sent, which would wait as long.
+    /// Notes whether nobody answers: none of these plain requests, the first of a run, got an answer. Then no
+    /// other one is sent, which would wait as long.
     pub(crate) fn weigh_silence<'a>(&self, first: impl Iterator<Item = &'a str>) {
         let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
         let asked: Vec<Arc<Done>> = first.filter_map(|id| self.done(id)).filter(asked).collect();
@@ -100,8 +100,8 @@ impl Session {
         }
     }
 
-    /// Whether the cases that lean on plain requests are asked: it is known what those came to, and that the target is
-    /// not hopeless.
+    /// Whether the cases that lean on plain requests are asked: it is known what those came to, and that the
+    /// target is not hopeless.
     pub fn is_under_way(&self) -> bool {
         self.is_weighed.load(Ordering::SeqCst) && !self.is_hopeless()
     }

@@ -12,8 +12,8 @@ use super::{Session, Trail, outcome::InPlace};
 use crate::{certificate_encoding::CertificateEncoding, request_signer::RequestSigner};
 
 impl Session {
-    /// Goes on with the lawful request that the target accepts in place of a plain one, as far as others can be
-    /// made like it.
+    /// Goes on with the lawful request that the target accepts in place of a plain one, as far as others can
+    /// be made like it.
     pub(super) fn go_on_with(&self, plain: &Case, culprit: Option<&Culprit>) {
         let operation = &plain.request.operation;
         let form = match culprit {

@@ -130,8 +130,8 @@ pub struct Session {
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and more
-/// (RFC 9110 section 5.4 names no limit).
+/// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
+/// more (RFC 9110 section 5.4 names no limit).
 const USUAL_LENGTH: usize = 8 * 1024;
 
 impl Session {
@@ -365,8 +365,8 @@ impl Session {
         Ok(seen)
     }
 
-    /// Judges a request that got no whole answer: where the target breaks the connection each time, and accepts the
-    /// control, that breaks the clause of the case.
+    /// Judges a request that got no whole answer: where the target breaks the connection each time, and
+    /// accepts the control, that breaks the clause of the case.
     async fn no_answer(
         &self,
         case: &Case,

@@ -60,8 +60,9 @@ impl Session {
         }
     }
 
-    /// Whether a request that must be refused differs from its control in values of its path alone, and the profile has
-    /// the same for both: transactions that are numbered by account may have one id in two of them.
+    /// Whether a request that must be refused differs from its control in values of its path alone, and the
+    /// profile has the same for both: transactions that are numbered by account may have one id in two of
+    /// them.
     fn is_its_control(&self, case: &Case) -> bool {
         let control = case.control.as_deref().and_then(|id| self.suite.case(id));
         let Some(control) = control.filter(|_| matches!(case.expect, Expectation::Refused(_))) else {
@@ -102,8 +103,8 @@ impl Session {
         None
     }
 
-    /// Why the key cannot sign a case as it wants: an issuer with letters beyond ASCII stands in a wrapped header, and
-    /// not in each character set.
+    /// Why the key cannot sign a case as it wants: an issuer with letters beyond ASCII stands in a wrapped
+    /// header, and not in each character set.
     fn cannot_sign(&self, case: &Case) -> Option<String> {
         // A signature takes time to make, and so does a name.
         if case.request.signing == Signing::default()

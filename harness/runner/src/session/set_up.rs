@@ -133,7 +133,8 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
     })
 }
 
-/// What the case comes to without its own request, where the answer to a preparing one is all that comes of it.
+/// What the case comes to without its own request, where the answer to a preparing one is all that comes of
+/// it.
 fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
     let is_made = outcome.is_made();
     match (expect, outcome) {

@@ -1,8 +1,8 @@
 //! The way from a session to the answers that it judges: a target, through layers, or the record of a run.
 //!
-//! A request to a target goes through the rate that its profile allows ([`pace`]), the permission and the limit
-//! ([`gate`]), and the journal; then over HTTP, over a path of its own where the exact bytes matter, or to a
-//! bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
+//! A request to a target goes through the rate that its profile allows ([`pace`]), the permission and the
+//! limit ([`gate`]), and the journal; then over HTTP, over a path of its own where the exact bytes matter, or
+//! to a bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
 
 mod cache;
 mod flow;
@@ -133,7 +133,8 @@ impl Transport {
         self.live().and_then(|live| live.pace.interval())
     }
 
-    /// Whether the answer to a step may come to be another one when it is asked again, as one of a record may have.
+    /// Whether the answer to a step may come to be another one when it is asked again, as one of a record may
+    /// have.
     pub(crate) fn may_change(&self) -> bool {
         self.live().is_none_or(|live| live.waits.load(Ordering::Relaxed))
     }

@@ -79,8 +79,8 @@ impl Stop {
         Self::new(Verdict::Error, reason)
     }
 
-    /// A request that may not be sent, so that nobody asks: the profile was not authorized for it, or as many were sent
-    /// as may be.
+    /// A request that may not be sent, so that nobody asks: the profile was not authorized for it, or as many
+    /// were sent as may be.
     pub(crate) fn held(held: Held) -> Self {
         Self::declared_absent(held.to_string())
     }

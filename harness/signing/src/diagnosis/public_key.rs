@@ -23,8 +23,8 @@ impl PublicKey {
         Some(Self { modulus, exponent, length })
     }
 
-    /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2), or with the padding of
-    /// RSASSA-PSS (section 9.1).
+    /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2), or with the
+    /// padding of RSASSA-PSS (section 9.1).
     pub(crate) fn is_padded(&self, signature: &[u8]) -> bool {
         let message = self.message(signature);
         unpadded(&message).is_some_and(|(padding, _)| padding >= 8) || other_hash::is_pss(&message)

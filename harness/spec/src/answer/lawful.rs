@@ -1,5 +1,5 @@
-//! What is said of an answer that differs from the sample of its shape: it breaks a clause, uses a freedom, or
-//! is lawful for a reason that the file of answers gives.
+//! What is said of an answer that differs from the sample of its shape: it breaks a clause, uses a freedom,
+//! or is lawful for a reason that the file of answers gives.
 
 use super::{
     checked::{Checked, Observation},

@@ -329,9 +329,9 @@ impl AnswerRules {
         notes.into_checked(read.document)
     }
 
-    /// Checks a body as those see it who take the last of two members with one name. Where nothing is wrong with
-    /// that one, it is checked once more with the first: which of them counts is the reader's (RFC 8259, section
-    /// 4), so that the clause of such members says what comes of it.
+    /// Checks a body as those see it who take the last of two members with one name. Where nothing is wrong
+    /// with that one, it is checked once more with the first: which of them counts is the reader's (RFC 8259,
+    /// section 4), so that the clause of such members says what comes of it.
     fn check_readings(&self, read: &Read, notes: &mut Notes, check: impl Fn(&Value, &mut Notes)) {
         let before = notes.broken();
         if let Some(document) = &read.document {

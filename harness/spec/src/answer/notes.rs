@@ -70,8 +70,8 @@ impl Notes {
         }
     }
 
-    /// Adds what is wrong with a body that has the first of two members with one name, under `clause`, where the last
-    /// one is right. Without such a clause it is as wrong as any other.
+    /// Adds what is wrong with a body that has the first of two members with one name, under `clause`, where
+    /// the last one is right. Without such a clause it is as wrong as any other.
     pub(super) fn add_first(&mut self, first: Self, clause: Option<&str>) {
         self.checks = self.checks.saturating_add(first.checks);
         for finding in first.findings {

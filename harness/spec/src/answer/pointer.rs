@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-/// The body, or a member or an element of an outer place. Displays as `body/_links/self`, a JSON pointer (RFC 6901) after
-/// the word `body`.
+/// The body, or a member or an element of an outer place. Displays as `body/_links/self`, a JSON pointer (RFC
+/// 6901) after the word `body`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At<'a> {
     /// The whole body.

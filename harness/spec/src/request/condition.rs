@@ -62,8 +62,8 @@ pub(super) struct ConditionFile {
     /// A number, or a text of one, above or below.
     over: Option<f64>,
     under: Option<f64>,
-    /// A decimal with more or fewer digits after its point than a cell of a table says, or with more before it
-    /// than a cell has.
+    /// A decimal with more or fewer digits after its point than a cell of a table says, or with more before
+    /// it than a cell has.
     fraction_over: Option<CellFile>,
     fraction_under: Option<CellFile>,
     whole_over: Option<CellFile>,

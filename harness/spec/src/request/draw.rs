@@ -7,14 +7,14 @@ use crate::iban;
 /// A value in which every drawing function is computed. `number` gives a random number below its argument,
 /// which is not zero.
 ///
-/// `$letters`, `$digits`: so many, or from one number to another. `$words`: so many words. `$number`: from one
-/// number to another. `$fraction`: a decimal point and so many digits, the last of them not zero. `$one-of`,
-/// `$some-of`, `$shuffled`: of a list. `$with-again`: a list with one of its items twice. `$with-last`: a list
-/// with one more. `$one-letter-else`: a word of a list, one letter of which is another. `$without-first`: a
-/// text without its first letter. `$text`: as text. `$concat`: texts one after the other. `$zero`: one
-/// zero more, behind a point where there are no digits. `$with`: a mapping with one more member.
-/// `$iban`: an account number that `begins` with a country, the rest of which has this `form`, with right check digits, or with
-/// some that are `off`. `$merge`, beside other members: with those of another mapping.
+/// `$letters`, `$digits`: so many, or from one number to another. `$words`: so many words. `$number`: from
+/// one number to another. `$fraction`: a decimal point and so many digits, the last of them not zero.
+/// `$one-of`, `$some-of`, `$shuffled`: of a list. `$with-again`: a list with one of its items twice.
+/// `$with-last`: a list with one more. `$one-letter-else`: a word of a list, one letter of which is another.
+/// `$without-first`: a text without its first letter. `$text`: as text. `$concat`: texts one after the other.
+/// `$zero`: one zero more, behind a point where there are no digits. `$with`: a mapping with one more member.
+/// `$iban`: an account number that `begins` with a country, the rest of which has this `form`, with right
+/// check digits, or with some that are `off`. `$merge`, beside other members: with those of another mapping.
 pub fn draw(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Value {
     match value {
         Value::Array(items) => items.iter().map(|item| draw(item, number)).collect(),

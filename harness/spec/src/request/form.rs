@@ -157,7 +157,8 @@ fn once() -> usize {
     1
 }
 
-/// What is made before a request: the operation and how often, by the name under which the request speaks of it.
+/// What is made before a request: the operation and how often, by the name under which the request speaks of
+/// it.
 pub type Prepared = BTreeMap<String, (String, usize)>;
 
 /// A form as it is written.
@@ -226,8 +227,8 @@ impl Edit {
 }
 
 impl Form {
-    /// Reads a form of a block for a place: one for each item of its `each`. None if its `only` says that it is
-    /// for others. `items` writes out what `each` says, and `lists` each list that a value names.
+    /// Reads a form of a block for a place: one for each item of its `each`. None if its `only` says that it
+    /// is for others. `items` writes out what `each` says, and `lists` each list that a value names.
     pub(super) fn read(
         form: &Value,
         position: Position<'_>,
@@ -309,8 +310,8 @@ impl Form {
         })
     }
 
-    /// The parts of a request that it touches: members of the body, header fields in small letters, `signing`,
-    /// `before/NAME`. Two forms that touch the same part are not in one request.
+    /// The parts of a request that it touches: members of the body, header fields in small letters,
+    /// `signing`, `before/NAME`. Two forms that touch the same part are not in one request.
     pub fn touches(&self) -> BTreeSet<String> {
         let of_edit = |edit: &Edit| match edit {
             Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => {

@@ -56,15 +56,16 @@ pub struct RequestRules {
 /// A clause that a request breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Its place in the request (`body/a/b`, `header/NAME`, `query/NAME`, `signing`); nothing for the whole of it.
+    /// Its place in the request (`body/a/b`, `header/NAME`, `query/NAME`, `signing`); nothing for the whole
+    /// of it.
     pub at: String,
     /// The clause.
     pub clause: String,
 }
 
 impl RequestRules {
-    /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file there
-    /// are none.
+    /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file
+    /// there are none.
     pub fn load(tree: &Tree, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
         tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain))
     }
@@ -102,8 +103,8 @@ impl RequestRules {
         columns.flatten()
     }
 
-    /// What is known of each place of each operation, by name: `operation`, `at`, `kind`, `clause`, and what the
-    /// kind has besides.
+    /// What is known of each place of each operation, by name: `operation`, `at`, `kind`, `clause`, and what
+    /// the kind has besides.
     pub fn places(&self) -> impl Iterator<Item = &Map<String, Value>> {
         self.operations.values().flat_map(|operation| &operation.places).map(|place| &place.row)
     }
@@ -121,8 +122,8 @@ impl RequestRules {
         watched.flatten().map(String::as_str).filter(move |part| **part != own)
     }
 
-    /// What is tried at other places of an operation, or of the same place in other operations, and makes no sense
-    /// at one of its own.
+    /// What is tried at other places of an operation, or of the same place in other operations, and makes no
+    /// sense at one of its own.
     pub fn left_out(&self, operation: &str) -> &[LeftOut] {
         self.operations.get(operation).map_or(&[], |operation| &operation.left_out)
     }
@@ -144,8 +145,9 @@ impl RequestRules {
             .chain(self.signing.clauses())
     }
 
-    /// What a request must come to. `plain` is the plain request of its operation, the same each time (what rules
-    /// said of a value is remembered), `prepared` what is made before it, and `is_expected` says whether a clause is only the plain reading, which has others.
+    /// What a request must come to. `plain` is the plain request of its operation, the same each time (what
+    /// rules said of a value is remembered), `prepared` what is made before it, and `is_expected` says
+    /// whether a clause is only the plain reading, which has others.
     pub fn judge(
         &self,
         request: &View<'_>,

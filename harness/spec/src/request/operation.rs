@@ -84,8 +84,8 @@ impl Place {
         Self { at, rules, watches: None, watched: 0, known: Mutex::default(), row }
     }
 
-    /// What it comes to in a request in which these parts are others than in the plain one, wherever it is in it,
-    /// or in any if all may be. None where nothing changed that its rules depend on.
+    /// What it comes to in a request in which these parts are others than in the plain one, wherever it is in
+    /// it, or in any if all may be. None where nothing changed that its rules depend on.
     pub(super) fn outcomes(&self, scope: &Scope<'_>, changed: Option<&Changed>) -> Option<Arc<Outcomes>> {
         let found = || {
             let every = scope.every(&self.at).into_iter();
@@ -104,8 +104,8 @@ impl Place {
         Some(Arc::clone(known.entry(values).or_insert_with(found)))
     }
 
-    /// What the first of its rules that says something decides of its value at `at`: of the place itself, or of
-    /// the same place in another item of a list.
+    /// What the first of its rules that says something decides of its value at `at`: of the place itself, or
+    /// of the same place in another item of a list.
     pub(super) fn outcome(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
         self.rules.iter().find_map(|rule| rule.applied(scope, at))
     }

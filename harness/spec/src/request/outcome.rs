@@ -30,8 +30,8 @@ pub enum Due {
     Open(String),
 }
 
-/// Conditions of a refusal that allow a bank more, beside those that demand something of it. They hold for a request
-/// that breaks other rules as well.
+/// Conditions of a refusal that allow a bank more, beside those that demand something of it. They hold for a
+/// request that breaks other rules as well.
 const ALLOWS: [&str; 2] = ["or-rejected", "quota"];
 
 /// What a rule decides of the place where it stands.
@@ -68,8 +68,9 @@ impl Findings {
         }
     }
 
-    /// What the request must come to. A bank may refuse what only a reading accepts, which `is_expected` says of the
-    /// clause that accepts it; which status that has, and whether a choice was made, is then not to be told.
+    /// What the request must come to. A bank may refuse what only a reading accepts, which `is_expected` says
+    /// of the clause that accepts it; which status that has, and whether a choice was made, is then not to be
+    /// told.
     pub(super) fn due(self, is_expected: &dyn Fn(&str) -> bool) -> Due {
         let is_firm = !self.accepted.iter().any(|clause| is_expected(clause));
         if !self.broken.is_empty() {

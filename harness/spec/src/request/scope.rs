@@ -43,8 +43,8 @@ impl<'a> Scope<'a> {
         Self { listed, request, plain, prepared, body }
     }
 
-    /// Where a place is in this request: nowhere if nothing holds it, and in every item of a list if a part of
-    /// its name is a number.
+    /// Where a place is in this request: nowhere if nothing holds it, and in every item of a list if a part
+    /// of its name is a number.
     pub(super) fn every(&self, at: &str) -> Vec<String> {
         let (part, path) = at.split_once('/').unwrap_or((at, ""));
         if part != "body" {

@@ -14,8 +14,8 @@ const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/response");
 const REQUESTS_ONLY: [&str; 5] =
     ["address.country", "address.shape", "address.street.length", "country.listed", "purpose-code.listed"];
 
-/// The clause that holds where a request does not name a change: an answer alone does not show it, and a test of
-/// `judge` does.
+/// The clause that holds where a request does not name a change: an answer alone does not show it, and a test
+/// of `judge` does.
 const OF_REQUESTS: [&str; 1] = ["amount.digits.fewer.response.other"];
 
 #[test]

@@ -1,8 +1,8 @@
-//! Every text of the samples that has a limit, a list or a form, with each mistake of its kind: each is found at its
-//! place, under its own clause.
+//! Every text of the samples that has a limit, a list or a form, with each mistake of its kind: each is found
+//! at its place, under its own clause.
 //!
-//! The mistakes are those of the matrix, which the schemas make. Limits, lists and clauses are written here by hand
-//! from the document's tables, so that a limit that a schema lacks is missed here.
+//! The mistakes are those of the matrix, which the schemas make. Limits, lists and clauses are written here
+//! by hand from the document's tables, so that a limit that a schema lacks is missed here.
 
 use std::collections::BTreeSet;
 
@@ -219,7 +219,8 @@ impl Kind {
         }
     }
 
-    /// What is wrong with the mutations of a place: those that show where the limit is, or which words are listed.
+    /// What is wrong with the mutations of a place: those that show where the limit is, or which words are
+    /// listed.
     fn differs(&self, at: &[&Mutation], pointer: &str) -> Option<String> {
         let text = |form: &str| {
             let mutation = at.iter().find(|mutation| mutation.form == form)?;
@@ -287,7 +288,8 @@ fn every_mutation_is_found_at_its_place_or_lawful_for_a_reason() {
     assert_eq!(elsewhere, BTreeSet::from(["transaction.batch-number.iff".to_owned()]));
 }
 
-/// A rule that is taken away leaves answers of which nothing is said, and a reason that is not needed is named.
+/// A rule that is taken away leaves answers of which nothing is said, and a reason that is not needed is
+/// named.
 #[test]
 fn what_is_not_decided_and_what_is_decided_in_vain_are_problems() {
     let tree = Tree::embedded();

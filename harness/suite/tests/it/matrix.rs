@@ -15,8 +15,8 @@ fn names(block: &Value) -> Vec<String> {
     forms.map(|form| form["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every form that is written for all places of a part or of a kind is decided at each of them: cases are made
-/// of it, or the reason is given why it makes no sense.
+/// Every form that is written for all places of a part or of a kind is decided at each of them: cases are
+/// made of it, or the reason is given why it makes no sense.
 #[test]
 fn each_form_of_a_kind_is_a_case_or_has_a_reason_at_every_place_of_the_kind() {
     let suite = Suite::load(Tree::embedded()).unwrap();

@@ -70,8 +70,8 @@ pub enum Piece {
     Traffic(Box<Traffic>),
 }
 
-/// Reads a file, or the record in the folder of a run, and hands each exchange on as soon as it is read. `now` is
-/// the time of exchanges that do not say when they were. Ends early where `take` says so.
+/// Reads a file, or the record in the folder of a run, and hands each exchange on as soon as it is read.
+/// `now` is the time of exchanges that do not say when they were. Ends early where `take` says so.
 pub fn read(
     path: &Path,
     now: DateTime<Utc>,

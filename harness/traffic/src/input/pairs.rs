@@ -1,7 +1,8 @@
-//! Requests and answers as they go over the wire (RFC 9112): each request, as `xs2aspec sign --out` writes it,
-//! and then its answer, if it had one. Lines end with LF or CRLF. A body has as many bytes as its Content-Length
-//! says; the body of an answer without one ends at a line `###` or at the end of the file (section 6.3), and a
-//! request without one has none. Lines that are empty or begin with `###` may stand between messages.
+//! Requests and answers as they go over the wire (RFC 9112): each request, as `xs2aspec sign --out` writes
+//! it, and then its answer, if it had one. Lines end with LF or CRLF. A body has as many bytes as its
+//! Content-Length says; the body of an answer without one ends at a line `###` or at the end of the file
+//! (section 6.3), and a request without one has none. Lines that are empty or begin with `###` may stand
+//! between messages.
 
 use std::io::{BufRead, Read};
 

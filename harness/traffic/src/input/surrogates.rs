@@ -1,6 +1,6 @@
-//! Halves of surrogate pairs in the texts of an archive. A tool on Python writes one for each byte of a body that is
-//! no UTF-8 (PEP 383): `\udce5`. JSON lets it (RFC 8259, section 8.2), and no text can hold it. It is read as
-//! U+FFFD, which other tools write in its place, so that the body is one of which not all is known.
+//! Halves of surrogate pairs in the texts of an archive. A tool on Python writes one for each byte of a body
+//! that is no UTF-8 (PEP 383): `\udce5`. JSON lets it (RFC 8259, section 8.2), and no text can hold it. It is
+//! read as U+FFFD, which other tools write in its place, so that the body is one of which not all is known.
 
 use std::io::{self, Read};
 

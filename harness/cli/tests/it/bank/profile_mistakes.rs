@@ -195,8 +195,8 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The cases of the program but those that are derived in thousands: what is wrong with a profile shows without
-/// them, and each of these runs loads all cases.
+/// The cases of the program but those that are derived in thousands: what is wrong with a profile shows
+/// without them, and each of these runs loads all cases.
 static FEW_CASES: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = TempDir::new().unwrap();
     copy_folder(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases")), folder.path());

@@ -125,7 +125,8 @@ async fn a_target_that_does_not_answer_is_given_up_when_it_was_said() {
         printed(&output)
     });
     let took = begun.elapsed().as_secs();
-    // The first plain requests wait for their deadline at the same time; what they prepare is not asked any more.
+    // The first plain requests wait for their deadline at the same time; what they prepare is not asked any
+    // more.
     assert!(took < 9, "{took} s: {said}");
     assert!(
         said.contains("no answer yet; if none comes, the target is given up in about 1 second\n"),

@@ -181,7 +181,8 @@ fn what_is_slow_is_told_by_operation_and_by_value_and_is_a_warning_by_the_profil
     assert!(exit == Some(2) && said.contains("`[limits] slow-ms` is 0: expected 1 to 300000"), "{said}");
 }
 
-/// Where calls of the same day may have used some of a quota, no bank is warned of: nobody knows how many there were.
+/// Where calls of the same day may have used some of a quota, no bank is warned of: nobody knows how many
+/// there were.
 #[test]
 fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     let folder = TempDir::new().unwrap();

@@ -92,8 +92,8 @@ fn gone_in_the_middle_of_a_run_and_back_again() {
     // The one whose connection broke is not known; everything that found no connection was asked again.
     assert_eq!(count(Verdict::Fail), 0, "{}", ran.said);
     assert!(count(Verdict::Pass) >= 5, "{}", ran.said);
-    // Connections that wait in the queue of the listener are lost with it, and if one was for the control of an
-    // operation the cases that rest on it are not known either; those of the other operation are.
+    // Connections that wait in the queue of the listener are lost with it, and if one was for the control of
+    // an operation the cases that rest on it are not known either; those of the other operation are.
     let lost = count(Verdict::Error) + count(Verdict::Inconclusive);
     assert!(lost < ran.verdicts.len() / 2, "{}", ran.said);
     assert_eq!(ran.code, Some(if count(Verdict::Error) > 0 { 3 } else { 0 }), "{}", ran.said);

@@ -1,5 +1,5 @@
-//! Targets whose memory goes wrong at some request: what is wrong since then is one finding that says so, whatever
-//! the clauses of the cases that show it.
+//! Targets whose memory goes wrong at some request: what is wrong since then is one finding that says so,
+//! whatever the clauses of the cases that show it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

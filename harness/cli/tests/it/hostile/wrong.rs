@@ -1,5 +1,5 @@
-//! A bank that keeps the document, behind a proxy that makes it wrong in thirteen ways at once and tells which
-//! answers it changed: each way is denied or warned of by a case whose own request met it.
+//! A bank that keeps the document, behind a proxy that makes it wrong in thirteen ways at once and tells
+//! which answers it changed: each way is denied or warned of by a case whose own request met it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -314,8 +314,8 @@ fn is_no_text(value: &Value) -> bool {
     !value.is_string() && !value.is_null()
 }
 
-/// The clauses whose cases meet what the proxy does; their requests alone are asked, as it reads no more of HTTP
-/// than it needs.
+/// The clauses whose cases meet what the proxy does; their requests alone are asked, as it reads no more of
+/// HTTP than it needs.
 const ASKED: [&str; 20] = [
     "account.*",
     "address.*",
@@ -419,8 +419,8 @@ fn changed_by(
     ways
 }
 
-/// A run against the bank behind a proxy: its exit code, what it printed, and by the way that changed the answer
-/// of a case's own request the clauses that were denied or warned of there.
+/// A run against the bank behind a proxy: its exit code, what it printed, and by the way that changed the
+/// answer of a case's own request the clauses that were denied or warned of there.
 fn run(is_wrong: bool) -> (Option<i32>, String, BTreeMap<&'static str, BTreeSet<String>>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let bank = runtime.block_on(start(Config::default())).unwrap();

@@ -13,6 +13,9 @@ use super::names::below;
 /// Lines that a file has at most.
 const LONGEST: usize = 500;
 
+/// Columns that a line of a comment has at most.
+const WIDEST: usize = 110;
+
 /// Modules by path, `["session", "ask"]`, each with the modules that it imports.
 type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
 
@@ -32,6 +35,26 @@ fn no_file_is_long() {
     let lines = |file: &PathBuf| fs::read_to_string(file).unwrap().lines().count();
     let long: Vec<_> = files.iter().filter(|file| lines(file) > LONGEST).collect();
     assert!(long.is_empty(), "more than {LONGEST} lines: {long:?}");
+}
+
+#[test]
+fn no_comment_is_wide() {
+    let mut files = Vec::new();
+    let tests = sources().into_iter().map(|folder| folder.with_file_name("tests"));
+    for folder in sources().into_iter().chain(tests.filter(|folder| folder.is_dir())) {
+        below(&folder, &mut files);
+    }
+    let mut comments = 0;
+    for file in files {
+        for (at, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+            if line.trim_start().starts_with("//") {
+                comments += 1;
+                let columns = line.chars().count();
+                assert!(columns <= WIDEST, "{}:{}: {columns} columns", file.display(), at + 1);
+            }
+        }
+    }
+    assert!(comments > 5000, "{comments}");
 }
 
 #[test]

@@ -33,8 +33,8 @@ const ALLOWED: [(&str, &str, &str); 8] = [
     ("signing/src/name/kind.rs", "postalCode", "a type of X.520"),
 ];
 
-/// Names that a standard defines, in small letters: of HTTP, of the draft for signatures, of PEM. Code for this
-/// standard may use them.
+/// Names that a standard defines, in small letters: of HTTP, of the draft for signatures, of PEM. Code for
+/// this standard may use them.
 const STANDARD: [&str; 14] = [
     "accept",
     "accept-charset",

@@ -131,7 +131,8 @@ fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
         let arguments = ["explore", "--budget", "6000", "--fault", fault, "--save", &kept];
         let (_, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
         assert!(said.contains(&format!("WARNED  {clause}\n")) && said.contains(says), "{fault}: {said}");
-        // What is kept finds it again, and accuses nobody else. Which payments share an id depends on the order of requests.
+        // What is kept finds it again, and accuses nobody else. Which payments share an id depends on the
+        // order of requests.
         let run = |fault: &[&str]| {
             let kept =
                 ["run", "--quiet", "--jobs", "1", "--cases", &kept, "--deny", "warnings", "--out", &out];

@@ -26,8 +26,8 @@ fn close() -> Result<()> {
 }
 
 /// A run through a proxy against a server that does this in place of an answer: the verdict of the plain
-/// request, which is what it is without the proxy. `failure` is what the proxy says of it, one or another with
-/// `or` between them.
+/// request, which is what it is without the proxy. `failure` is what the proxy says of it, one or another
+/// with `or` between them.
 fn through(
     expected: Verdict,
     failure: &str,

@@ -40,8 +40,8 @@ fn run(out: &Path, arguments: &[&str]) -> Ran {
     Ran { said, verdicts, exchanges }
 }
 
-/// Runs against a bank with this fault. Every refused case names forms of these places, with few exchanges, and
-/// the record alone comes to the same verdicts.
+/// Runs against a bank with this fault. Every refused case names forms of these places, with few exchanges,
+/// and the record alone comes to the same verdicts.
 fn names(fault: &str, only: &str, places: &[&str], sentence: &str) -> Ran {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");

@@ -98,8 +98,8 @@ fn full_profile(folder: &Path, url: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_conforms() {
     let html = "<html>log in</html>";
-    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone. What may be the
-    // fault of the key or the URL is held against nobody.
+    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone. What
+    // may be the fault of the key or the URL is held against nobody.
     for (status, body, full, bare) in [
         (401, "", 3, 3),
         (404, "", 3, 3),
@@ -304,8 +304,8 @@ fn a_pattern_without_a_match_and_an_unknown_fault_are_exit_2_with_the_near_name(
     }
 }
 
-/// A valid request that is refused for what nobody has to send is broken, though only a URL is known: the target
-/// accepts the same request with it, or another operation with the same key.
+/// A valid request that is refused for what nobody has to send is broken, though only a URL is known: the
+/// target accepts the same request with it, or another operation with the same key.
 #[test]
 fn a_plain_request_that_is_refused_says_what_is_accepted_in_its_place() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

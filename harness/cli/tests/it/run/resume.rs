@@ -19,8 +19,8 @@ use xs2aspec_reference::{Bank, Clock, Config};
 use crate::support::{REFERENCE, command};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
-/// Cases of every operation and sort; some hundred. None that allows no logical duplicate: runs of one seed and
-/// clock make the same payments.
+/// Cases of every operation and sort; some hundred. None that allows no logical duplicate: runs of one seed
+/// and clock make the same payments.
 const ONLY: [&str; 8] = [
     "basket*",
     "periodic.months*",
@@ -78,8 +78,8 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     let mut verdicts = BTreeMap::new();
     for event in events(folder).into_iter().filter(|event| event["event"] == "verdict") {
         let text = |name: &str| event[name].as_str().unwrap().to_owned();
-        // A customer that was created before a run was killed is refused when it is created again, so that these
-        // cases are observed then.
+        // A customer that was created before a run was killed is refused when it is created again, so that
+        // these cases are observed then.
         if ["customers.all/", "customers.as-created/"].iter().any(|begin| text("case").starts_with(begin)) {
             continue;
         }

@@ -327,8 +327,8 @@ fn a_run_in_the_name_of_any_issuer_finds_nothing() {
     bank.block_on(started.shutdown()).unwrap();
 }
 
-/// An issuer beyond Latin 1 keeps the key from some forms of a signature: the doctor says of how many cases, and a run
-/// asks no others.
+/// An issuer beyond Latin 1 keeps the key from some forms of a signature: the doctor says of how many cases,
+/// and a run asks no others.
 #[test]
 fn the_doctor_knows_what_a_key_cannot_sign() {
     let folder = TempDir::new().unwrap();

@@ -45,7 +45,8 @@ pub(crate) fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), printed(&output))
 }
 
-/// The verdicts and exchanges of the record in a folder. `said` is what the run printed, for where there is none.
+/// The verdicts and exchanges of the record in a folder. `said` is what the run printed, for where there is
+/// none.
 pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchange>) {
     let record = File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
     let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());

@@ -55,7 +55,8 @@ fn an_archive_of_a_proxy_shows_what_either_end_broke() {
     let months = pairs(&[("client", "periodic.months.duplicate"), ("bank", "periodic.months.duplicate")]);
     assert_eq!(found, [answer, vec![], digest, vec![], months, vec![]], "{said}");
     assert_eq!(exit, Some(1), "{said}");
-    // The archive has half of a surrogate pair for a byte that is no UTF-8, and the last exchange was in HTTP/2.
+    // The archive has half of a surrogate pair for a byte that is no UTF-8, and the last exchange was in
+    // HTTP/2.
     let text = std::fs::read_to_string(format!("{FOLDER}/mitmproxy.har")).unwrap();
     assert!(text.contains(r"\udce5") && text.contains(r#""httpVersion": "HTTP/2.0""#));
     assert!(said.contains("1 of which not all could be told"), "{said}");

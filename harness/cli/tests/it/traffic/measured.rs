@@ -1,5 +1,5 @@
-//! Judges what the suite itself sends, before anything of it is masked: of each deliberate mistake the clause is
-//! found that its case is about, and of lawful requests and banks nothing.
+//! Judges what the suite itself sends, before anything of it is masked: of each deliberate mistake the clause
+//! is found that its case is about, and of lawful requests and banks nothing.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,8 @@ const NOWHERE: &str = "http://localhost";
 
 /// Every exchange of a bank in this process with the cases of the standard depth, judged.
 struct Measured {
-    /// Of each case: whether it must be refused, whether it must be accepted, and what was found of its request.
+    /// Of each case: whether it must be refused, whether it must be accepted, and what was found of its
+    /// request.
     cases: Vec<Case>,
     /// What the bank broke that is a violation, each with the first case that shows it.
     bank: BTreeMap<String, String>,

@@ -1,5 +1,5 @@
-//! Which clause a row of the tables belongs to, for each way of breaking it. Where somebody wrote a fault of the
-//! same row, it is the clause of that.
+//! Which clause a row of the tables belongs to, for each way of breaking it. Where somebody wrote a fault of
+//! the same row, it is the clause of that.
 
 use super::table::Member;
 use crate::member::kebab_case;

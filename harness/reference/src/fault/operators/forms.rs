@@ -1,5 +1,5 @@
-//! Operators on dates: forms that are more or less than the one of the document, and days that some banks do not
-//! know. Amounts, BICs and days of the month have faults that somebody wrote for every form.
+//! Operators on dates: forms that are more or less than the one of the document, and days that some banks do
+//! not know. Amounts, BICs and days of the month have faults that somebody wrote for every form.
 
 use super::requests::made;
 use super::table::{self, Kind, Member, valid};

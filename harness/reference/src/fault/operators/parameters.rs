@@ -28,7 +28,8 @@ pub(super) fn faults() -> Vec<Entry> {
     let operators: Vec<Operator<Parameter>> = vec![
         Operator::several("boolean-loosened", |row: &Parameter| {
             let taken = |(name, text): &(&'static str, &'static str)| {
-                // Of payments the document's readers are of two minds about other words and numbers for a boolean.
+                // Of payments the document's readers are of two minds about other words and numbers for a
+                // boolean.
                 let is_word = row.operation == Operation::Ncbct && !matches!(*text, "null" | "truth");
                 let clause = format!("{}.{}", clause(row), if is_word { "words" } else { "type" });
                 let effect = Effect::Breach(Breach::BooleanOf(row.name, text));

@@ -59,7 +59,8 @@ fn in_fewer_requests(entry: &Entry) -> Vec<Entry> {
     }
 }
 
-/// A bank that breaks a rule only where a request has something else besides, for each thing that it may have.
+/// A bank that breaks a rule only where a request has something else besides, for each thing that it may
+/// have.
 fn not_asked_beside(entry: &Entry, treatment: &Treatment) -> Vec<Entry> {
     // What is refused or stumbled over is another family: there the request is lawful.
     let (Then::TakeFor(_) | Then::Cut(_) | Then::Drop | Then::Capitals) = treatment.then else {

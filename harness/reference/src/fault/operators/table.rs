@@ -1,6 +1,6 @@
 //! The rows of the bank's own tables. Members of requests and answers are those that the description of the
-//! interface has (`openapi/schemas.json`, which tests hold to the bank), headers and parameters those that the
-//! bank reads.
+//! interface has (`openapi/schemas.json`, which tests hold to the bank), headers and parameters those that
+//! the bank reads.
 
 use serde_json::Value;
 

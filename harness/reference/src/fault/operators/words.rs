@@ -1,5 +1,5 @@
-//! Operators on closed lists: one word less, one more, and texts that are only like a word; and on numbers that
-//! stand for days, months and payments.
+//! Operators on closed lists: one word less, one more, and texts that are only like a word; and on numbers
+//! that stand for days, months and payments.
 
 use super::requests::{fails, made};
 use super::table::{self, Kind, Member, valid};
@@ -19,8 +19,8 @@ const LIKE: [(&str, Likeness, &str); 7] = [
     ("one-letter-off", Likeness::OneLetter, "with one letter that is another"),
 ];
 
-/// Words that are in other lists: those of a newer or an older edition, those of the whole standard, and those
-/// that people say. The first word of the document's list tells which list it is.
+/// Words that are in other lists: those of a newer or an older edition, those of the whole standard, and
+/// those that people say. The first word of the document's list tells which list it is.
 const BESIDES: [(&str, &[&str]); 6] = [
     (
         "AED",
