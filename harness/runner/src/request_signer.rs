@@ -425,7 +425,7 @@ mod tests {
     #[test]
     fn the_parts_of_both_certificates_are_known_and_differ() {
         let request_signer = request_signer();
-        for part in ["", "serial", "pem"] {
+        for part in ["", "serial", "subject", "pem"] {
             assert_ne!(
                 request_signer.certificate(None, part),
                 request_signer.certificate(Some(Party::Other), part),
@@ -441,7 +441,7 @@ mod tests {
         let pem = BASE64_STANDARD.decode(request_signer.certificate(None, "pem").unwrap()).unwrap();
         let read = Certificate::from_pem(&pem).unwrap();
         assert_eq!(Some(read.header_value()), request_signer.certificate(None, ""));
-        assert_eq!(request_signer.certificate(None, "subject"), None);
+        assert_eq!(request_signer.certificate(None, "validity"), None);
     }
 
     #[test]

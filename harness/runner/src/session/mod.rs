@@ -291,11 +291,10 @@ impl Session {
         let asked = if is_confirmed {
             self.exchange_confirmed(case, "request", &case.request, &kept, trail).await
         } else {
-            self.settled(case, &expect, &kept, trail).await
-        };
-        let asked = match asked {
-            Ok(first) => self.exchange_unavailable(case, &kept, trail, first).await,
-            Err(stop) => Err(stop),
+            match self.settled(case, &expect, &kept, trail).await {
+                Ok(settled) => self.exchange_unavailable(case, &kept, trail, settled).await,
+                Err(stop) => Err(stop),
+            }
         };
         let (answer, mut examined) = match asked {
             Ok(asked) => asked,

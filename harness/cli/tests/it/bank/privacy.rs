@@ -86,6 +86,7 @@ pending-payment = { id = "canary-pending-payment" }
 pending-series = { id = "canary-pending-series" }
 payment = { id = "canary-payment", product = "norwegian-cross-border-credit-transfers", status = "PDNG" }
 rejected-payment = { id = "canary-rejected-payment" }
+bulk-payment = { id = "canary-bulk-payment" }
 capabilities = { sandbox = true, basket = true, quota = true, corporate = true, test-authority = true }
 
 [transaction]
