@@ -30,29 +30,28 @@ const STATUSES: [(&str, &str, Change, &str); 3] = [
     ),
 ];
 
+/// What becomes of a payment without funds.
+const FUNDS: [(&str, Breach, &str); 3] = [
+    ("error.funds.no-server-error/fails", Breach::FundsFail, "The bank fails on an account without funds."),
+    (
+        "error.funds.no-server-error/unavailable",
+        Breach::FundsUnavailable,
+        "The bank says that it has no time (503) where an account has no funds.",
+    ),
+    (
+        "error.funds.rejected/paid",
+        Breach::FundsIgnored,
+        "A payment from an account without funds is received like any other.",
+    ),
+];
+
 pub(super) fn faults() -> Vec<Entry> {
-    let mut faults = vec![
-        Entry::breach(
-            "http.no-server-error/no-object",
-            Breach::BodyFails,
-            "The bank fails on a body that is no JSON object.",
-        ),
-        Entry::breach(
-            "error.funds.no-server-error/fails",
-            Breach::FundsFail,
-            "The bank fails on an account without funds.",
-        ),
-        Entry::breach(
-            "error.funds.no-server-error/unavailable",
-            Breach::FundsUnavailable,
-            "The bank says that it has no time (503) where an account has no funds.",
-        ),
-        Entry::breach(
-            "error.funds.rejected/paid",
-            Breach::FundsIgnored,
-            "A payment from an account without funds is received like any other.",
-        ),
-    ];
+    let mut faults = vec![Entry::breach(
+        "http.no-server-error/no-object",
+        Breach::BodyFails,
+        "The bank fails on a body that is no JSON object.",
+    )];
+    faults.extend(FUNDS.map(|(name, breach, says)| Entry::breach(name, breach, says)));
     let readings = [
         ("json.trailing/passed-over", JsonBreach::Trailing, "What follows the JSON text is passed over."),
         ("json.trailing/another-value", JsonBreach::TrailingValue, "Another value may follow the JSON text."),
