@@ -58,9 +58,9 @@ impl Session {
         Ok(last)
     }
 
-    /// Asks a request again that got 503, twice, and its plain request before each time. A target that accepts
-    /// those is not overloaded (RFC 9110 section 15.6.4): what it answers to the request three times is its
-    /// answer, and the server fails. What must be accepted is not asked again: it may have been made.
+    /// Asks a request again that got 503, twice, and its plain request before each time. A target that
+    /// accepts those is not overloaded (RFC 9110 section 15.6.4): what it answers to the request three times
+    /// is its answer, and the server fails. What must be accepted is not asked again: it may have been made.
     pub(super) async fn exchange_unavailable(
         &self,
         case: &Case,
