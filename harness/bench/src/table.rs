@@ -4,7 +4,7 @@
 use std::{
     fmt::Write as _,
     fs,
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _},
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -161,18 +161,31 @@ impl Bench {
         let mut shortest = Duration::MAX;
         for _ in 0..10 {
             let listener = TcpListener::bind("127.0.0.1:0").map_err(wrong)?;
+            listener.set_nonblocking(true).map_err(wrong)?;
             let url = format!("http://{}", listener.local_addr().map_err(wrong)?);
             let begun = Instant::now();
+            // The run before this one was ended in the middle, and may have made something.
             let mut child = Command::new(&self.suite)
-                .args(["run", "--quiet", "--target", &url, "--only", "ncbct.path", "--out"])
-                .arg(self.folder.path().join("out"))
+                .args(["run", "--quiet", "--force", "--target", &url, "--only", "ncbct.path", "--out"])
+                .arg(self.folder.path().join("first"))
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
                 .map_err(wrong)?;
             // The first connection only looks whether there is anybody.
             loop {
-                let (mut stream, _) = listener.accept().map_err(wrong)?;
+                let mut stream = match listener.accept() {
+                    Ok((stream, _)) => stream,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        if let Some(status) = child.try_wait().map_err(wrong)? {
+                            return Err(format!("the run ended before it sent anything: {status}"));
+                        }
+                        std::thread::sleep(Duration::from_micros(100));
+                        continue;
+                    }
+                    Err(error) => return Err(wrong(error)),
+                };
+                stream.set_nonblocking(false).map_err(wrong)?;
                 if stream.read(&mut [0]).map_err(wrong)? == 1 {
                     break;
                 }
