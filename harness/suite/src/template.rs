@@ -252,21 +252,24 @@ fn until(argument: &Value) -> Result<Value, ExpandError> {
     Ok(Value::from(before))
 }
 
+/// The parts of `{of: TEXT, characters: NUMBER}`.
+fn counted(argument: &Value) -> Option<(&str, usize)> {
+    let characters = usize::try_from(argument.get("characters")?.as_u64()?).ok()?;
+    Some((argument.get("of")?.as_str()?, characters))
+}
+
 /// The first characters of a text: all of it where it has no more.
 fn first(argument: &Value) -> Result<Value, ExpandError> {
-    let of = argument.get("of").and_then(Value::as_str);
-    let most = argument.get("characters").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-    let found = of.zip(most).map(|(of, most)| Value::String(of.chars().take(most).collect()));
-    found.ok_or(ExpandError::Argument("$first", "{of: TEXT, characters: NUMBER}"))
+    let (of, most) =
+        counted(argument).ok_or(ExpandError::Argument("$first", "{of: TEXT, characters: NUMBER}"))?;
+    Ok(Value::String(of.chars().take(most).collect()))
 }
 
 /// The last characters of a text: all of it where it has no more.
 fn last(argument: &Value) -> Result<Value, ExpandError> {
-    let of = argument.get("of").and_then(Value::as_str);
-    let most = argument.get("characters").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-    let found =
-        of.zip(most).map(|(of, most)| of.chars().skip(of.chars().count().saturating_sub(most)).collect());
-    found.map(Value::String).ok_or(ExpandError::Argument("$last", "{of: TEXT, characters: NUMBER}"))
+    let (of, most) =
+        counted(argument).ok_or(ExpandError::Argument("$last", "{of: TEXT, characters: NUMBER}"))?;
+    Ok(Value::String(of.chars().skip(of.chars().count().saturating_sub(most)).collect()))
 }
 
 fn drop_last(argument: &Value) -> Result<Value, ExpandError> {
