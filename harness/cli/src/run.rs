@@ -5,7 +5,6 @@ use std::{
     io::{self, BufReader, BufWriter, IsTerminal},
     path::Path,
     sync::Arc,
-    thread::JoinHandle,
 };
 
 use tokio::sync::Notify;
@@ -43,25 +42,6 @@ use crate::{
 /// So many cases that failed before are asked before the others: what they come to waits in memory.
 const AHEAD: usize = 1000;
 
-/// The crypto library gets ready beside everything else. A program that ended meanwhile would take its ground
-/// away.
-struct WarmUp(Option<JoinHandle<()>>);
-
-impl WarmUp {
-    fn begin() -> Self {
-        Self(Some(std::thread::spawn(xs2aspec_signing::signer::make_ready)))
-    }
-}
-
-impl Drop for WarmUp {
-    fn drop(&mut self) {
-        if let Some(thread) = self.0.take() {
-            // What it could not do is told where it is needed.
-            drop(thread.join());
-        }
-    }
-}
-
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let resumed = args.resume.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
@@ -73,7 +53,6 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // It may be the record that this run replaces.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
-    let _warm_up = WarmUp::begin();
     let suite = Arc::new(crate::suite(&args.source)?);
     target::keeps_the_document(&suite, args.target.as_deref())?;
     let (plan, shard, chosen) = planned(args, &suite)?;

@@ -477,7 +477,7 @@ fn document(suite: &Suite) -> DocumentText {
         text: document.text().to_owned(),
         readings: rows
             .into_iter()
-            .filter_map(|row| Some(Reading { row, text: document.reading(row)? }))
+            .filter_map(|row| Some(Reading { row, text: document.reading(row)?.to_owned() }))
             .collect(),
         columns: suite.columns().iter().cloned().collect(),
     }

@@ -9,7 +9,7 @@ use std::{
 
 use aws_lc_rs::{
     digest,
-    rand::{SecureRandom as _, SystemRandom},
+    rand::SystemRandom,
     signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -121,14 +121,6 @@ pub enum SignerError {
         /// How much it printed.
         printed: usize,
     },
-}
-
-/// Makes ready what takes some ten milliseconds the first time that anything is signed: the library's source
-/// of randomness, with which it blinds private keys. Whoever will sign calls it on a thread of its own while
-/// other things are read.
-pub fn make_ready() {
-    // A source that fails is told where it is needed.
-    _ = SystemRandom::new().fill(&mut [0]);
 }
 
 impl Signer {

@@ -1,5 +1,10 @@
 //! The document under test, and how its unclear places are read.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
 use sha2::{Digest, Sha256};
 
 use crate::tree::{Tree, hex};
@@ -20,14 +25,41 @@ const GAP: &str = " .. ";
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     text: String,
-    readings: String,
+    lines: Vec<Line>,
+    /// The headings above lines, from that of the chapter on.
+    sections: Vec<Vec<String>>,
+    /// By the numbers of their rows.
+    readings: BTreeMap<u32, String>,
+}
+
+/// A line of the document.
+#[derive(Debug, Clone)]
+struct Line {
+    place: Range<usize>,
+    /// Number of its headings among the sections.
+    section: usize,
 }
 
 impl Document {
     /// The document of a tree; an empty one where there is none.
     pub fn load(tree: &Tree) -> Self {
-        let text = |path| tree.text(path).unwrap_or_default().to_owned();
-        Self { text: text(FILE), readings: text(READINGS) }
+        let text = tree.text(FILE).unwrap_or_default().to_owned();
+        let mut sections = vec![Vec::new()];
+        let (mut lines, mut end) = (Vec::new(), 0);
+        for line in text.split_inclusive('\n') {
+            let level = line.bytes().take_while(|byte| *byte == b'#').count();
+            if level >= 2 {
+                let above = sections.last().map(Vec::as_slice).unwrap_or_default();
+                let mut headings = above[..above.len().min(level - 2)].to_vec();
+                headings.push(line.trim_start_matches('#').trim().to_owned());
+                sections.push(headings);
+            }
+            let begin = end;
+            end += line.len();
+            lines.push(Line { place: begin..begin + line.trim_end().len(), section: sections.len() - 1 });
+        }
+        let readings = readings(tree.text(READINGS).unwrap_or_default());
+        Self { text, lines, sections, readings }
     }
 
     /// The whole text.
@@ -37,7 +69,8 @@ impl Document {
 
     /// A line, from 1.
     pub fn line(&self, line: u32) -> Option<&str> {
-        self.text.lines().nth((line as usize).checked_sub(1)?)
+        let line = self.lines.get((line as usize).checked_sub(1)?)?;
+        Some(&self.text[line.place.clone()])
     }
 
     /// SHA-256 of the document, in hex.
@@ -47,30 +80,23 @@ impl Document {
 
     /// The headings above a line, from 1, joined with ` > `. The document's title is left out.
     pub fn section(&self, line: u32) -> String {
-        let mut headings = Vec::new();
-        for text in self.text.lines().take(line as usize) {
-            heading(text, &mut headings);
-        }
-        headings.join(" > ")
+        let line = (line as usize).checked_sub(1).and_then(|line| self.lines.get(line));
+        line.map(|line| self.sections[line.section].join(" > ")).unwrap_or_default()
     }
 
     /// The lines, from 1, in which a quote stands; of one section where its heading is given. A quote may
     /// leave out what stands between two parts of it: `creditorName .. at most 70 characters`.
     pub fn lines_with(&self, quote: &str, section: Option<&str>) -> Vec<u32> {
-        // The whole text is looked through once, and line by line only where the quote may be.
         let first = quote.split(GAP).next().unwrap_or_default();
-        let mut places = self.text.match_indices(first).map(|(at, _)| at).peekable();
-        let (mut headings, mut end) = (Vec::new(), 0);
         let mut found = Vec::new();
-        for (number, text) in (1..).zip(self.text.split_inclusive('\n')) {
-            end += text.len();
-            heading(text, &mut headings);
-            if places.next_if(|at| *at < end).is_none() {
-                continue;
-            }
-            while places.next_if(|at| *at < end).is_some() {}
-            let is_there = section.is_none_or(|section| headings.last() == Some(&section));
-            if is_there && has_parts(text, quote) {
+        for (place, _) in self.text.match_indices(first) {
+            let index = self.lines.partition_point(|line| line.place.end < place);
+            let Some(line) = self.lines.get(index) else { continue };
+            let headings = &self.sections[line.section];
+            let is_there =
+                section.is_none_or(|section| headings.last().is_some_and(|heading| heading == section));
+            let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+            if is_there && found.last() != Some(&number) && has_parts(&self.text[line.place.clone()], quote) {
                 found.push(number);
             }
         }
@@ -85,29 +111,35 @@ impl Document {
 
     /// A row of the readings by its number: where the document is unclear, how it is treated, and the plain
     /// reading of what that leaves open, where there is one.
-    pub fn reading(&self, row: u32) -> Option<String> {
-        let (rows, plain) = self.readings.split_once(PLAIN).unwrap_or((&self.readings, ""));
-        let of_row = rows.lines().find_map(|line| {
-            let cells: Vec<&str> = cells(line)?.collect();
-            let is_row = cells.len() > 3 && has_number(cells[0], row);
-            is_row.then(|| [cells[2], cells[cells.len() - 1]].into_iter().filter(|cell| !cell.is_empty()))
-        });
-        let of_plain = plain.lines().filter(|line| line.starts_with('|')).find_map(|line| {
-            let (numbers, text) = line.trim().trim_matches('|').split_once('|')?;
-            has_number(numbers, row).then(|| format!("plain reading: {}", text.trim()))
-        });
-        let parts: Vec<String> = of_row.into_iter().flatten().map(str::to_owned).chain(of_plain).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
+    pub fn reading(&self, row: u32) -> Option<&str> {
+        self.readings.get(&row).map(String::as_str)
     }
 }
 
-/// Takes a line into account that may be a heading.
-fn heading<'a>(text: &'a str, headings: &mut Vec<&'a str>) {
-    let level = text.bytes().take_while(|byte| *byte == b'#').count();
-    if level >= 2 {
-        headings.truncate(level - 2);
-        headings.push(text.trim_start_matches('#').trim());
+/// The rows of the readings by their numbers. A row may have several.
+fn readings(text: &str) -> BTreeMap<u32, String> {
+    let (rows, plain) = text.split_once(PLAIN).unwrap_or((text, ""));
+    let mut readings = BTreeMap::new();
+    for line in rows.lines() {
+        let Some(cells) = cells(line).map(Iterator::collect::<Vec<_>>) else { continue };
+        let [numbers, _, unclear, .., treated] = &*cells else { continue };
+        let parts = [*unclear, *treated].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        for row in row_numbers(numbers) {
+            readings.entry(row).or_insert_with(|| parts.join("; "));
+        }
     }
+    let mut with_plain = BTreeSet::new();
+    for line in plain.lines().filter(|line| line.starts_with('|')) {
+        let Some((numbers, text)) = line.trim().trim_matches('|').split_once('|') else { continue };
+        for row in row_numbers(numbers).filter(|row| with_plain.insert(*row)) {
+            let reading: &mut String = readings.entry(row).or_default();
+            *reading += if reading.is_empty() { "" } else { "; " };
+            *reading += "plain reading: ";
+            *reading += text.trim();
+        }
+    }
+    readings.retain(|_, reading| !reading.is_empty());
+    readings
 }
 
 fn has_parts(text: &str, quote: &str) -> bool {
@@ -123,9 +155,9 @@ fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
     line.starts_with('|').then(|| line.trim().trim_matches('|').split('|').map(str::trim))
 }
 
-/// Whether a cell with one or several numbers has this one.
-fn has_number(numbers: &str, row: u32) -> bool {
-    numbers.split(',').any(|number| number.trim().parse() == Ok(row))
+/// The numbers of a cell with one or several.
+fn row_numbers(cell: &str) -> impl Iterator<Item = u32> {
+    cell.split(',').filter_map(|number| number.trim().parse().ok())
 }
 
 #[cfg(test)]
