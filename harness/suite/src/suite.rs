@@ -1,7 +1,7 @@
 //! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
 };
@@ -298,12 +298,12 @@ fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) 
 }
 
 fn index(cases: &[Case], problems: &mut Vec<Problem>) -> HashMap<String, usize> {
-    let mut by_id = HashMap::<String, usize>::new();
+    let mut by_id = HashMap::with_capacity(cases.len());
     for (index, case) in cases.iter().enumerate() {
-        match by_id.get(&case.id) {
-            None => _ = by_id.insert(case.id.clone(), index),
-            Some(earlier) => {
-                let earlier = &cases[*earlier];
+        match by_id.entry(case.id.clone()) {
+            Entry::Vacant(place) => _ = place.insert(index),
+            Entry::Occupied(earlier) => {
+                let earlier = &cases[*earlier.get()];
                 let help = format!("the other one is at {}:{}", earlier.file, earlier.line);
                 problems.push(case.problem(format!("duplicate case id `{}`", case.id)).help(help));
             }
