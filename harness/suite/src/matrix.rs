@@ -56,7 +56,7 @@ pub(crate) fn cases(
             .map(|(form, drawn)| case(operation, form, drawn, all, parts))
             .collect::<Result<Vec<Case>, Problem>>()?,
         Met::Surrounded => together::surrounded(operation, forms, all, parts),
-        Met::Paired => together::paired(operation, forms, parts),
+        Met::Paired => together::paired(operation, &forms, parts),
     };
     let (area, file) = (area_of(path), parts.tree.shown(FILE));
     for case in &mut cases {

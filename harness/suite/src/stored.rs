@@ -5,7 +5,9 @@
 use std::{
     collections::{BTreeMap, HashMap},
     io::{Read, Write},
+    panic::resume_unwind,
     sync::Arc,
+    thread,
 };
 
 use flate2::{Compression, GzBuilder, read::GzDecoder};
@@ -18,9 +20,11 @@ use crate::{
     definition::{Change, Depth, IfControlRefused, Signing, StepExpect},
     expectation::Expectation,
     lazy_request::LazyRequest,
+    parallel::in_parallel,
 };
 
-/// JSON, packed. A comment in its head has the digest of the files that the cases were expanded from.
+/// Lines of JSON, packed: first [`Lists`], then some of the cases in each line. A comment in its head has the
+/// digest of the files that the cases were expanded from.
 static BYTES: &[u8] = include_bytes!("../../../fixtures/expanded/cases.json.gz");
 
 /// The stored cases of a tree.
@@ -33,20 +37,21 @@ pub(crate) struct StoredCases {
     pub(crate) cases: Vec<Case>,
 }
 
-/// Everything that is stored. What many cases have stands in a list of its own, and cases have its number
-/// there.
+/// How many cases stand in a line: each line is read by one processor, and packs the better the longer it is.
+const CASES_OF_A_LINE: usize = 5000;
+
+/// What many cases have. Cases have its number here.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct File {
+struct Lists {
     columns: Vec<(String, String)>,
     texts: Vec<String>,
     changes: Vec<Change>,
     signings: Vec<Signing>,
     expectations: Vec<Expectation>,
     preparations: Vec<Vec<StoredStep>>,
-    cases: Columns,
 }
 
-/// One list for each field of a case.
+/// Some cases: one list for each field.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Columns {
     id: Vec<String>,
@@ -103,8 +108,17 @@ impl Stored {
     ) -> Option<StoredCases> {
         let mut bytes = Vec::with_capacity(BYTES.len() * 16);
         self.0.read_to_end(&mut bytes).ok()?;
-        let File { columns, texts, changes, signings, expectations, preparations, cases } =
-            serde_json::from_slice(&bytes).ok()?;
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let lists = lines.next()?;
+        let lines: Vec<&[u8]> = lines.collect();
+        let (lists, cases) = thread::scope(|scope| {
+            let lists = scope.spawn(|| serde_json::from_slice(lists).ok());
+            let cases = in_parallel(&lines, |line| serde_json::from_slice::<Columns>(line).ok());
+            (lists.join().unwrap_or_else(|panic| resume_unwind(panic)), cases)
+        });
+        let Lists { columns, texts, changes, signings, expectations, preparations } = lists?;
+        let all: Vec<Columns> = cases.into_iter().collect::<Option<_>>()?;
+        let ids: Vec<&String> = all.iter().flat_map(|cases| &cases.id).collect();
         let changes: Vec<Arc<Change>> = changes.into_iter().map(Arc::new).collect();
         let signings: Vec<Arc<Signing>> = signings.into_iter().map(Arc::new).collect();
         let request = |baseline: &str, StoredRequest(own, signing, exact): &StoredRequest| {
@@ -133,7 +147,7 @@ impl Stored {
         let listed = |numbers: &[usize]| numbers.iter().map(text).collect::<Option<Vec<_>>>();
         // Where a file was read from a folder, it is shown with it.
         let files: Vec<String> = texts.iter().map(|text| tree.shown(text)).collect();
-        let case = |at: usize| {
+        let case = |cases: &Columns, at: usize| {
             let baseline = text(cases.baseline.get(at)?)?;
             Some(Case {
                 id: cases.id.get(at)?.clone(),
@@ -151,14 +165,25 @@ impl Stored {
                 request: request(&baseline, cases.request.get(at)?)?,
                 baseline,
                 expect: expectations.get(*cases.expect.get(at)?)?.clone(),
-                control: chosen(&cases.id, *cases.control.get(at)?)?,
+                control: chosen(&ids, *cases.control.get(at)?)?.cloned(),
                 is_plain: *cases.is_plain.get(at)?,
-                same_as: chosen(&cases.id, *cases.same_as.get(at)?)?,
+                same_as: chosen(&ids, *cases.same_as.get(at)?)?.cloned(),
                 if_control_refused: *cases.if_control_refused.get(at)?,
                 needs: listed(cases.needs.get(at)?)?,
             })
         };
-        let cases = (0..cases.id.len()).map(case).collect::<Option<_>>()?;
+        let made = in_parallel(&all, |cases| {
+            // With room for all of them at once, which a list of what may fail has not.
+            let mut made = Vec::with_capacity(cases.id.len());
+            for at in 0..cases.id.len() {
+                made.push(case(cases, at)?);
+            }
+            Some(made)
+        });
+        let mut cases = Vec::with_capacity(ids.len());
+        for made in made {
+            cases.append(&mut made?);
+        }
         Some(StoredCases { columns, cases })
     }
 }
@@ -209,51 +234,58 @@ pub(crate) fn written(
         let signing = request.signing().map(|signing| signings.number(Signing::clone(signing)));
         StoredRequest(own, signing, request.is_exact())
     };
-    let mut cases = Columns::default();
-    for case in all {
-        let step = |step: &Preparation| StoredStep {
-            name: step.name.clone(),
-            baseline: step.baseline.clone(),
-            request: request(&step.request),
-            keep: step.keep.iter().map(|(key, place)| (key.clone(), place.to_string())).collect(),
-            times: step.times,
-            at_once: step.at_once,
-            distinct: step.distinct.clone(),
-            expect: step.expect,
-        };
-        let steps = case.before.iter().map(step).collect();
-        cases.before.push(preparations.number(steps));
-        cases.request.push(request(&case.request));
-        let mut text = |text: &String| texts.number(text.clone());
-        cases.id.push(case.id.clone());
-        cases.clause.push(text(&case.clause));
-        cases.area.push(text(&case.area));
-        cases.file.push(text(&case.file));
-        cases.line.push(case.line);
-        cases.column.push(case.column);
-        cases.group.push(case.group);
-        cases.depth.push(case.depth);
-        cases.about.push(case.about.as_ref().map(&mut text));
-        cases.baseline.push(text(&case.baseline));
-        cases.notes.push(case.notes.iter().map(&mut text).collect());
-        cases.together.push(case.together.clone());
-        cases.expect.push(expectations.number(case.expect.clone()));
-        cases.control.push(case.control.as_deref().and_then(number));
-        cases.is_plain.push(case.is_plain);
-        cases.same_as.push(case.same_as.as_deref().and_then(number));
-        cases.if_control_refused.push(case.if_control_refused);
-        cases.needs.push(case.needs.iter().map(&mut text).collect());
-    }
-    let file = File {
+    let lines = all.chunks(CASES_OF_A_LINE).map(|all| {
+        let mut cases = Columns::default();
+        for case in all {
+            let step = |step: &Preparation| StoredStep {
+                name: step.name.clone(),
+                baseline: step.baseline.clone(),
+                request: request(&step.request),
+                keep: step.keep.iter().map(|(key, place)| (key.clone(), place.to_string())).collect(),
+                times: step.times,
+                at_once: step.at_once,
+                distinct: step.distinct.clone(),
+                expect: step.expect,
+            };
+            let steps = case.before.iter().map(step).collect();
+            cases.before.push(preparations.number(steps));
+            cases.request.push(request(&case.request));
+            let mut text = |text: &String| texts.number(text.clone());
+            cases.id.push(case.id.clone());
+            cases.clause.push(text(&case.clause));
+            cases.area.push(text(&case.area));
+            cases.file.push(text(&case.file));
+            cases.line.push(case.line);
+            cases.column.push(case.column);
+            cases.group.push(case.group);
+            cases.depth.push(case.depth);
+            cases.about.push(case.about.as_ref().map(&mut text));
+            cases.baseline.push(text(&case.baseline));
+            cases.notes.push(case.notes.iter().map(&mut text).collect());
+            cases.together.push(case.together.clone());
+            cases.expect.push(expectations.number(case.expect.clone()));
+            cases.control.push(case.control.as_deref().and_then(number));
+            cases.is_plain.push(case.is_plain);
+            cases.same_as.push(case.same_as.as_deref().and_then(number));
+            cases.if_control_refused.push(case.if_control_refused);
+            cases.needs.push(case.needs.iter().map(&mut text).collect());
+        }
+        cases
+    });
+    let lines: Vec<Columns> = lines.collect();
+    let lists = Lists {
         columns: columns.to_vec(),
         texts: texts.items,
         changes: changes.items,
         signings: signings.items,
         expectations: expectations.items,
         preparations: preparations.items,
-        cases,
     };
-    let json = serde_json::to_vec(&file).expect("what is stored is JSON");
+    let mut json = serde_json::to_vec(&lists).expect("what is stored is JSON");
+    for line in lines {
+        json.push(b'\n');
+        serde_json::to_writer(&mut json, &line).expect("what is stored is JSON");
+    }
     let mut packed = GzBuilder::new().comment(sha256).write(Vec::new(), Compression::best());
     packed.write_all(&json).and_then(|()| packed.finish()).expect("memory takes everything")
 }

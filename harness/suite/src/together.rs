@@ -26,6 +26,9 @@ const LEVELS: usize = 5;
 /// Lawful forms of one place beside which mistakes are made, at most.
 const ROW_LEVELS: usize = 9;
 
+/// Lawful forms of one place that are there once in each of the surroundings, at most.
+const AROUND_LEVELS: usize = 16;
+
 /// Rows of them at the standard depth.
 const ROWS: usize = 9;
 
@@ -126,7 +129,7 @@ fn surroundings<'a, 'b>(
         });
     }
     let factors = factors(operation, forms, ROW_LEVELS, parts);
-    let rows = each_once(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
+    let rows = each_once(&levels(&factors), |row| is_accepted(operation, &[], &factors, row, parts));
     for (number, row) in rows.iter().enumerate() {
         let lawful: Vec<AppliedForm> =
             row.iter().map(|(factor, level)| factors[*factor][*level].clone()).collect();
@@ -388,20 +391,34 @@ fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<
 type Factor = Vec<AppliedForm>;
 
 /// Requests in which every two lawful forms of two places are together once: a covering array of strength
-/// two.
+/// two. In each of the surroundings more of them are there, each once.
 pub(crate) fn paired<'a>(
     operation: &str,
-    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    forms: &(impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone),
     parts: &Parts,
 ) -> Vec<Case> {
-    let factors = factors(operation, forms, LEVELS, parts);
     let Some(plain) = parts.requests().plain_clause(operation) else { return vec![] };
-    let rows = covering(&levels(&factors), |row| is_accepted(operation, &factors, row, parts));
-    let combinations = rows.iter().filter_map(|row| combined(operation, &factors, row));
-    let case = |(number, combination): (usize, Combination)| {
-        lawful_case(format!("{}/pairs-{}", of_operation(plain, operation), number + 1), &combination, parts)
-    };
-    combinations.enumerate().filter_map(case).collect()
+    let pairs = factors(operation, forms.clone(), LEVELS, parts);
+    let rows = covering(&levels(&pairs), |row| is_accepted(operation, &[], &pairs, row, parts));
+    let mut made = vec![("pairs", vec![], pairs, rows)];
+    for one in parts.requests().surroundings() {
+        let around = lawful(operation, one, parts);
+        if !around.is_empty() {
+            let factors = factors(operation, forms.clone(), AROUND_LEVELS, parts);
+            let accepted = |row: &[Cell]| is_accepted(operation, &around, &factors, row, parts);
+            let rows = each_once(&levels(&factors), accepted);
+            made.push((&*one.name, around, factors, rows));
+        }
+    }
+    let mut cases = Vec::new();
+    for (name, around, factors, rows) in &made {
+        let combinations = rows.iter().filter_map(|row| combined(operation, around, factors, row));
+        cases.extend(combinations.enumerate().filter_map(|(number, combination)| {
+            let id = format!("{}/{name}-{}", of_operation(plain, operation), number + 1);
+            lawful_case(id, &combination, parts)
+        }));
+    }
+    cases
 }
 
 /// How many levels each factor has.
@@ -409,8 +426,14 @@ fn levels(factors: &[Factor]) -> Vec<usize> {
     factors.iter().map(Vec::len).collect()
 }
 
-fn is_accepted(operation: &str, factors: &[Factor], row: &[Cell], parts: &Parts) -> bool {
-    let due = combined(operation, factors, row).and_then(|combination| combination.due(parts));
+fn is_accepted(
+    operation: &str,
+    around: &[AppliedForm],
+    factors: &[Factor],
+    row: &[Cell],
+    parts: &Parts,
+) -> bool {
+    let due = combined(operation, around, factors, row).and_then(|combination| combination.due(parts));
     matches!(due, Some(Due::Accepted { .. }))
 }
 
@@ -424,11 +447,16 @@ fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<C
     Some(Case { id, clause, together: together.collect(), ..case })
 }
 
-/// The request with the forms of a row, if they go together.
-fn combined(operation: &str, factors: &[Factor], row: &[Cell]) -> Option<Combination> {
+/// The request with the forms of a row beside those of a surrounding, if they go together.
+fn combined(
+    operation: &str,
+    around: &[AppliedForm],
+    factors: &[Factor],
+    row: &[Cell],
+) -> Option<Combination> {
     let mut combination = Combination::plain(operation);
-    let fits = row.iter().all(|(factor, level)| combination.add(factors[*factor][*level].clone()));
-    fits.then_some(combination)
+    let mut forms = around.iter().chain(row.iter().map(|(factor, level)| &factors[*factor][*level]));
+    forms.all(|one| combination.add(one.clone())).then_some(combination)
 }
 
 /// The number of each form of an operation, by its name.

@@ -29,6 +29,7 @@ pub(super) fn faults() -> Vec<Entry> {
             MixBreach::BulkToo,
             "Bulk payments are accepted in baskets, and periodic ones are not.",
         ),
+        ("basket.mix/pending", MixBreach::PendingToo, "Pending periodic payments are accepted in baskets."),
         (
             "basket.body/no-cross-border",
             MixBreach::CrossBorderToo,

@@ -72,6 +72,9 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("error.pdng/at-second", S::PendingDeletedAtSecond, "A pending payment is deleted when that is asked a second time."),
     ("payment.identity/as-named", S::PersonAsNamed, "Payments are those of the identity that was named, whoever has it."),
     ("payment.stays/until-another-asks", S::GoneWhenAsked, "A payment is not to be had any more after somebody else asked for it."),
+    ("basket.payment-status.shown-to/series", S::SeriesToAnyPsu, "Series show to any PSU of the TPP."),
+    ("payment.stays/until-a-refused-basket", S::RefusedBasketCancels, "A basket that is refused for a series cancels all payments that it names."),
+    ("payment.status.follows/rejected-goes-back", S::RejectedGoesBack, "A rejected payment is received once its status was read three times."),
     ("payment.stays/three-times", S::GoneAfterThree, "A payment is not to be had any more after its status was read three times."),
     ("payment.id.distinct/of-deleted", S::IdOfDeleted, "The id of a deleted payment is given again."),
     ("payment.status.follows/series-has-funds", S::SeriesHasFunds, "The status of a series without funds says that there are some."),
@@ -128,6 +131,11 @@ pub(super) fn faults() -> Vec<Entry> {
         Breach::NotVerified(Operation::Deletion(Product::Ncbct)),
         "Payments are deleted whatever the signature.",
     );
+    let unsigned_status = Entry::breach(
+        "service.signed.elsewhere/status",
+        Breach::NotVerified(Operation::Status(Product::Ncbct)),
+        "The status of a payment shows whatever the signature.",
+    );
     let other_status = Entry::new(
         "error.kid.status/unprocessable",
         vec![Effect::Refuses("error.kid.status", StatusCode::UNPROCESSABLE_ENTITY, Code::FormatError)],
@@ -138,6 +146,6 @@ pub(super) fn faults() -> Vec<Entry> {
         vec![Effect::Refuses("error.kid.status", StatusCode::BAD_REQUEST, Code::FormatError)],
         "A missing or wrong reference is refused with FORMAT_ERROR.",
     );
-    let of_one_by_one = [unsigned, other_status, other_code];
+    let of_one_by_one = [unsigned, unsigned_status, other_status, other_code];
     FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain(of_one_by_one).collect()
 }

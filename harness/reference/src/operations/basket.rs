@@ -44,7 +44,11 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
         asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers) || is_of_any_tpp(payment)
     };
     let payments: Vec<_> = ids.iter().map(|id| state.payment(id)).collect();
-    check_mix(&items, &payments, rules)?;
+    check_mix(&items, &payments, rules).inspect_err(|_| {
+        if rules.state_breach() == Some(StateBreach::RefusedBasketCancels) {
+            ids.iter().for_each(|id| state.cancel_anyway(id));
+        }
+    })?;
     let is_unknown = |payment: &Option<Payment>| match payment {
         Some(payment) => !is_usable(payment),
         None => !rules.varied_by(Variance::AnyPayments),
@@ -143,7 +147,8 @@ fn check_mix(items: &[Member<'_>], payments: &[Option<Payment>], rules: Rules) -
     let is_unfit = |payment: &Option<Payment>| {
         payment.as_ref().is_some_and(|payment| {
             let is_bulk = payment.is_bulk && breach != Some(MixBreach::BulkToo);
-            is_bulk || payment.product == Product::Periodic
+            let passes = payment.status == Status::Pdng && breach == Some(MixBreach::PendingToo);
+            is_bulk || payment.product == Product::Periodic && !passes
         })
     };
     let first = payments.iter().position(is_unfit);
@@ -153,7 +158,7 @@ fn check_mix(items: &[Member<'_>], payments: &[Option<Payment>], rules: Rules) -
         Some(MixBreach::OnlyMixed) => first.filter(|_| !payments.iter().all(is_unfit)),
         Some(MixBreach::Never) => None,
         Some(MixBreach::CrossBorderToo) => Some(0),
-        Some(MixBreach::BulkToo) | None => first,
+        Some(MixBreach::BulkToo | MixBreach::PendingToo) | None => first,
     };
     match wrong {
         None => Ok(()),

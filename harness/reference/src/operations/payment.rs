@@ -195,6 +195,9 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
     let status = match (payment.status_on(asking.today), breach) {
         (status, Some(StateBreach::StatusTold(own, told))) if status == own => told,
         (Status::Rjct, Some(StateBreach::RevivedByBasket)) if asking.state.is_in_a_basket(id) => Status::Rcvd,
+        (Status::Rjct, Some(StateBreach::RejectedGoesBack)) if asking.state.count("read", id) > 3 => {
+            Status::Rcvd
+        }
         (Status::Canc, _) if asking.rules.remembers_by(StateVariance::DeletedIsRejected) => Status::Rjct,
         (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
         (status, _) => status,
@@ -275,6 +278,7 @@ impl Asking<'_> {
         match self.rules.state_breach() {
             Some(StateBreach::AnyPsu) => asking.psu = None,
             Some(StateBreach::AnyTpp) => asking.tpp = None,
+            Some(StateBreach::SeriesToAnyPsu) if payment.product == Product::Periodic => asking.psu = None,
             _ => {}
         }
         payment.owner.shows_to(&asking)

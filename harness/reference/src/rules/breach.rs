@@ -31,6 +31,8 @@ pub(crate) enum MixBreach {
     Never,
     /// Bulk payments are accepted as well.
     BulkToo,
+    /// Pending ones are accepted as well.
+    PendingToo,
     /// Cross-border payments are refused as well.
     CrossBorderToo,
 }

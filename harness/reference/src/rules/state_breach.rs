@@ -99,6 +99,12 @@ pub(crate) enum StateBreach {
     PersonAsNamed,
     /// A payment that somebody else asked for is not to be had any more.
     GoneWhenAsked,
+    /// Series show to any PSU.
+    SeriesToAnyPsu,
+    /// A basket that is refused for a series cancels all payments that it names.
+    RefusedBasketCancels,
+    /// A rejected payment is received once its status was read three times.
+    RejectedGoesBack,
     /// A payment is not to be had any more once its status was read three times.
     GoneAfterThree,
     /// The id of a deleted payment is given to the next ones.

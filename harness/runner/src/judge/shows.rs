@@ -135,7 +135,7 @@ fn has_all(found: &[Value], items: &[Value], but: &[Value], and_more: bool) -> b
 }
 
 /// Whether a value is the same as an earlier one, but for members of these names; lists in it may have more
-/// items if that is said.
+/// items if that is said. A point in time (RFC 3339) may be another one: an answer may say when it was given.
 fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> bool {
     match (found, earlier) {
         (Value::Object(a), Value::Object(b)) => {
@@ -149,8 +149,13 @@ fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> boo
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b, but, and_more))
         }
+        (Value::String(a), Value::String(b)) => a == b || is_time(a) && is_time(b),
         _ => found == earlier,
     }
+}
+
+fn is_time(text: &str) -> bool {
+    chrono::DateTime::parse_from_rfc3339(text).is_ok()
 }
 
 /// Whether a body has these values, or will not have them later: what must be as it was may not come back.
@@ -233,6 +238,13 @@ mod tests {
             (json!({ "has": { "a": 1 } }), json!({ "a": 1 }), false),
             (json!({ "same-as": { "a": 1 } }), json!({ "a": 1 }), true),
             (json!({ "same-as": { "a": 1 } }), json!({}), false),
+            (
+                json!({ "same-as": { "at": "2030-01-01T12:00:00Z" } }),
+                json!({ "at": "2030-01-01T13:00:01.5+01:00" }),
+                true,
+            ),
+            (json!({ "same-as": { "at": "2030-01-01" } }), json!({ "at": "2030-01-02" }), false),
+            (json!({ "same-as": { "at": "2030-01-01T12:00:00Z" } }), json!({ "at": "2030-01-01" }), false),
             (after("RJCT"), json!("RJCT"), true),
             (after("RJCT"), json!("RCVD"), false),
             (after("RJCT"), Value::Null, false),
