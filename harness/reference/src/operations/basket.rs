@@ -46,7 +46,9 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     let payments: Vec<_> = ids.iter().map(|id| state.payment(id)).collect();
     check_mix(&items, &payments, rules).inspect_err(|_| {
         if rules.state_breach() == Some(StateBreach::RefusedBasketCancels) {
-            ids.iter().for_each(|id| state.cancel_anyway(id));
+            for id in &ids {
+                state.cancel_anyway(id);
+            }
         }
     })?;
     let is_unknown = |payment: &Option<Payment>| match payment {
