@@ -390,8 +390,7 @@ fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<
 /// A place, and the lawful forms of it that meet those of other places.
 type Factor = Vec<AppliedForm>;
 
-/// Requests in which every two lawful forms of two places are together once: a covering array of strength
-/// two. In each of the surroundings more of them are there, each once.
+/// A covering array of strength two of lawful forms; then, in each of the surroundings, more of them once.
 pub(crate) fn paired<'a>(
     operation: &str,
     forms: &(impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone),
@@ -403,12 +402,12 @@ pub(crate) fn paired<'a>(
     let mut made = vec![("pairs", vec![], pairs, rows)];
     for one in parts.requests().surroundings() {
         let around = lawful(operation, one, parts);
-        if !around.is_empty() {
-            let factors = factors(operation, forms.clone(), AROUND_LEVELS, parts);
-            let accepted = |row: &[Cell]| is_accepted(operation, &around, &factors, row, parts);
-            let rows = each_once(&levels(&factors), accepted);
-            made.push((&*one.name, around, factors, rows));
+        if around.is_empty() {
+            continue;
         }
+        let factors = factors(operation, forms.clone(), AROUND_LEVELS, parts);
+        let rows = each_once(&levels(&factors), |row| is_accepted(operation, &around, &factors, row, parts));
+        made.push((&*one.name, around, factors, rows));
     }
     let mut cases = Vec::new();
     for (name, around, factors, rows) in &made {
