@@ -23,11 +23,11 @@ use crate::{
 /// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
 const LEVELS: usize = 5;
 
-/// Lawful forms of one place beside which mistakes are made, at most.
-const ROW_LEVELS: usize = 9;
-
 /// Lawful forms of one place that are there once in each of the surroundings, at most.
 const AROUND_LEVELS: usize = 16;
+
+/// Lawful forms of one place beside which mistakes are made, at most.
+const ROW_LEVELS: usize = 9;
 
 /// Rows of them at the standard depth.
 const ROWS: usize = 9;

@@ -104,12 +104,23 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
 /// What takes something that is made and then done: drawn by the model of what a bank remembers.
 #[test]
 fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
-    for (fault, clause, says) in [
-        ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
-        ("payment.deletion.refused/to-another", "payment.deletion.refused", ": delete 1\n   | owner: read 1"),
-        ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
+    for (fault, level, clause, says) in [
+        (
+            "payment.deletion.effect/none",
+            "warn",
+            "payment.deletion.effect",
+            "owner: delete 1\n   | owner: read 1",
+        ),
+        (
+            "payment.deletion.refused/to-another",
+            "warn",
+            "payment.deletion.refused",
+            ": delete 1\n   | owner: read 1",
+        ),
+        ("basket.payment-ids.deleted/taken", "warn", "basket.payment-ids.deleted", "owner: basket 1"),
         (
             "payment.id.distinct/second",
+            "deny",
             "payment.id.distinct",
             "   | owner: make payment 1\n   | owner: make ",
         ),
@@ -130,8 +141,7 @@ fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
         let again = run(&["--fault", fault]);
         assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
         // What else is wrong for the same cause may be a violation, and so is the finding then.
-        let is_found = |level| again.1.contains(&format!("{level}  {clause} "));
-        assert!(is_found("warn") || is_found("deny"), "{fault}: {}", again.1);
+        assert!(again.1.contains(&format!("{level}  {clause} ")), "{fault}: {}", again.1);
         let clean = run(&[]);
         assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
     }
