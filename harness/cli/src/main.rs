@@ -52,7 +52,7 @@ mod target;
 mod traffic_log;
 mod verdicts;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, pin::Pin, process::ExitCode};
 
 use args::{Args, Command, Source};
 use clap::Parser;
@@ -70,7 +70,16 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&Failure::input(format!("cannot start: {error}"))),
     };
-    let outcome = runtime.block_on(async {
+    match runtime.block_on(carried_out(args)) {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// Does what the command line says. Boxed, so that its code is in the program once: the runtime polls it in
+/// several places.
+fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>>> {
+    Box::pin(async move {
         match args.command {
             None => again::run(&args.run).await,
             Some(Command::Run(run)) => again::run(&run).await,
@@ -103,11 +112,7 @@ fn main() -> ExitCode {
             Some(Command::Completions(wanted)) => Ok(manual::completions(&wanted)),
             Some(Command::Man(man)) => manual::pages(&man),
         }
-    });
-    match outcome {
-        Ok(exit) => ExitCode::from(exit.code()),
-        Err(failure) => failed(&failure),
-    }
+    })
 }
 
 /// Why the command could not do its work, and the exit code that says so.
