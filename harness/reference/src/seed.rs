@@ -141,6 +141,9 @@ pub(crate) struct EarlierPayment {
     #[serde(default)]
     pub(crate) bulk: bool,
     pub(crate) status: Status,
+    /// The PSU for whom it was made, who alone may see it; whoever asks, where none is named.
+    #[serde(default)]
+    pub(crate) psu_id: Option<String>,
 }
 
 /// Why a text is no seed.
@@ -218,6 +221,11 @@ impl Seed {
             if !own("payment", &payment.payment_id) {
                 let place = format!("/payments/{index}/paymentId");
                 return wrong(place, "an id that no other has", &payment.payment_id);
+            }
+            if let Some(psu) =
+                payment.psu_id.as_ref().filter(|id| !seed.psus.iter().any(|psu| psu.id == **id))
+            {
+                return wrong(format!("/payments/{index}/psuId"), "the id of a PSU", psu);
             }
         }
         Ok(seed)
@@ -353,6 +361,11 @@ mod tests {
                 "/transactions/1/details/transactionId: expected an id",
             ),
             ("payment-rejected-0001", "payment-pending-0001", "/payments/2/paymentId: expected an id"),
+            (
+                "\"status\": \"RJCT\",\n   \"psuId\": \"0c5d",
+                "\"status\": \"RJCT\",\n   \"psuId\": \"1c5d",
+                "/payments/2/psuId: expected the id of a PSU",
+            ),
             ("\"psus\"", "\"persons\"", "unknown field `persons`"),
         ] {
             let error = changed(from, to);

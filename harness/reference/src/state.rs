@@ -72,8 +72,9 @@ impl Payment {
         }
     }
 
-    /// One that was made before the bank opened.
-    fn earlier(of: &EarlierPayment, owner: Owner) -> Self {
+    /// One that was made before the bank opened, by a TPP that nobody remembers.
+    fn earlier(of: &EarlierPayment) -> Self {
+        let owner = Owner { psu: of.psu_id.clone(), tpp: None };
         let funds_available = of.status != Status::Rjct;
         let (members, made, from, takes) = ("{}".into(), None, None, None);
         let (product, is_bulk, status) = (of.product, of.bulk, of.status);
@@ -83,9 +84,8 @@ impl Payment {
     /// A payment that the bank has received.
     #[cfg(test)]
     pub(crate) fn received(product: Product) -> Self {
-        let (status, owner) = (Status::Rcvd, Owner::default());
-        let earlier = EarlierPayment { payment_id: String::new(), product, bulk: false, status };
-        Self::earlier(&earlier, owner)
+        let (payment_id, bulk, status, psu_id) = (String::new(), false, Status::Rcvd, None);
+        Self::earlier(&EarlierPayment { payment_id, product, bulk, status, psu_id })
     }
 }
 
@@ -127,8 +127,7 @@ impl State {
     /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for
     /// (`origin`), so that requests side by side get the same ones in every run.
     pub(crate) fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
-        let earlier =
-            data.payments.iter().map(|of| (of.payment_id.clone(), Payment::earlier(of, Owner::default())));
+        let earlier = data.payments.iter().map(|of| (of.payment_id.clone(), Payment::earlier(of)));
         let memory = Memory {
             ids: recent(),
             seen: HashMap::new(),

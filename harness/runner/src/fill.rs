@@ -88,7 +88,7 @@ impl RequestBuilder<'_> {
     pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;
         let mut signing = self.signing(&spec.signing)?;
-        let context = Context { body: Some(&body), certificate: signing.certificate };
+        let context = Context { body: Some(&body), certificate: signing.certificate, of: of(spec) };
         let url = self.url(spec)?;
         let mut headers = Vec::with_capacity(spec.headers.len());
         let mut unsigned = Vec::new();
@@ -208,7 +208,7 @@ impl RequestBuilder<'_> {
 
     fn signing(&self, signing: &Signing) -> Result<Signing, FillError> {
         let defect = |error: serde_json::Error| FillError::Defect(format!("`signing`: {error}"));
-        let context = Context { body: None, certificate: signing.certificate };
+        let context = Context { certificate: signing.certificate, ..Context::NONE };
         let filled = self.value(&serde_json::to_value(signing).map_err(defect)?, context)?;
         serde_json::from_value(filled).map_err(defect)
     }
@@ -259,7 +259,11 @@ impl RequestBuilder<'_> {
         let defect = |what: &str| FillError::Defect(format!("`${{{name}}}`: {what}"));
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
         let value = match template::head(name) {
-            "target" => self.profile.value(rest).ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,
+            "target" => context
+                .of
+                .and_then(|entry| self.profile.value(&format!("{entry}.{rest}")))
+                .or_else(|| self.profile.value(rest))
+                .ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,
             "fresh" => Value::String(self.fresh(self.step, rest).to_string()),
             "shared" => Value::String(self.fresh(SHARED, rest).to_string()),
             kind @ ("number" | "shared-number") => {
@@ -355,10 +359,22 @@ struct Context<'a> {
     body: Option<&'a [u8]>,
     /// Whose certificate is sent.
     certificate: Option<Party>,
+    /// The entry of the profile that the request is about, such as `psu.second`.
+    of: Option<&'a str>,
 }
 
 impl Context<'_> {
-    const NONE: Self = Self { body: None, certificate: None };
+    const NONE: Self = Self { body: None, certificate: None, of: None };
+}
+
+/// The entry of the profile that a header field names first, as `${target.psu.second.id}` does. What it has
+/// of its own goes before what the profile says for all: a session may be that of one person.
+fn of(spec: &RequestSpec) -> Option<&str> {
+    spec.headers.iter().find_map(|(_, value)| {
+        let name = value.as_str()?.strip_prefix("${target.")?.strip_suffix('}')?;
+        let (entry, _) = name.rsplit_once('.').filter(|(entry, _)| entry.contains('.'))?;
+        Some(entry)
+    })
 }
 
 /// The first Wednesday from this day on that is no holiday with a fixed date. Every holiday that moves with

@@ -21,7 +21,8 @@ pub enum Outcome {
     Accepted,
     /// 2xx with a body that is none of the operation: of another kind, or without members that it must have.
     Foreign,
-    /// 2xx with transactionStatus RJCT: created, and rejected.
+    /// 2xx with transactionStatus RJCT where something is made: created, and rejected. To read that something
+    /// else was rejected is no refusal.
     Rejected,
     /// 4xx.
     Refused,
@@ -95,7 +96,9 @@ pub fn examine(
     let outcome = match answer.status {
         429 | 503 => Outcome::Busy,
         200..=299 if is_foreign => Outcome::Foreign,
-        200..=299 if status.is_some_and(|(_, status)| rules.is_rejected(status)) => Outcome::Rejected,
+        200..=299 if status.is_some_and(|(_, status)| rules.is_rejected(operation, status)) => {
+            Outcome::Rejected
+        }
         200..=299 => Outcome::Accepted,
         400..=499 => Outcome::Refused,
         status if rules.may_lack(operation, status) => Outcome::Refused,
@@ -164,7 +167,9 @@ pub fn judge(
         outcome = Outcome::Refused;
     }
     if outcome == Outcome::Busy {
-        let reason = format!("it got {words}: the target had no time for it");
+        let why =
+            if is_quota(answer, rules) { "a quota is used up" } else { "the target had no time for it" };
+        let reason = format!("it got {words}: {why}");
         return Judged {
             verdict: Verdict::Inconclusive,
             checks,
@@ -251,6 +256,12 @@ pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
     let document = || serde_json::from_slice(&answer.body).ok();
     let says = |code| Codes::anywhere(document().as_ref(), &answer.body).have(code);
     (400..500).contains(&answer.status) && rules.quota_code().is_some_and(says)
+}
+
+/// Whether this answer to a step may be what a quota of the day leads to, in a case that uses one up; not
+/// where the case demands that its request is accepted.
+pub(crate) fn may_be_used_up(case: &Case, step: &str, status: u16) -> bool {
+    status == 429 && uses_quota(case) && !(step == "request" && case.expect.is_accepted())
 }
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.

@@ -36,7 +36,7 @@ const ROWS: usize = 9;
 const FULL_ROWS: usize = 2;
 const FULL_SORTS: usize = 3;
 
-/// Sorts of mistakes of one clause that are made in surroundings at the standard depth.
+/// Mistakes of one clause that are made in surroundings at the standard depth; then all, or all sorts.
 const SORTS: usize = 1;
 
 /// Mistakes beside each of the surroundings, and each of these alone, which is the control.
@@ -116,10 +116,10 @@ fn surroundings<'a, 'b>(
     let mut made = Vec::new();
     for one in parts.requests().surroundings() {
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
-            let first = first_of_each_sort(all).iter().enumerate();
+            let which = if one.own_connection { first_of_each_sort(all) } else { all.as_slice() };
             let depth = |at| if at < SORTS { Depth::Standard } else { Depth::Exhaustive };
             let clause = *clause;
-            first.map(move |(at, form)| vec![(clause, *form, depth(at))])
+            which.iter().enumerate().map(move |(at, form)| vec![(clause, *form, depth(at))])
         };
         made.push(Surrounding {
             name: one.name.clone(),

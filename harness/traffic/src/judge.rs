@@ -227,8 +227,7 @@ impl Judge {
         let examined = answers::examine(operation, field, &answer, rules, &self.levels);
         judged.answered.clone_from(&examined.words);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
-        let is_read = traffic.request.method == "GET";
-        let (expect, clause) = self.expectation(operation, asked, (&examined, is_read), judged);
+        let (expect, clause) = self.expectation(operation, asked, &examined, judged);
         let whole = examined.document.clone();
         let result = answers::judge(
             (&clause, operation),
@@ -262,7 +261,7 @@ impl Judge {
         &self,
         operation: &str,
         asked: &Asked,
-        (examined, is_read): (&Examined, bool),
+        examined: &Examined,
         judged: &mut Judged,
     ) -> (Expectation, String) {
         let plain = self.suite.requests().plain_clause(operation).unwrap_or_default().to_owned();
@@ -282,10 +281,6 @@ impl Judge {
                 // Of several any may be what a bank minds.
                 let clause = clauses.iter().min_by_key(|clause| self.levels.clause(clause).level);
                 let clause = clause.unwrap_or(&plain).clone();
-                if examined.outcome == Outcome::Rejected && is_read {
-                    // It shows what was rejected before.
-                    return (Expectation::Observed, plain);
-                }
                 let is_refusal = matches!(examined.outcome, Outcome::Refused | Outcome::Rejected);
                 let why = self.may_refuse(asked).filter(|_| is_refusal);
                 if let Some(why) = why {

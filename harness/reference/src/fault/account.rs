@@ -35,6 +35,12 @@ pub(super) fn faults() -> Vec<Entry> {
     }
     for operation in [N, P] {
         faults.extend(creditors(operation));
+        for pointer in ["/creditorAccount/bban", "/debtorAccount/bban"] {
+            let name = format!("account.bban.empty/{}-{operation}", kebab(pointer));
+            let empty = (When::Is(""), Then::TakeFor(r#""00004200179""#));
+            let sentence = format!("takes an empty {} for one", pointer[1..].replace('/', " "));
+            faults.push(on_member(operation, pointer, name, empty, &sentence));
+        }
     }
     faults.extend(agents());
     faults

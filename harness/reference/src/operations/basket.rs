@@ -182,8 +182,11 @@ mod tests {
         State::new(0, &Seed::built_in(), NaiveDate::default())
     }
 
+    const PSU: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
+
     fn asking(state: &State, rules: Rules) -> Asking<'_> {
-        Asking { state, owner: owner("a"), today: NaiveDate::default(), rules }
+        // The earlier payments of the seed are this PSU's.
+        Asking { state, owner: owner(PSU), today: NaiveDate::default(), rules }
     }
 
     fn owner(psu: &str) -> Owner {

@@ -271,14 +271,14 @@ pub(super) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Whether a payment shows. To whom it does the document does not say; here that of another PSU or TPP is
-    /// none.
+    /// Whether a payment shows. To whom the document does not say; here to its own PSU and TPP.
     pub(super) fn sees(&self, payment: &Payment) -> bool {
         let mut asking = self.owner.clone();
         match self.rules.state_breach() {
             Some(StateBreach::AnyPsu) => asking.psu = None,
             Some(StateBreach::AnyTpp) => asking.tpp = None,
             Some(StateBreach::SeriesToAnyPsu) if payment.product == Product::Periodic => asking.psu = None,
+            Some(StateBreach::RejectedToAnyPsu) if payment.status == Status::Rjct => asking.psu = None,
             _ => {}
         }
         payment.owner.shows_to(&asking)
@@ -471,7 +471,8 @@ mod tests {
     #[test]
     fn a_pending_payment_is_not_deleted() {
         let bank = bank();
-        let delete = |id: Option<&String>| delete(Product::Ncbct, id, &asking(&bank, day(1))).unwrap_err();
+        let asking = Asking { owner: Owner::default(), ..asking(&bank, day(1)) };
+        let delete = |id: Option<&String>| delete(Product::Ncbct, id, &asking).unwrap_err();
         let refusal = delete(Some(&"payment-pending-0001".to_owned()));
         assert_eq!((refusal.status, refusal.code), (StatusCode::CONFLICT, Code::Conflict));
         assert_eq!(delete(None).status, StatusCode::NOT_FOUND);

@@ -126,6 +126,11 @@ fn account(
     let age = context.state.consent_age(&account, context.clock.today());
     let days = match breach {
         Some(StateBreach::ConsentDays { attended, days }) if attended == is_attended => days,
+        Some(StateBreach::OldConsentAtSecond { attended })
+            if attended == is_attended && context.state.count("old consent", &account.resource_id) > 1 =>
+        {
+            i64::MAX
+        }
         _ if is_attended => SCA_DAYS,
         _ => UNATTENDED_DAYS,
     };

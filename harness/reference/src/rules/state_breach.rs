@@ -101,6 +101,13 @@ pub(crate) enum StateBreach {
     GoneWhenAsked,
     /// Series show to any PSU.
     SeriesToAnyPsu,
+    /// Rejected payments show to any PSU.
+    RejectedToAnyPsu,
+    /// A consent that is too old is good from the second call on.
+    OldConsentAtSecond {
+        /// Whether that is so with PSU-IP-Address, or without.
+        attended: bool,
+    },
     /// A basket that is refused for a series cancels all payments that it names.
     RefusedBasketCancels,
     /// A rejected payment is received once its status was read three times.

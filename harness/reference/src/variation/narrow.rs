@@ -61,7 +61,7 @@ type Values = (&'static str, &'static [Operation], Place, When, &'static str);
 #[rustfmt::skip]
 const VALUES: &[Values] = &[
     ("json.unknown-members/refused-inside", PAYMENTS, Place::Body(""), When::Value(has_unknown_members_inside), "Members of amounts, accounts and addresses that the document does not list are refused."),
-    ("account.bban.check-digit/of-debtors", PAYMENTS, Place::Body("/debtorAccount/bban"), When::Text(|bban| !super::requests::has_check_digit(bban)), "The check digit of the debtor's domestic account number is looked at."),
+    ("account.bban.check-digit/of-debtors", PAYMENTS, Place::Body("/debtorAccount/bban"), When::Text(|bban| !bban.is_empty() && !super::requests::has_check_digit(bban)), "The check digit of the debtor's domestic account number is looked at."),
     ("text.characters/ascii", PAYMENTS, Place::Body("/creditorName"), When::Text(|name| !name.is_ascii()), "Names of creditors are in ASCII."),
     ("amount.precision.near/eleven", PAYMENTS, Place::Body("/instructedAmount/amount"), When::Text(|text| text.split('.').next().unwrap_or_default().chars().count() > 11), "An amount has at most 11 digits before the point."),
     ("ncbct.requested-execution-date.past/no-weekend", &[N], Place::Body("/requestedExecutionDate"), When::Text(is_weekend), "A payment is executed from Monday to Friday."),

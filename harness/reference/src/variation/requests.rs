@@ -98,7 +98,7 @@ fn bodies() -> Vec<Bodies> {
     const AMOUNT: Then = TakeFor(r#"{"amount":"250000.00","currency":"NOK"}"#);
     vec![
         ("account.bban.check-digit/eleven", &[P], "/creditorAccount/bban", When::Text(|text| text.len() == 11 && !has_check_digit(text)), Refuse, "The check digit of domestic account numbers is looked at."),
-        ("account.bban.check-digit/domestic-only", &[P], "/creditorAccount/bban", When::Text(|text| text.len() != 11), Refuse, "Domestic account numbers have eleven digits."),
+        ("account.bban.check-digit/domestic-only", &[P], "/creditorAccount/bban", When::Text(|text| !text.is_empty() && text.len() != 11), Refuse, "Domestic account numbers have eleven digits."),
         ("account.iban.check-digits/creditor", PAYMENTS, "/creditorAccount/iban", When::Text(has_wrong_check_digits), TakeFor("\"NO6100004200594\""), "The check digits of the creditor's iban are not looked at."),
         ("account.iban.check-digits/debtor", PAYMENTS, "/debtorAccount/iban", When::Text(has_wrong_check_digits), TakeFor("\"NO1400004200179\""), "The check digits of the debtor's iban are not looked at."),
         ("account.identifier.both/refused", PAYMENTS, "/creditorAccount", When::Value(|account| account["iban"].is_string() && account["bban"].is_string()), Refuse, "An account has one number."),

@@ -55,7 +55,21 @@ fn filled_as(
     signing: &Value,
 ) -> Result<WireRequest, FillError> {
     let signature = format!("Signature: {signature}");
-    let headers = ["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", &signature];
+    with_headers(
+        profile,
+        &["Date: ${now}", "TPP-Signature-Certificate: ${certificate}", &signature],
+        body,
+        signing,
+    )
+}
+
+/// A request with these header fields.
+fn with_headers(
+    profile: &Profile,
+    headers: &[&str],
+    body: BodySpec,
+    signing: &Value,
+) -> Result<WireRequest, FillError> {
     let spec = RequestSpec {
         operation: "ncbct".into(),
         method: "POST".into(),
@@ -87,6 +101,25 @@ fn filled_as(
         kept: &BTreeMap::new(),
     };
     builder.fill(&spec)
+}
+
+#[test]
+fn what_a_person_has_of_its_own_goes_before_what_serves_for_all() {
+    let mut profile = Profile::reference("http://127.0.0.1:1").unwrap();
+    profile.values.insert("psu.second.session-id".to_owned(), "of the second".to_owned());
+    let session = |lines: &[&str]| {
+        let lines: Vec<&str> = ["A: ${target.session-id}"].iter().chain(lines).copied().collect();
+        let filled = with_headers(&profile, &lines, BodySpec::None, &json!({})).unwrap();
+        filled.headers[0].1.clone()
+    };
+    let of_all = profile.values["session-id"].clone();
+    assert_eq!(session(&["PSU-ID: ${target.psu.second.id}"]), "of the second");
+    assert_eq!(
+        session(&["B: ${target.x-accept-fix.ncbct}", "PSU-ID: ${target.psu.second.id}"]),
+        "of the second"
+    );
+    assert_eq!(session(&["PSU-ID: ${target.psu.private.id}"]), of_all);
+    assert_eq!(session(&[]), of_all);
 }
 
 #[test]

@@ -154,6 +154,35 @@ fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> boo
     }
 }
 
+/// The first place at which a value is another one than earlier, as a JSON pointer, with both values; nothing
+/// where a list may have more items than before, since any of its items may be the one that is missing.
+fn first_apart<'a>(
+    found: &'a Value,
+    earlier: &'a Value,
+    but: &[Value],
+) -> Option<(String, Option<&'a Value>, Option<&'a Value>)> {
+    match (found, earlier) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names = b.keys().chain(a.keys().filter(|name| !b.contains_key(*name)));
+            let names = names.filter(|name| !but.iter().any(|left_out| left_out == *name));
+            names.map(|name| (name.as_str(), a.get(name), b.get(name))).find_map(|(name, a, b)| {
+                match (a, b) {
+                    (Some(a), Some(b)) => {
+                        first_apart(a, b, but).map(|(at, a, b)| (format!("/{name}{at}"), a, b))
+                    }
+                    _ => Some((format!("/{name}"), a, b)),
+                }
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().find_map(|(index, (a, b))| {
+                first_apart(a, b, but).map(|(at, a, b)| (format!("/{index}{at}"), a, b))
+            })
+        }
+        _ => (!is_same(found, earlier, but, false)).then(|| (String::new(), Some(found), Some(earlier))),
+    }
+}
+
 fn is_time(text: &str) -> bool {
     chrono::DateTime::parse_from_rfc3339(text).is_ok()
 }
@@ -178,12 +207,21 @@ pub(super) fn differences(
     values: &BTreeMap<String, Value>,
     document: Option<&Value>,
 ) -> Vec<(String, String, String)> {
+    let shown =
+        |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), |one| shortened(&one.to_string()));
     let difference = |(pointer, expected): (&String, &Value)| {
         let found = document.and_then(|body| body.pointer(pointer));
         let demand = Demand::new(expected);
-        let shown = || found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found.to_string()));
-        (demand.is_due(document) && !demand.is_met(pointer, found))
-            .then(|| (demand.says(), shown(), format!("body{pointer}")))
+        if !demand.is_due(document) || demand.is_met(pointer, found) {
+            return None;
+        }
+        if let (Demand::SameAs(earlier, but, More::Nowhere), Some(found)) = (&demand, found)
+            && let Some((at, now, before)) = first_apart(found, earlier, but)
+        {
+            let expected = format!("the same as before: {}", shown(before));
+            return Some((expected, shown(now), format!("body{pointer}{at}")));
+        }
+        Some((demand.says(), shown(found), format!("body{pointer}")))
     };
     values.iter().filter_map(difference).collect()
 }

@@ -124,6 +124,60 @@ fn a_body_has_the_values_that_are_demanded_of_it() {
 }
 
 #[test]
+fn to_read_that_something_was_rejected_is_no_refusal() {
+    let outcome =
+        |operation| examine(operation, unnamed, &answer(200, RJCT), &rules(), &Levels::default()).outcome;
+    assert_eq!(outcome("payment-status"), Outcome::Accepted);
+    for makes in ["ncbct", "periodic"] {
+        assert_eq!(outcome(makes), Outcome::Rejected, "{makes}");
+    }
+}
+
+#[test]
+fn what_is_not_the_same_as_before_is_named_at_its_place() {
+    let before =
+        r#"{"transactionStatus":"RCVD","messages":[{"text":"a"},{"text":"b"}],"at":"2031-01-01T00:00:00Z"}"#;
+    for (now, at, expected, actual) in [
+        (
+            r#"{"transactionStatus":"ACTC","messages":[{"text":"a"},{"text":"b"}],"at":"2031-01-01T00:00:01Z"}"#,
+            "/transactionStatus",
+            r#""RCVD""#,
+            r#""ACTC""#,
+        ),
+        (
+            r#"{"transactionStatus":"RCVD","messages":[{"text":"a"},{"text":"c"}],"at":"2031-01-01T00:00:00Z"}"#,
+            "/messages/1/text",
+            r#""b""#,
+            r#""c""#,
+        ),
+        (
+            r#"{"transactionStatus":"RCVD","messages":[{"text":"a"},{}],"at":"2031-01-01T00:00:00Z"}"#,
+            "/messages/1/text",
+            r#""b""#,
+            "nothing",
+        ),
+        (
+            r#"{"transactionStatus":"RCVD","messages":[],"at":"2031-01-01T00:00:00Z"}"#,
+            "/messages",
+            r#"[{"text":"a"},{"text":"b"}]"#,
+            "[]",
+        ),
+        (
+            r#"{"transactionStatus":"RCVD","messages":[{"text":"a"},{"text":"b"}],"at":"2031-01-01T00:00:00Z","more":1}"#,
+            "/more",
+            "nothing",
+            "1",
+        ),
+    ] {
+        let same = serde_json::json!({ "same-as": serde_json::from_str::<Value>(before).unwrap() });
+        let now: Value = serde_json::from_str(now).unwrap();
+        let differences = shows::differences(&BTreeMap::from([(String::new(), same)]), Some(&now));
+        let expected = format!("the same as before: {expected}");
+        assert_eq!(differences, [(expected, actual.to_owned(), format!("body{at}"))]);
+    }
+}
+
+#[test]
 fn what_is_demanded_once_a_body_is_so_far_is_observed_before() {
     let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
     let once = serde_json::json!({"is": false, "once": {"/transactionStatus": "RJCT"}});

@@ -1,6 +1,6 @@
 //! How a session asks: requests filled, sent, answered and recorded.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
@@ -15,8 +15,11 @@ use crate::{
     fill::{FillError, RequestBuilder, WireRequest},
     judge::{self, Examined},
     request_signer::RequestSigner,
-    transport::Asked,
+    transport::{Asked, retry_after},
 };
+
+/// Whoever asks for no longer than this will have time then: the quota of a day is not meant.
+const MOMENT: Duration = Duration::from_secs(10);
 
 impl Session {
     /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is
@@ -139,7 +142,11 @@ impl Session {
         // Made anew each time: its date may be another by now.
         let make = || self.filled(case, step, &request, kept, (&signer, is_usual));
         // A quota of the day is not there again in a moment.
-        let is_final = |answer: &Answer| judge::is_quota(answer, self.suite.answers());
+        let is_final = |answer: &Answer| {
+            retry_after(answer).is_none_or(|wait| wait > MOMENT)
+                && (judge::is_quota(answer, self.suite.answers()) && self.has_quota(&request.operation)
+                    || judge::may_be_used_up(case, step, answer.status))
+        };
         let asked = Asked {
             case: &case.id,
             step,

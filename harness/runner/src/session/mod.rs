@@ -418,13 +418,15 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
         let mut asked = self.exchange(case, "request", &case.request, kept, trail).await?;
-        for (again, pause) in PAUSES.into_iter().enumerate() {
+        // What was waited for once already did not come.
+        let pauses = if trail.is_again { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
+        for (again, pause) in pauses.iter().enumerate() {
             let step = format!("request/{}", again + 2);
             let may_change = self.transport.may_change() && self.transport.can_ask(&case.id, &step);
             if judge::is_settled(expect, &asked.1) || !may_change {
                 break;
             }
-            self.transport.pause(pause).await;
+            self.transport.pause(*pause).await;
             asked = self.exchange(case, &step, &case.request, kept, trail).await?;
         }
         Ok(asked)
@@ -435,6 +437,9 @@ impl Session {
 /// reject a payment a moment after it was created.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// So many of them when a case is asked once more.
+const PAUSES_AGAIN: usize = 2;
 
 fn blank(case: &Case) -> CaseVerdict {
     CaseVerdict {

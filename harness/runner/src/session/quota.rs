@@ -9,11 +9,20 @@ use crate::{exchange::Answer, judge, profile::Offered};
 const UNUSED_QUOTA: &str = "quota-unused";
 
 impl Session {
+    /// Whether some calls of an operation have a quota: a case uses it up.
+    pub(super) fn has_quota(&self, operation: &str) -> bool {
+        self.suite.cases().iter().any(|case| judge::uses_quota(case) && case.operation() == operation)
+    }
+
     /// What a refusal for a quota means for a case that uses one.
     pub(super) fn quota(&self, case: &Case, answer: &Answer) -> Option<Quota> {
-        // Only what leaves something out uses up the quota.
-        if !case.is_changed() || !judge::uses_quota(case) {
+        if !judge::uses_quota(case) {
             return None;
+        }
+        // Only what leaves something out uses up the quota: whatever else it is refused to was not to count.
+        if !case.is_changed() {
+            let is_refused = case.expect.is_accepted() && judge::is_quota(answer, self.suite.answers());
+            return is_refused.then_some(Quota::Refusal);
         }
         let is_busy = answer.status == 429;
         if case.expect.is_accepted() && (is_busy || judge::is_quota(answer, self.suite.answers())) {

@@ -25,7 +25,7 @@ use xs2aspec_record::{Exchange, Journal};
 pub use self::cache::RequestCache;
 pub(crate) use self::{
     gate::{Gate, Held},
-    pace::Pace,
+    pace::{Pace, retry_after},
     replay::{Replay, answer},
     stop::{Stop, Trail},
 };
@@ -196,10 +196,11 @@ impl Live {
             }
             let (number, at) = (pass.number, micros(self.began.elapsed()));
             let Exchanged { answer, seen, took } = pass.send(&request).await;
+            let is_final = answer.as_ref().is_ok_and(|answer| (asked.is_final)(answer));
             if let Ok(answer) = &answer {
                 self.answered.fetch_add(1, Ordering::Relaxed);
                 let among = under_way.as_ref().map_or(1, |under_way| under_way.among);
-                self.pace.answered(asked.operation, answer, took, among);
+                self.pace.answered(asked.operation, (answer, is_final), took, among);
             }
             drop(under_way);
             if self.cache.is_none() {
@@ -221,7 +222,6 @@ impl Live {
                     micros: micros(took),
                 });
             }
-            let is_final = answer.as_ref().is_ok_and(|answer| (asked.is_final)(answer));
             if is_final || !self.pace.again(&request.method, &answer, attempt, sent).await {
                 break answer;
             }

@@ -32,12 +32,15 @@ const GONE: u32 = 32;
 /// First pause of a target that has no time and does not say how long; each further one for the same request
 /// is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// After so many answers in a row that the target has no time, nobody waits for it any more.
-const ALWAYS_BUSY: u32 = 32;
+/// After so many answers in a row that the target has no time, nobody waits for it any more; if it was left
+/// alone so often in between, as it asked. One moment in which it has no time for all that is under way is
+/// none of these.
+const ALWAYS_BUSY: (u32, u32) = (32, 4);
 /// Fewest requests in a second that a busy target slows the run down to.
 const SLOWEST: f64 = 2.0;
-/// How many more requests in a second there are each second while the target has time.
-const RECOVERY: f64 = 10.0;
+/// How many more requests in a second there are each second while the target has time, and which part of them
+/// at least.
+const RECOVERY: (f64, f64) = (10.0, 0.25);
 /// A reset that is no farther away may have passed already.
 const SHORT: Duration = Duration::from_secs(1);
 /// The second that is looked back to see how fast the target was asked.
@@ -52,8 +55,9 @@ pub(crate) struct Pace {
     slots: Mutex<Slots>,
     /// Connections that failed since the last one that did not.
     failed: AtomicU32,
-    /// Answers since the last one for which the target had time.
+    /// Answers since the last one for which the target had time, and how often it was left alone since.
     busy: AtomicU32,
+    pauses: AtomicU32,
 }
 
 /// From when on something may be sent.
@@ -63,6 +67,8 @@ struct Slots {
     operations: HashMap<String, Instant>,
     /// As the target asked.
     held: Option<Instant>,
+    /// When it first said so of what was sent since the last time.
+    busy_since: Option<Instant>,
     /// When the requests of the last second were sent.
     sent: VecDeque<Instant>,
     /// Requests in a second that the target seems to have time for, and since when; nothing as long as it has
@@ -93,6 +99,7 @@ impl Pace {
             slots: Mutex::default(),
             failed: AtomicU32::new(0),
             busy: AtomicU32::new(0),
+            pauses: AtomicU32::new(0),
         }
     }
 
@@ -109,10 +116,17 @@ impl Pace {
         }
     }
 
-    /// Takes an answer, and how long it took among so many requests at once.
-    pub(crate) fn answered(&self, operation: &str, answer: &Answer, took: Duration, among: usize) {
+    /// Takes an answer, whether it is what it is however long anybody waits, and how long it took among so
+    /// many requests at once.
+    pub(crate) fn answered(
+        &self,
+        operation: &str,
+        (answer, is_final): (&Answer, bool),
+        took: Duration,
+        among: usize,
+    ) {
         if let Some(flow) = &self.flow {
-            if matches!(answer.status, 429) {
+            if answer.status == 429 && !is_final {
                 flow.halve(among);
             } else {
                 flow.answered(operation, took, among);
@@ -244,7 +258,7 @@ impl Pace {
         match answer {
             Ok(answer) if matches!(answer.status, 429 | 503) => {
                 let wait = retry_after(answer).unwrap_or(FIRST_PAUSE * 2u32.saturating_pow(attempt - 1));
-                self.busy.fetch_add(1, Ordering::Relaxed);
+                self.note_busy(sent);
                 if wait > self.limits.longest_wait || self.limits.retries == 0 || self.is_always_busy() {
                     return false;
                 }
@@ -273,7 +287,19 @@ impl Pace {
 
     /// Whether the target had no time for so long that nobody waits for it.
     fn is_always_busy(&self) -> bool {
-        self.busy.load(Ordering::Relaxed) >= ALWAYS_BUSY
+        let (answers, pauses) = ALWAYS_BUSY;
+        self.busy.load(Ordering::Relaxed) >= answers && self.pauses.load(Ordering::Relaxed) >= pauses
+    }
+
+    /// Counts an answer that the target has no time. What was sent before the last pause began says nothing
+    /// of the target after it.
+    fn note_busy(&self, sent: Instant) {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+        let mut slots = self.slots();
+        if slots.busy_since.is_none_or(|since| sent > since) {
+            slots.busy_since = Some(Instant::now());
+            self.pauses.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Asks half as often as in the last second. What was sent before the last time that happened says
@@ -293,8 +319,10 @@ impl Pace {
     /// Asks a little more often: the target has time.
     fn speed_up(&self) {
         self.busy.store(0, Ordering::Relaxed);
+        self.pauses.store(0, Ordering::Relaxed);
         if let Some((rate, _)) = &mut self.slots().rate {
-            *rate += RECOVERY / *rate;
+            let (requests, part) = RECOVERY;
+            *rate += (requests / *rate).max(part);
         }
     }
 
@@ -314,7 +342,7 @@ impl Pace {
 }
 
 /// How long a target asks to wait: seconds, or a date, which is held against its own clock where it tells it.
-fn retry_after(answer: &Answer) -> Option<Duration> {
+pub(crate) fn retry_after(answer: &Answer) -> Option<Duration> {
     let text = answer.header("retry-after")?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
@@ -325,176 +353,4 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pace(change: impl FnOnce(&mut Limits)) -> Pace {
-        let mut limits =
-            crate::Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded())
-                .unwrap()
-                .limits;
-        change(&mut limits);
-        Pace::new(limits)
-    }
-
-    fn answer(status: u16, retry_after: &str) -> Answer {
-        let headers = vec![("Retry-After".to_owned(), retry_after.to_owned())];
-        Answer { status, headers, body: vec![] }
-    }
-
-    #[expect(clippy::unnecessary_wraps, reason = "as an exchange ends")]
-    fn busy(status: u16, retry_after: &str) -> Result<Answer, ExchangeError> {
-        Ok(answer(status, retry_after))
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn requests_keep_their_distance_each_operation_its_own() {
-        let pace = pace(|limits| {
-            limits.interval = Some(Duration::from_millis(10));
-            limits.intervals.insert("ncbct".into(), Duration::from_millis(100));
-        });
-        let start = Instant::now();
-        let mut seen = Vec::new();
-        for operation in ["ncbct", "basket", "basket", "ncbct", "basket"] {
-            pace.wait(operation).await;
-            seen.push(start.elapsed().as_millis());
-        }
-        // The timer of the runtime has steps of a millisecond.
-        let expected = [0, 10, 20, 100, 110];
-        assert!(seen.iter().zip(expected).all(|(seen, due)| (due..=due + 2).contains(seen)), "{seen:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_a_target_asks_for_holds_everything_back() {
-        let pace = pace(|_| {});
-        let start = Instant::now();
-        assert!(pace.again("POST", &busy(429, "7"), 1, Instant::now()).await);
-        assert_eq!(start.elapsed().as_secs(), 0, "it is the next request that waits");
-        pace.wait("basket").await;
-        assert_eq!(start.elapsed().as_secs(), 7);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nothing_is_sent_twice_that_may_have_made_something() {
-        let broken = || Err(ExchangeError::Broken("".into()));
-        let gone = || Err(ExchangeError::Unreachable("".into()));
-        let late = || Err(ExchangeError::Deadline(Duration::ZERO));
-        for (method, answer, attempt, again) in [
-            ("POST", busy(429, "1"), 1, true),
-            ("POST", busy(429, "1"), 2, true),
-            ("POST", busy(429, "1"), 3, false),
-            ("POST", busy(429, "31"), 1, false),
-            ("POST", busy(429, "soon"), 1, true),
-            ("POST", busy(429, "soon"), 3, false),
-            ("POST", busy(503, "soon"), 1, false),
-            ("GET", busy(503, "soon"), 1, true),
-            ("POST", busy(503, "1"), 1, false),
-            ("GET", busy(503, "1"), 1, true),
-            ("GET", busy(500, "1"), 1, false),
-            ("POST", gone(), 1, true),
-            ("POST", gone(), 3, false),
-            ("POST", broken(), 1, false),
-            ("GET", broken(), 1, true),
-            ("GET", late(), 1, false),
-        ] {
-            assert_eq!(
-                pace(|_| {}).again(method, &answer, attempt, Instant::now()).await,
-                again,
-                "{method} {answer:?}"
-            );
-        }
-        let never = pace(|limits| limits.retries = 0);
-        assert!(!never.again("GET", &busy(429, "1"), 1, Instant::now()).await && never.held().is_none());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_limits_that_a_target_names_are_kept() {
-        let naming = |fields: &[(&str, &str)]| {
-            let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            Answer { status: 200, headers: headers.collect(), body: vec![] }
-        };
-        let took = Duration::from_millis(1);
-        let policed = pace(|_| {});
-        policed.wait("ncbct").await;
-        policed.answered("ncbct", &naming(&[("RateLimit-Policy", "\"a\";q=10;w=1")]), took, 1);
-        assert_eq!(policed.interval(), Some(Duration::from_millis(110)));
-        let start = Instant::now();
-        for _ in 0..10 {
-            policed.wait("ncbct").await;
-        }
-        assert!(start.elapsed() >= Duration::from_millis(1100), "{:?}", start.elapsed());
-        // Nothing is left until a window ends, and nothing is known of the next one.
-        let used_up = pace(|_| {});
-        let left = |left, reset| naming(&[("X-RateLimit-Remaining", left), ("X-RateLimit-Reset", reset)]);
-        used_up.answered("ncbct", &left("0", "7"), took, 1);
-        let start = Instant::now();
-        used_up.wait("ncbct").await;
-        assert_eq!(start.elapsed().as_secs(), 7);
-        // What is longer than anybody waits is used up as fast as any.
-        let daily = pace(|_| {});
-        daily.answered("ncbct", &left("100", "80000"), took, 1);
-        assert_eq!(daily.interval(), None);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_a_target_that_is_gone() {
-        let pace = pace(|_| {});
-        let gone = Err(ExchangeError::Unreachable("".into()));
-        for _ in 0..GONE {
-            assert!(pace.again("POST", &gone, 1, Instant::now()).await);
-        }
-        assert!(!pace.again("POST", &gone, 1, Instant::now()).await);
-        assert!(!pace.again("POST", &busy(200, ""), 1, Instant::now()).await);
-        assert!(pace.again("POST", &gone, 1, Instant::now()).await, "it is back");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_target_without_time_is_asked_less_often_and_then_more_often_again() {
-        let pace = pace(|_| {});
-        let mut sent = Vec::new();
-        for _ in 0..20 {
-            sent.push(pace.wait("ncbct").await);
-        }
-        // All of them find no time: that is one thing, and not twenty.
-        for sent in &sent {
-            pace.again("POST", &busy(429, "soon"), 1, *sent).await;
-        }
-        let interval = |pace: &Pace| Duration::from_secs_f64(1.0 / pace.slots().rate.unwrap().0);
-        assert_eq!(interval(&pace), Duration::from_millis(100));
-        let start = Instant::now();
-        for _ in 0..3 {
-            pace.wait("ncbct").await;
-        }
-        let took = start.elapsed();
-        assert!(
-            (FIRST_PAUSE + Duration::from_millis(200)..Duration::from_millis(410)).contains(&took),
-            "{took:?}"
-        );
-        for _ in 0..20 {
-            assert!(!pace.again("POST", &busy(201, ""), 1, start).await);
-        }
-        assert!(interval(&pace) < Duration::from_millis(50), "{:?}", interval(&pace));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_a_target_that_never_has_time() {
-        let pace = pace(|_| {});
-        for _ in 1..ALWAYS_BUSY {
-            assert!(pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await);
-        }
-        assert!(!pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await);
-        assert!(!pace.again("POST", &busy(200, ""), 1, Instant::now()).await);
-        assert!(pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await, "it has time again");
-    }
-
-    #[test]
-    fn a_time_to_come_back_is_seconds_or_a_date() {
-        let wait = |text: &str| retry_after(&answer(429, text));
-        assert_eq!(wait(" 12 "), Some(Duration::from_secs(12)));
-        assert_eq!(wait("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("tomorrow"), None);
-        let mut answer = answer(503, "Thu, 31 Jan 2030 12:00:30 GMT");
-        answer.headers.push(("Date".into(), "Thu, 31 Jan 2030 12:00:00 GMT".into()));
-        assert_eq!(retry_after(&answer), Some(Duration::from_secs(30)));
-    }
-}
+mod tests;

@@ -249,9 +249,11 @@ impl AnswerRules {
         Some((member, document?.get(member)?.as_str()?))
     }
 
-    /// Whether this is the status of a resource that was created and rejected.
-    pub fn is_rejected(&self, status: &str) -> bool {
-        self.file.status.as_ref().is_some_and(|known| known.rejected == status)
+    /// Whether this operation makes something, and this status says that it was rejected. What only reads the
+    /// status of something has no status of its own.
+    pub fn is_rejected(&self, operation: &str, status: &str) -> bool {
+        self.success_status(operation).is_some()
+            && self.file.status.as_ref().is_some_and(|known| known.rejected == status)
     }
 
     /// Whether this status says that a bank does not have an operation of which the document shows no path or

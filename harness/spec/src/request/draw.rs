@@ -36,13 +36,13 @@ const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 /// What a function comes to; `None` if it is none that is drawn.
 fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
     Some(match name {
-        "$letters" => json!(letters(LETTERS, count(argument, number)?, number)),
+        "$letters" => json!(word(count(argument, number)?, number)),
         // Digits that no account number begins with.
         "$digits" => json!(letters("1279", count(argument, number)?, number)),
         "$words" => {
             let words = (0..count(argument, number)?).map(|_| {
                 let length = 1 + number(9);
-                letters(LETTERS, length, number)
+                word(length, number)
             });
             json!(words.collect::<Vec<_>>().join(" "))
         }
@@ -130,6 +130,11 @@ fn count(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
         Some(_) => None,
         None => whole(value),
     }
+}
+
+/// Letters and digits, a letter first: a bank may take no name without one.
+fn word(count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
+    letters(&LETTERS[..52], count.min(1), number) + &letters(LETTERS, count.saturating_sub(1), number)
 }
 
 fn letters(of: &str, count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {

@@ -75,10 +75,10 @@ environment = "sandbox"
 session-id = "0ca7a51e-0000-4000-8000-000000000003"
 redirect-uri = "https://tpp.example/return?state=${prepare.consent.state}"
 limits = { retries = 0 }
-psu.private = { id = "0ca7a51e-0000-4000-8000-000000000001", identity = "01819000391" }
-psu.second = { id = "0ca7a51e-0000-4000-8000-000000000004", iban = "NO6800004202031" }
-psu.d-number = { identity = "41819000466", iban = "NO9300004200195" }
-psu.corporate = { id = "0ca7a51e-0000-4000-8000-000000000002", corporate-id = "CANARY-AGREEMENT", second-corporate-id = "CANARY-SECOND-AGREEMENT" }
+psu.private = { id = "0ca7a51e-0000-4000-8000-000000000001", identity = "01819000391", session-id = "canary-session-private" }
+psu.second = { id = "0ca7a51e-0000-4000-8000-000000000004", iban = "NO6800004202031", session-id = "canary-session-second" }
+psu.d-number = { identity = "41819000466", iban = "NO9300004200195", session-id = "canary-session-d-number" }
+psu.corporate = { id = "0ca7a51e-0000-4000-8000-000000000002", corporate-id = "CANARY-AGREEMENT", session-id = "canary-session-corporate", second-corporate-id = "CANARY-SECOND-AGREEMENT" }
 consent.over-90 = { account-id = "canary-account-91", transaction-id = "canary-transaction-91" }
 consent.within-180 = { account-id = "canary-account-180", transaction-id = "canary-transaction-180" }
 consent.over-180 = { account-id = "canary-account-181", transaction-id = "canary-transaction-181" }

@@ -11,7 +11,7 @@ use xs2aspec_record::{Event, Verdict};
 
 use crate::support::{
     ANY_BANK, command, printed,
-    stub::{self, Arrived, Stub},
+    stub::{self, Answer, Arrived, Stub},
 };
 
 /// Runs the plain payment against a server, with these limits; exit code, what was said, and the record.
@@ -39,10 +39,15 @@ fn run(server: &Stub, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<
 
 /// A bank that is busy so many times, and then makes the payment.
 async fn busy(times: usize, status: u16, retry_after: &'static str) -> Stub {
+    refusing(times, move || stub::header(status, "retry-after", retry_after)).await
+}
+
+/// A bank that refuses so many times, and then makes the payment.
+async fn refusing(times: usize, refusal: impl Fn() -> Answer + Send + Sync + 'static) -> Stub {
     let asked = AtomicUsize::new(0);
     let answer = move |_: &Arrived| {
         if asked.fetch_add(1, Ordering::SeqCst) < times {
-            return stub::header(status, "retry-after", retry_after);
+            return refusal();
         }
         let body = serde_json::json!({
             "transactionStatus": "RCVD", "paymentId": "p-1", "_links": {"self": {"href": "/v1/a", "verbs": ["GET"]}, "status": {"href": "/v1/b", "verbs": ["GET"]}},
@@ -93,6 +98,28 @@ async fn a_busy_target_is_asked_again_as_often_as_is_right_and_then_nothing_is_s
     let (exit, said, record) = run(&busy(1, 503, "1").await, "{ retries = 2 }", &plain);
     assert_eq!((exit, verdict(&record)), (Some(3), Verdict::Inconclusive), "{said}");
     assert_eq!(attempts(&record), [1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_for_quotas_beside_a_short_time_is_no_quota_of_the_day() {
+    let quota = |retry_after: Option<&'static str>| {
+        move || {
+            let body = serde_json::json!({"tppMessages": [{"category": "ERROR", "code": "ACCESS_EXCEEDED"}]});
+            let mut answer = stub::json(429, &body);
+            if let Some(time) = retry_after {
+                answer.headers_mut().insert("retry-after", time.parse().unwrap());
+            }
+            answer
+        }
+    };
+    for (retry_after, exit, attempts_made) in
+        // No payment has a quota, so that one without any time is a busy moment as well.
+        [(Some("1"), 0, &[1, 2][..]), (None, 0, &[1, 2]), (Some("3600"), 3, &[1])]
+    {
+        let server = refusing(1, quota(retry_after)).await;
+        let (code, said, record) = run(&server, "{ retries = 2 }", &["ncbct.path/plain"]);
+        assert_eq!((code, attempts(&record)), (Some(exit), attempts_made.to_vec()), "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
