@@ -261,6 +261,7 @@ impl RequestBuilder<'_> {
         let value = match template::head(name) {
             "target" => context
                 .of
+                .filter(|_| !rest.contains('.'))
                 .and_then(|entry| self.profile.value(&format!("{entry}.{rest}")))
                 .or_else(|| self.profile.value(rest))
                 .ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,

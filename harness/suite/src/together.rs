@@ -37,7 +37,7 @@ const FULL_ROWS: usize = 2;
 const FULL_SORTS: usize = 3;
 
 /// Mistakes of one clause that are made in surroundings at the standard depth; then all, or all sorts.
-const SORTS: usize = 1;
+const MISTAKES: usize = 1;
 
 /// Mistakes beside each of the surroundings, and each of these alone, which is the control.
 pub(crate) fn surrounded<'a>(
@@ -117,7 +117,7 @@ fn surroundings<'a, 'b>(
     for one in parts.requests().surroundings() {
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
             let which = if one.own_connection { first_of_each_sort(all) } else { all.as_slice() };
-            let depth = |at| if at < SORTS { Depth::Standard } else { Depth::Exhaustive };
+            let depth = |at| if at < MISTAKES { Depth::Standard } else { Depth::Exhaustive };
             let clause = *clause;
             which.iter().enumerate().map(move |(at, form)| vec![(clause, *form, depth(at))])
         };

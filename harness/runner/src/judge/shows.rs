@@ -134,53 +134,40 @@ fn has_all(found: &[Value], items: &[Value], but: &[Value], and_more: bool) -> b
     items.iter().all(|item| rest.any(|found| is_same(found, item, but, and_more)))
 }
 
-/// Whether a value is the same as an earlier one, but for members of these names; lists in it may have more
-/// items if that is said. A point in time (RFC 3339) may be another one: an answer may say when it was given.
+/// Whether a value is the same as an earlier one ([`first_apart`]).
 fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> bool {
-    match (found, earlier) {
+    first_apart(found, earlier, but, and_more).is_none()
+}
+
+/// A place as a JSON pointer, and what is there now and what was there before.
+type Apart<'a> = (String, Option<&'a Value>, Option<&'a Value>);
+
+/// The first place at which a value is another one than earlier, but for members of these names; lists in it
+/// may have more items if that is said. A point in time (RFC 3339) may be another one: an answer may say when
+/// it was given.
+fn first_apart<'a>(found: &'a Value, earlier: &'a Value, but: &[Value], and_more: bool) -> Option<Apart<'a>> {
+    let inside = |name: &str, found, earlier| {
+        let (at, found, earlier) = first_apart(found, earlier, but, and_more)?;
+        Some((format!("/{name}{at}"), found, earlier))
+    };
+    let is_same = match (found, earlier) {
         (Value::Object(a), Value::Object(b)) => {
-            let is_left_out = |name: &str| but.iter().any(|left_out| left_out == name);
-            a.keys().all(|name| is_left_out(name) || b.contains_key(name))
-                && b.iter().all(|(name, value)| {
-                    is_left_out(name) || a.get(name).is_some_and(|found| is_same(found, value, but, and_more))
-                })
+            let names = b.keys().chain(a.keys().filter(|name| !b.contains_key(*name)));
+            let mut names = names.filter(|name| !but.iter().any(|left_out| left_out == *name));
+            return names.find_map(|name| match (a.get(name), b.get(name)) {
+                (Some(a), Some(b)) => inside(name, a, b),
+                (a, b) => Some((format!("/{name}"), a, b)),
+            });
         }
         (Value::Array(a), Value::Array(b)) if and_more => has_all(a, b, but, and_more),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b, but, and_more))
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let mut items = a.iter().zip(b).enumerate();
+            return items.find_map(|(index, (a, b))| inside(&index.to_string(), a, b));
         }
         (Value::String(a), Value::String(b)) => a == b || is_time(a) && is_time(b),
         _ => found == earlier,
-    }
-}
-
-/// The first place at which a value is another one than earlier, as a JSON pointer, with both values; nothing
-/// where a list may have more items than before, since any of its items may be the one that is missing.
-fn first_apart<'a>(
-    found: &'a Value,
-    earlier: &'a Value,
-    but: &[Value],
-) -> Option<(String, Option<&'a Value>, Option<&'a Value>)> {
-    match (found, earlier) {
-        (Value::Object(a), Value::Object(b)) => {
-            let names = b.keys().chain(a.keys().filter(|name| !b.contains_key(*name)));
-            let names = names.filter(|name| !but.iter().any(|left_out| left_out == *name));
-            names.map(|name| (name.as_str(), a.get(name), b.get(name))).find_map(|(name, a, b)| {
-                match (a, b) {
-                    (Some(a), Some(b)) => {
-                        first_apart(a, b, but).map(|(at, a, b)| (format!("/{name}{at}"), a, b))
-                    }
-                    _ => Some((format!("/{name}"), a, b)),
-                }
-            })
-        }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            a.iter().zip(b).enumerate().find_map(|(index, (a, b))| {
-                first_apart(a, b, but).map(|(at, a, b)| (format!("/{index}{at}"), a, b))
-            })
-        }
-        _ => (!is_same(found, earlier, but, false)).then(|| (String::new(), Some(found), Some(earlier))),
-    }
+    };
+    (!is_same).then(|| (String::new(), Some(found), Some(earlier)))
 }
 
 fn is_time(text: &str) -> bool {
@@ -216,7 +203,7 @@ pub(super) fn differences(
             return None;
         }
         if let (Demand::SameAs(earlier, but, More::Nowhere), Some(found)) = (&demand, found)
-            && let Some((at, now, before)) = first_apart(found, earlier, but)
+            && let Some((at, now, before)) = first_apart(found, earlier, but, false)
         {
             let expected = format!("the same as before: {}", shown(before));
             return Some((expected, shown(now), format!("body{pointer}{at}")));

@@ -143,9 +143,9 @@ impl Session {
         let make = || self.filled(case, step, &request, kept, (&signer, is_usual));
         // A quota of the day is not there again in a moment.
         let is_final = |answer: &Answer| {
-            retry_after(answer).is_none_or(|wait| wait > MOMENT)
-                && (judge::is_quota(answer, self.suite.answers()) && self.has_quota(&request.operation)
-                    || judge::may_be_used_up(case, step, answer.status))
+            (judge::may_be_used_up(case, step, answer.status)
+                || judge::is_quota(answer, self.suite.answers()) && self.has_quota(&request.operation))
+                && retry_after(answer).is_none_or(|wait| wait > MOMENT)
         };
         let asked = Asked {
             case: &case.id,
