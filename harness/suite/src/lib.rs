@@ -22,6 +22,7 @@ pub mod lint;
 pub mod location;
 pub mod matrix;
 pub mod order;
+mod paired;
 mod parallel;
 mod parts;
 pub mod plan;
@@ -30,8 +31,8 @@ pub mod scaffold;
 mod stored;
 pub mod substitute;
 pub mod suite;
+mod surrounded;
 pub mod template;
-mod together;
 
 pub use case::{Case, Preparation};
 pub use combination::{AppliedForm, Combination};

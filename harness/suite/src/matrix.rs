@@ -13,8 +13,9 @@ use crate::{
     case::{Case, area_of},
     definition::{Depth, FormGroup, IfControlRefused, Met},
     forms::{FormCases, id},
+    paired,
     parts::Parts,
-    together,
+    surrounded,
 };
 
 /// The file in which the places are written.
@@ -55,8 +56,8 @@ pub(crate) fn cases(
         Met::Alone => forms
             .map(|(form, drawn)| case(operation, form, drawn, all, parts))
             .collect::<Result<Vec<Case>, Problem>>()?,
-        Met::Surrounded => together::surrounded(operation, forms, all, parts),
-        Met::Paired => together::paired(operation, &forms, parts),
+        Met::Surrounded => surrounded::surrounded(operation, forms, all, parts),
+        Met::Paired => paired::paired(operation, &forms, parts),
     };
     let (area, file) = (area_of(path), parts.tree.shown(FILE));
     for case in &mut cases {

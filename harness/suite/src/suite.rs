@@ -21,10 +21,10 @@ use crate::{
     expand,
     forms::FormCases,
     matrix::{self, Cell},
+    paired,
     parallel::in_parallel,
     parts::{Parts, rules},
     stored::{self, Stored, StoredCases},
-    together,
 };
 
 /// Clauses, baselines and cases, free of mistakes.
@@ -206,7 +206,7 @@ impl Suite {
     /// The request in which these of the lawful forms that [`Case::together`] numbers are together. `None` if
     /// it need not be accepted.
     pub fn with_forms(&self, operation: &str, numbers: &[usize]) -> Option<Case> {
-        together::of_forms(operation, numbers, &self.parts)
+        paired::of_forms(operation, numbers, &self.parts)
     }
 
     /// Other lawful requests of an operation, for a target that refuses the plain one.

@@ -1,4 +1,4 @@
-//! Forms that are met together: mistakes beside lawful forms, and lawful forms beside each other.
+//! Mistakes beside lawful forms: a check that a bank leaves out where some other thing is there is found so.
 
 use std::{
     cmp::Reverse,
@@ -7,24 +7,19 @@ use std::{
     slice,
 };
 
-use xs2aspec_spec::request::{self, Due, Form};
+use xs2aspec_spec::request::{Due, Form};
 
 use crate::{
     case::{BESIDE, Case},
     combination::{AppliedForm, Combination},
-    covering::{Cell, covering, each_once},
+    covering::each_once,
     definition::Depth,
     difference::differences,
     forms::{FormCases, id, moved, of_operation},
+    paired::{factors, is_accepted, lawful, lawful_case, levels},
     parallel::in_parallel,
     parts::Parts,
 };
-
-/// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
-const LEVELS: usize = 5;
-
-/// Lawful forms of one place that are there once in each of the surroundings, at most.
-const AROUND_LEVELS: usize = 16;
 
 /// Lawful forms of one place beside which mistakes are made, at most.
 const ROW_LEVELS: usize = 9;
@@ -380,121 +375,4 @@ fn first_of_each_sort<'a, 'b>(all: &'b [&'a Form]) -> &'b [&'a Form] {
     let mut known = BTreeSet::new();
     let sorts = all.iter().take_while(|form| known.insert(sort(form))).count();
     &all[..sorts]
-}
-
-fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<AppliedForm> {
-    let forms = parts.requests().forms(operation).iter().filter(|form| around.has(form));
-    forms.map(|form| moved(operation, form)).collect()
-}
-
-/// A place, and the lawful forms of it that meet those of other places.
-type Factor = Vec<AppliedForm>;
-
-/// A covering array of strength two of lawful forms; then, in each of the surroundings, more of them once.
-pub(crate) fn paired<'a>(
-    operation: &str,
-    forms: &(impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone),
-    parts: &Parts,
-) -> Vec<Case> {
-    let Some(plain) = parts.requests().plain_clause(operation) else { return vec![] };
-    let pairs = factors(operation, forms.clone(), LEVELS, parts);
-    let rows = covering(&levels(&pairs), |row| is_accepted(operation, &[], &pairs, row, parts));
-    let mut made = vec![("pairs", vec![], pairs, rows)];
-    for one in parts.requests().surroundings() {
-        let around = lawful(operation, one, parts);
-        if around.is_empty() {
-            continue;
-        }
-        let factors = factors(operation, forms.clone(), AROUND_LEVELS, parts);
-        let rows = each_once(&levels(&factors), |row| is_accepted(operation, &around, &factors, row, parts));
-        made.push((&*one.name, around, factors, rows));
-    }
-    let mut cases = Vec::new();
-    for (name, around, factors, rows) in &made {
-        let combinations = rows.iter().filter_map(|row| combined(operation, around, factors, row));
-        cases.extend(combinations.enumerate().filter_map(|(number, combination)| {
-            let id = format!("{}/{name}-{}", of_operation(plain, operation), number + 1);
-            lawful_case(id, &combination, parts)
-        }));
-    }
-    cases
-}
-
-/// How many levels each factor has.
-fn levels(factors: &[Factor]) -> Vec<usize> {
-    factors.iter().map(Vec::len).collect()
-}
-
-fn is_accepted(
-    operation: &str,
-    around: &[AppliedForm],
-    factors: &[Factor],
-    row: &[Cell],
-    parts: &Parts,
-) -> bool {
-    let due = combined(operation, around, factors, row).and_then(|combination| combination.due(parts));
-    matches!(due, Some(Due::Accepted { .. }))
-}
-
-/// The case of lawful forms together, under the clause of the plain request: which of them is minded, a run
-/// finds out. None if it need not be accepted.
-fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<Case> {
-    let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
-    let numbers = numbers(&combination.operation, parts);
-    let together = combination.forms.iter().filter_map(|one| numbers.get(one.form.as_str()).copied());
-    let clause = parts.requests().plain_clause(&combination.operation)?.to_owned();
-    Some(Case { id, clause, together: together.collect(), ..case })
-}
-
-/// The request with the forms of a row beside those of a surrounding, if they go together.
-fn combined(
-    operation: &str,
-    around: &[AppliedForm],
-    factors: &[Factor],
-    row: &[Cell],
-) -> Option<Combination> {
-    let mut combination = Combination::plain(operation);
-    let mut forms = around.iter().chain(row.iter().map(|(factor, level)| &factors[*factor][*level]));
-    forms.all(|one| combination.add(one.clone())).then_some(combination)
-}
-
-/// The number of each form of an operation, by its name.
-fn numbers<'a>(operation: &str, parts: &'a Parts) -> HashMap<&'a str, usize> {
-    let names = parts.requests().forms(operation).iter().enumerate();
-    names.map(|(number, form)| (form.name.as_str(), number)).collect()
-}
-
-/// The request in which these lawful forms of an operation, by their numbers, are together, if it must be
-/// accepted.
-pub(crate) fn of_forms(operation: &str, numbers: &[usize], parts: &Parts) -> Option<Case> {
-    let forms = parts.requests().forms(operation);
-    let mut combination = Combination::plain(operation);
-    for number in numbers {
-        combination.add(moved(operation, forms.get(*number)?));
-    }
-    let (case, due) = combination.case(parts)?;
-    matches!(due, Due::Accepted { .. }).then_some(case)
-}
-
-fn factors<'a>(
-    operation: &str,
-    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
-    most: usize,
-    parts: &Parts,
-) -> Vec<Factor> {
-    let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
-    let is_alone = |form: &Form| form.place.is_empty() || form.alone.is_some() || !form.before.is_empty();
-    for (form, (case, due)) in forms.filter(|(form, _)| !is_alone(form)) {
-        // Another reading may refuse what is only expected to be accepted.
-        if !parts.is_expected(&case.clause) && matches!(due, Due::Accepted { .. }) {
-            places.entry(&form.place).or_default().push(form);
-        }
-    }
-    let few = |forms: Vec<&'a Form>| {
-        // From the first to the last, as far from each other as can be.
-        let levels = most.min(forms.len());
-        let kept = (0..levels).map(|level| level * (forms.len() - 1) / (levels.max(2) - 1));
-        kept.map(|at| moved(operation, forms[at])).collect()
-    };
-    places.into_values().map(few).collect()
 }
