@@ -256,9 +256,10 @@ impl<'a> World<'a> {
         things: &[usize],
         rules: &'a SequenceRules,
     ) -> Option<(usize, &'a Rule)> {
-        let Act { of, most } = rules.acts.get(act)?;
+        let Act { of, least, most } = rules.acts.get(act)?;
         let known: Vec<&Thing<'_>> = things.iter().map(|thing| self.thing(*thing)).collect::<Option<_>>()?;
-        let can_be_asked = known.iter().all(|thing| of.contains_key(thing.kind)) && known.len() <= *most;
+        let can_be_asked =
+            known.iter().all(|thing| of.contains_key(thing.kind)) && (*least..=*most).contains(&known.len());
         let name = rules.callers.get(caller)?.name.as_str();
         let is_foreign = known.iter().any(|thing| thing.maker != caller);
         let fits = |rule: &&Rule| {

@@ -79,7 +79,7 @@ impl Sequencer {
         let mut things: Vec<usize> =
             made.iter().filter(|(_, kind)| how.of.contains_key(*kind)).map(|(at, _)| *at).collect();
         self.rng.shuffle(&mut things);
-        let count = if how.most > 1 { self.rng.usize(1..=how.most) } else { 1 };
+        let count = if how.most > 1 { self.rng.usize(how.least..=how.most) } else { 1 };
         things.truncate(count);
         Some(Move::Act { act: act.clone(), caller, things })
     }

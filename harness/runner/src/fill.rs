@@ -286,6 +286,10 @@ impl RequestBuilder<'_> {
                 let day = self.day(rest).ok_or_else(|| defect("expected `month-end+NUMBER`"))?;
                 Value::String(month_end(day).to_string())
             }
+            "year-end" => {
+                let day = self.day(rest).ok_or_else(|| defect("expected `year-end+NUMBER`"))?;
+                Value::String(year_end(day).to_string())
+            }
             "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
@@ -396,6 +400,11 @@ fn month_end(from: NaiveDate) -> NaiveDate {
     from.iter_days()
         .find(|day| is_end(day) && !is_weekend(day) && !HOLIDAYS.contains(&day.month()))
         .unwrap_or(from)
+}
+
+/// The first 31 December from this day on.
+fn year_end(from: NaiveDate) -> NaiveDate {
+    NaiveDate::from_ymd_opt(from.year(), 12, 31).unwrap_or(from)
 }
 
 /// The next 29 February that is at least 120 days after this day.

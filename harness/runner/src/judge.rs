@@ -202,7 +202,9 @@ pub fn judge(
             }
         }
         Expectation::Shows(values) => {
-            checks += shows(clause, values, outcome, document.as_ref(), &words, &mut findings);
+            let listed = |body: &Value| rules.listed(operation, body);
+            let shown = (outcome, document.as_ref(), words.as_str());
+            checks += shows(clause, values, shown, &listed, &mut findings);
         }
         Expectation::Refused(refusal) => {
             let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
@@ -287,13 +289,13 @@ pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
         || shows::is_final(values, examined.document.as_ref())
 }
 
-/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another.
+/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another. `listed` is a
+/// body with what the document lists.
 fn shows(
     clause: &str,
     values: &BTreeMap<String, Value>,
-    outcome: Outcome,
-    document: Option<&Value>,
-    words: &str,
+    (outcome, document, words): (Outcome, Option<&Value>, &str),
+    listed: &dyn Fn(&Value) -> Value,
     findings: &mut Vec<Finding>,
 ) -> u32 {
     let finding = |(expected, actual, at): (String, String, String)| Finding {
@@ -308,7 +310,7 @@ fn shows(
         findings.push(finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into())));
         return 1;
     }
-    findings.extend(shows::differences(values, document).into_iter().map(finding));
+    findings.extend(shows::differences(values, document, listed).into_iter().map(finding));
     values.iter().fold(1, |checks, _| checks + 1)
 }
 

@@ -61,6 +61,9 @@ pub struct Thing {
 pub struct Act {
     /// How it is asked, by what it is done with.
     pub of: IndexMap<String, Asked>,
+    /// With how many things at least it is done at once.
+    #[serde(default = "one")]
+    pub least: usize,
     /// With how many things at most it is done at once. Of several only one may be what a rule is about.
     #[serde(default = "one")]
     pub most: usize,

@@ -7,18 +7,20 @@ use std::{
     slice,
 };
 
-use xs2aspec_spec::request::{Due, Form};
+use serde_json::Value;
+use xs2aspec_spec::request::{Due, Edit, Form};
 
 use crate::{
     case::{BESIDE, Case},
     combination::{AppliedForm, Combination},
     covering::each_once,
-    definition::Depth,
+    definition::{Change, Depth},
     difference::differences,
     forms::{FormCases, id, moved, of_operation},
-    paired::{factors, is_accepted, lawful, lawful_case, levels},
+    paired::{Factor, factors, is_accepted, lawful, lawful_case, levels},
     parallel::in_parallel,
     parts::Parts,
+    request::{ChangeError, RequestSpec},
 };
 
 /// Lawful forms of one place beside which mistakes are made, at most.
@@ -42,7 +44,12 @@ pub(crate) fn surrounded<'a>(
     parts: &Parts,
 ) -> Vec<Case> {
     let mistakes = mistakes(forms.clone());
-    let surroundings = surroundings(operation, forms, &mistakes, parts);
+    let accepted = forms.clone().filter(|(form, (_, due))| {
+        form.before.is_empty() && form.alone.is_none() && matches!(due, Due::Accepted { .. })
+    });
+    let accepted: Vec<(&str, &Form)> =
+        accepted.map(|(form, (case, _))| (case.clause.as_str(), form)).collect();
+    let surroundings = surroundings(operation, forms, &mistakes, &accepted, parts);
     in_parallel(&surroundings, |one| one.cases(operation, all, parts).unwrap_or_default()).concat()
 }
 
@@ -54,10 +61,13 @@ struct Surrounding<'a> {
     own_connection: bool,
     /// Of each list the one that leaves most of the lawful forms.
     mistakes: Vec<Vec<Mistake<'a>>>,
+    /// Further lawful forms, each of which is met beside these, with the clauses of their cases.
+    accepted: &'a [(&'a str, &'a Form)],
 }
 
 impl Surrounding<'_> {
-    /// The lawful forms alone, and each mistake beside them. None if nothing can be beside a mistake.
+    /// The lawful forms alone, and each mistake and each further lawful form beside them. None if nothing can be
+    /// beside a mistake.
     fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
         let plain = parts.requests().plain_clause(operation)?;
         let own = format!("{}/{}", of_operation(plain, operation), self.name);
@@ -91,6 +101,14 @@ impl Surrounding<'_> {
             }
             cases.push(Case { id: id(clause, form), line: form.line, depth, control: Some(control), ..case });
         }
+        for (clause, form) in self.accepted {
+            let Some((case, Due::Accepted { .. })) = around.whole.beside(form) else { continue };
+            let id = format!("{}/{}", id(clause, operation, form), self.name);
+            if differences(&case, &control).len() == 1 && known.insert(id.clone()) {
+                let (clause, control) = ((*clause).to_owned(), Some(own.clone()));
+                cases.push(Case { id, clause, line: form.line, depth: Depth::Exhaustive, control, ..case });
+            }
+        }
         // A control is asked where what leans on it is, as the twins are.
         let depth = cases[1..].iter().map(|case| case.depth).min();
         cases[0].depth = depth.unwrap_or(Depth::Exhaustive);
@@ -101,11 +119,13 @@ impl Surrounding<'_> {
     }
 }
 
-/// The surroundings of the spec, and rows in which every lawful form of every place is there once.
+/// The surroundings of the spec, rows in which every lawful form of every place is there once, and all that
+/// may be there at once.
 fn surroundings<'a, 'b>(
     operation: &str,
-    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>,
+    forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone,
     mistakes: &'b OfClauses<'a>,
+    accepted: &'b [(&'a str, &'a Form)],
     parts: &Parts,
 ) -> Vec<Surrounding<'b>> {
     let mut made = Vec::new();
@@ -121,8 +141,10 @@ fn surroundings<'a, 'b>(
             lawful: lawful(operation, one, parts),
             own_connection: one.own_connection,
             mistakes: mistakes.iter().flat_map(of_clause).collect(),
+            accepted: if one.own_connection { &[] } else { accepted },
         });
     }
+    let every = factors(operation, forms.clone(), usize::MAX, parts);
     let factors = factors(operation, forms, ROW_LEVELS, parts);
     let rows = each_once(&levels(&factors), |row| is_accepted(operation, &[], &factors, row, parts));
     for (number, row) in rows.iter().enumerate() {
@@ -135,7 +157,7 @@ fn surroundings<'a, 'b>(
             if number < ROWS || is_near() { Depth::Standard } else { Depth::Exhaustive }
         };
         // Each clause in each row, with another mistake in each: in the first rows, which have something of
-        // every place, one of each sort. What is left of its mistakes stands in the same row.
+        // every place, one of each sort.
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
             // Another one first in each row.
             let turned = |mut any: Vec<Mistake<'b>>| {
@@ -143,7 +165,7 @@ fn surroundings<'a, 'b>(
                 any.rotate_left(first);
                 any
             };
-            let mut lists: Vec<Vec<Mistake<'b>>> = if number < FULL_ROWS {
+            if number < FULL_ROWS {
                 let of_sort = |(rank, first): (usize, &&Form)| {
                     let depth = if rank < FULL_SORTS { Depth::Standard } else { Depth::Exhaustive };
                     let alike = all.iter().filter(|form| sort(form) == sort(first));
@@ -152,10 +174,7 @@ fn surroundings<'a, 'b>(
                 first_of_each_sort(all).iter().enumerate().map(of_sort).collect()
             } else {
                 vec![turned(all.iter().map(|form| (*clause, *form, depth(form))).collect())]
-            };
-            let left = all.iter().enumerate().skip(rows.len()).filter(|(at, _)| at % rows.len() == number);
-            lists.extend(left.map(|(_, form)| vec![(*clause, *form, Depth::Exhaustive)]));
-            lists
+            }
         };
         let mistakes = mistakes.iter().flat_map(of_clause).collect();
         made.push(Surrounding {
@@ -163,9 +182,57 @@ fn surroundings<'a, 'b>(
             lawful,
             own_connection: false,
             mistakes,
+            accepted: &[],
+        });
+    }
+    // Every mistake beside all that may be there at once.
+    let one_by_one = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
+        let clause = *clause;
+        all.iter().map(move |form| vec![(clause, *form, Depth::Exhaustive)])
+    };
+    let Some(plain) = parts.baselines.get(operation).map(|baseline| &baseline.request) else { return made };
+    let gives = |one: &&AppliedForm| adds(one, plain);
+    // Of each place what gives most and takes nothing away; then the last form, from the last place on, so
+    // that what does not go together with another one is there in one of the two.
+    let richest = |factor: &Factor| {
+        let all = factor.iter().filter(gives).filter(|one| one.edits.iter().all(is_set));
+        all.min_by_key(|one| Reverse(members_given(one))).cloned()
+    };
+    let richest: Vec<AppliedForm> = every.iter().filter_map(richest).collect();
+    let last = |factor: &Factor| factor.iter().rfind(gives).cloned();
+    let lasts: Vec<AppliedForm> = every.iter().rev().filter_map(last).collect();
+    for (name, lawful) in [("crowded", richest), ("crowded-otherwise", lasts)] {
+        made.push(Surrounding {
+            name: name.to_owned(),
+            lawful,
+            own_connection: false,
+            mistakes: mistakes.iter().flat_map(one_by_one).collect(),
+            accepted: &[],
         });
     }
     made
+}
+
+fn is_set(edit: &Edit) -> bool {
+    matches!(edit, Edit::Set(..))
+}
+
+/// Whether a form gives a request something that the plain one does not have.
+fn adds(one: &AppliedForm, plain: &RequestSpec) -> bool {
+    let is_absent = |at: &str| {
+        let without = Change { remove: Some(at.to_owned()), ..Change::default() };
+        matches!(plain.clone().apply(&without), Err(ChangeError::Missing(..)))
+    };
+    one.edits.iter().any(|edit| matches!(edit, Edit::Set(at, _) if is_absent(at)))
+}
+
+/// How many members of objects a form sets.
+fn members_given(one: &AppliedForm) -> usize {
+    let members = |edit: &Edit| match edit {
+        Edit::Set(_, Value::Object(members)) => members.len(),
+        _ => 0,
+    };
+    one.edits.iter().map(members).sum()
 }
 
 /// The valid form beside a mistake, and its case.

@@ -9,6 +9,7 @@ acts:
   read: { of: { box: { request: see, change: [{ set: path, to: /v1/<id> }] } } }
   drop: { of: { box: { request: drop, change: [{ set: path, to: /v1/<id> }] } } }
   pack: { most: 2, of: { box: &pack { request: pack, change: [{ set: body/ids, to: <every id> }] }, jar: *pack } }
+  stack: { least: 2, most: 2, of: { jar: { request: stack, change: [{ set: body/ids, to: <every id> }] } } }
 rules:
   - { act: read, by: another, demand: { clause: whose, control: c, expect: refused }, before: refused }
   - { act: read, has: dropped, demand: { clause: gone, control: c, or-refused: true, expect: refused } }
@@ -17,6 +18,7 @@ rules:
   - { act: pack, of: jar, demand: { clause: no-jars, control: c, expect: refused } }
   - { act: pack, has: dropped, demand: { clause: no-dropped, control: c, expect: refused } }
   - { act: pack, demand: { clause: packed, control: c, expect: accepted } }
+  - { act: stack, demand: { clause: stacked, control: c, expect: accepted } }
 ";
 
 fn rules() -> SequenceRules {
@@ -47,6 +49,8 @@ fn what_happened_decides_what_must_become_of_the_last_request() {
     assert_eq!(clause(&other), some("stays"), "the other one");
     assert_eq!(clause(&[make("box"), make("box"), act("pack", 0, &[0, 1])]), some("packed"));
     assert_eq!(clause(&[make("box"), make("jar"), act("pack", 0, &[0, 1])]), some("no-jars"));
+    assert_eq!(clause(&[make("jar"), act("stack", 0, &[0])]), None, "too few");
+    assert_eq!(clause(&[make("jar"), make("jar"), act("stack", 0, &[0, 1])]), some("stacked"));
     let two = [make("box"), make("jar"), act("drop", 0, &[0]), act("pack", 0, &[0, 1])];
     assert_eq!(clause(&two), None, "wrong in two ways");
     assert_eq!(clause(&[make("box"), act("drop", 0, &[0])]), None, "open");

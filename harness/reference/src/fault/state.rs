@@ -44,7 +44,7 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("transaction.stays/value-date", S::ValueDateByTurns, "Every second answer has no value date."),
     ("customers.all/created-not-listed", S::CreatedNotListed, "A customer that was created is not listed."),
     ("customers.all/with-accounts-alone", S::CreatedWithAccounts, "A customer that was created is listed with accounts, and not without."),
-    ("customers.stays/order", S::OrderOfEach, "Customers come in the one or the other order, by the id of the request."),
+    ("customers.stays/last-by-turns", S::LastLeftOut, "About every second list is without the last customer."),
     ("customers.with-accounts.content/engagements-too", S::EngagementsWithAccounts, "Without accounts, agreements have no engagements."),
     ("customers.with-agreements.content/cards-too", S::CardsWithAgreements, "Without agreements, customers have no cards."),
     ("basket.payment-ids.deleted/taken", S::Looks(Rule::Kept, Looked::Nobody), "A payment that was deleted may be put in a basket."),

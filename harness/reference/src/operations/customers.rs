@@ -65,8 +65,12 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules, origin: u64) -> V
         shown
     });
     let mut customers: Vec<Value> = customers.collect();
-    if breach == Some(StateBreach::OrderOfEach) && origin.count_ones() % 2 == 1 {
+    let is_turn = origin.count_ones() % 2 == 1;
+    if is_turn && rules.varied_by(Variance::CustomersInAnyOrder) {
         customers.reverse();
+    }
+    if is_turn && breach == Some(StateBreach::LastLeftOut) {
+        customers.pop();
     }
     Value::Array(customers)
 }

@@ -345,6 +345,8 @@ pub(crate) enum Variance {
     EmptyStrings,
     /// Cards of customers go with their accounts.
     CardsWithAccounts,
+    /// Customers come in the one or the other order, by the id of the request.
+    CustomersInAnyOrder,
     /// Baskets may hold payments that the bank does not know.
     AnyPayments,
     /// Baskets may hold payments of other PSUs.

@@ -51,8 +51,8 @@ pub(crate) enum StateBreach {
     AnyAccountHolder,
     /// Every second answer has no value date.
     ValueDateByTurns,
-    /// Customers come in the one or the other order, by the id of the request.
-    OrderOfEach,
+    /// About every second list of customers, by the id of the request, is without the last one.
+    LastLeftOut,
     /// Without accounts, agreements have no engagements.
     EngagementsWithAccounts,
     /// Without agreements, customers have no cards.

@@ -17,6 +17,7 @@ pub(super) const STRICT: &[&str] = &[
     "amount.form.unusual/refused",
     "amount.precision.near/eleven",
     "basket.payment-ids.duplicate/refused",
+    "basket.payment-ids.one/refused",
     "basket.payment-ids.used/refused",
     "certificate.form/only-der",
     "digest.basket/refused",

@@ -114,6 +114,7 @@ fn bodies() -> Vec<Bodies> {
         ("amount.precision.near/refused", PAYMENTS, "/instructedAmount/amount", When::Text(|text| text.split('.').next().unwrap_or_default().len() > 13), Refuse, "An amount has at most 13 digits before the point."),
         ("basket.payment-ids.duplicate/refused", &[B], "/paymentIds", When::Value(has_duplicates), Refuse, "A payment is in a basket once."),
         ("basket.payment-ids.empty/taken", &[B], "/paymentIds", When::Value(|ids| ids.as_array().is_some_and(Vec::is_empty)), TakeFor(r#"["payment-pending-0001"]"#), "A basket may be empty."),
+        ("basket.payment-ids.one/refused", &[B], "/paymentIds", When::Value(|ids| ids.as_array().is_some_and(|ids| ids.len() == 1)), Refuse, "A basket has two payments at least."),
         ("country.case/taken", PAYMENTS, "/creditorAddress/country", When::Like(Likeness::LetterCase, &country::LISTED), TakeFor("\"NO\""), "Countries may be in small letters."),
         ("currency.case/taken", PAYMENTS, "/instructedAmount/currency", When::Like(Likeness::LetterCase, &currency::LISTED), Capitals, "Currencies of amounts may be in small letters."),
         ("currency.case/taken-of-creditors", PAYMENTS, "/creditorAccount/currency", When::Like(Likeness::LetterCase, &currency::LISTED), Capitals, "Currencies of creditors' accounts may be in small letters."),
@@ -146,7 +147,7 @@ fn bodies() -> Vec<Bodies> {
     ]
 }
 
-const VARIANCES: [(&str, Variance, &str); 16] = [
+const VARIANCES: [(&str, Variance, &str); 17] = [
     (
         "header.tpp-redirect-uri.format/empty",
         Variance::EmptyStrings,
@@ -168,6 +169,11 @@ const VARIANCES: [(&str, Variance, &str); 16] = [
         "customers.with-accounts.content/cards-too",
         Variance::CardsWithAccounts,
         "Cards are accounts: without these, customers are listed without cards.",
+    ),
+    (
+        "customers.stays/order",
+        Variance::CustomersInAnyOrder,
+        "Customers come in the one or the other order, by the id of the request.",
     ),
     (
         "customers.with-accounts.type/any",

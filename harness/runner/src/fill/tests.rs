@@ -38,6 +38,14 @@ fn a_month_ends_on_a_day_on_which_banks_work() {
     assert_eq!(month_end(day), NaiveDate::from_ymd_opt(2026, 4, 30).unwrap());
 }
 
+#[test]
+fn a_year_ends_on_its_last_day() {
+    let day = |year, month, day| NaiveDate::from_ymd_opt(year, month, day).unwrap();
+    assert_eq!(year_end(day(2026, 1, 1)), day(2026, 12, 31));
+    assert_eq!(year_end(day(2026, 12, 31)), day(2026, 12, 31));
+    assert_eq!(year_end(day(2027, 1, 1)), day(2027, 12, 31));
+}
+
 /// A request of this body, signed so, as it is sent.
 fn filled(body: BodySpec, signing: &Value) -> WireRequest {
     filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()

@@ -128,10 +128,13 @@ fn has(found: &Value, item: &Value) -> bool {
     members.into_iter().all(|(name, value)| found.get(name) == Some(value))
 }
 
-/// Whether a list has all of these items, in their order, whatever stands between them.
+/// Whether a list has all of these items, each as often. The document gives no list an order.
 fn has_all(found: &[Value], items: &[Value], but: &[Value], and_more: bool) -> bool {
-    let mut rest = found.iter();
-    items.iter().all(|item| rest.any(|found| is_same(found, item, but, and_more)))
+    let mut rest: Vec<&Value> = found.iter().collect();
+    items.iter().all(|item| {
+        let at = rest.iter().position(|found| is_same(found, item, but, and_more));
+        at.map(|at| rest.remove(at)).is_some()
+    })
 }
 
 /// Whether a value is the same as an earlier one ([`first_apart`]).
@@ -143,8 +146,8 @@ fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> boo
 type Apart<'a> = (String, Option<&'a Value>, Option<&'a Value>);
 
 /// The first place at which a value is another one than earlier, but for members of these names; lists in it
-/// may have more items if that is said. A point in time (RFC 3339) may be another one: an answer may say when
-/// it was given.
+/// may have another order, and more items if that is said. A point in time (RFC 3339) may be another one: an
+/// answer may say when it was given.
 fn first_apart<'a>(found: &'a Value, earlier: &'a Value, but: &[Value], and_more: bool) -> Option<Apart<'a>> {
     let inside = |name: &str, found, earlier| {
         let (at, found, earlier) = first_apart(found, earlier, but, and_more)?;
@@ -161,6 +164,9 @@ fn first_apart<'a>(found: &'a Value, earlier: &'a Value, but: &[Value], and_more
         }
         (Value::Array(a), Value::Array(b)) if and_more => has_all(a, b, but, and_more),
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            if has_all(a, b, but, false) {
+                return None;
+            }
             let mut items = a.iter().zip(b).enumerate();
             return items.find_map(|(index, (a, b))| inside(&index.to_string(), a, b));
         }
@@ -189,16 +195,24 @@ pub(super) fn is_open(values: &BTreeMap<String, Value>, document: Option<&Value>
     values.values().any(|value| !Demand::new(value).is_due(document))
 }
 
-/// What a body has in place of these values: expected, found, and where.
+/// What a body has in place of these values: expected, found, and where. Of a body that is to be the same as
+/// before `listed` is compared: what else it has may be new each time.
 pub(super) fn differences(
     values: &BTreeMap<String, Value>,
     document: Option<&Value>,
+    listed: &dyn Fn(&Value) -> Value,
 ) -> Vec<(String, String, String)> {
     let shown =
         |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), |one| shortened(&one.to_string()));
     let difference = |(pointer, expected): (&String, &Value)| {
-        let found = document.and_then(|body| body.pointer(pointer));
-        let demand = Demand::new(expected);
+        let whole = |value: &Value| if pointer.is_empty() { listed(value) } else { value.clone() };
+        let mut found = document.and_then(|body| body.pointer(pointer));
+        let mut demand = Demand::new(expected);
+        let (now, before);
+        if let (Demand::SameAs(earlier, but, more), Some(body)) = (&demand, found) {
+            (now, before) = (whole(body), whole(earlier));
+            (found, demand) = (Some(&now), Demand::SameAs(&before, but, *more));
+        }
         if !demand.is_due(document) || demand.is_met(pointer, found) {
             return None;
         }
@@ -288,9 +302,9 @@ mod tests {
         ] {
             let found = (self::is_open(&once, Some(&body)), self::is_final(&once, Some(&body)));
             assert_eq!(found, (is_open, is_final), "{body}");
-            assert_eq!(!differences(&once, Some(&body)).is_empty(), differs, "{body}");
+            assert_eq!(!differences(&once, Some(&body), &Value::clone).is_empty(), differs, "{body}");
         }
-        let said = &differences(&once, Some(&json!({ "b": "X" })))[0];
+        let said = &differences(&once, Some(&json!({ "b": "X" })), &Value::clone)[0];
         assert_eq!((said.0.as_str(), said.1.as_str()), ("false, with b \"X\"", "nothing"));
         let unlike = json!({ "unlike": { "id": "a" } });
         for (found, is_met) in [(json!("b"), true), (json!("a"), false), (Value::Null, true)] {

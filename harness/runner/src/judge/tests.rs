@@ -171,10 +171,36 @@ fn what_is_not_the_same_as_before_is_named_at_its_place() {
     ] {
         let same = serde_json::json!({ "same-as": serde_json::from_str::<Value>(before).unwrap() });
         let now: Value = serde_json::from_str(now).unwrap();
-        let differences = shows::differences(&BTreeMap::from([(String::new(), same)]), Some(&now));
+        let differences =
+            shows::differences(&BTreeMap::from([(String::new(), same)]), Some(&now), &Value::clone);
         let expected = format!("the same as before: {expected}");
         assert_eq!(differences, [(expected, actual.to_owned(), format!("body{at}"))]);
     }
+}
+
+#[test]
+fn lists_are_the_same_in_any_order_and_not_with_an_item_twice() {
+    let before = serde_json::json!({ "same-as": [{"name": "a"}, {"name": "b"}, {"name": "a"}] });
+    let differences = |now: Value| {
+        shows::differences(&BTreeMap::from([(String::new(), before.clone())]), Some(&now), &Value::clone)
+            .len()
+    };
+    assert_eq!(differences(serde_json::json!([{"name": "b"}, {"name": "a"}, {"name": "a"}])), 0);
+    assert_eq!(differences(serde_json::json!([{"name": "b"}, {"name": "b"}, {"name": "a"}])), 1);
+    assert_eq!(differences(serde_json::json!([{"name": "b"}, {"name": "a"}])), 1);
+}
+
+#[test]
+fn what_the_document_does_not_list_may_be_another_in_each_answer() {
+    let earlier = serde_json::json!([{"customerId": "a", "trace": "1"}]);
+    let same = BTreeMap::from([(String::new(), serde_json::json!({ "same-as": earlier }))]);
+    let rules = rules();
+    let differences = |now: Value| {
+        let differences = shows::differences(&same, Some(&now), &|body| rules.listed("customers", body));
+        differences.into_iter().map(|(_, _, at)| at).collect::<Vec<_>>()
+    };
+    assert!(differences(serde_json::json!([{"customerId": "a", "trace": "2"}])).is_empty());
+    assert_eq!(differences(serde_json::json!([{"customerId": "b", "trace": "2"}])), ["body/0/customerId"]);
 }
 
 #[test]

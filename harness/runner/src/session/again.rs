@@ -42,10 +42,20 @@ impl Session {
         last.to_owned()
     }
 
-    /// Asks the valid request of a case again. `mark` is what no other asking of it has. What is not accepted
-    /// is asked once more: the failure may pass, and other values may be no duplicate of earlier ones.
+    /// Asks the valid request of a case again, to confirm what was refused: what is kept for that may be used.
+    /// `mark` is what no other asking of it has. What is not accepted is asked once more: the failure may
+    /// pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
-        let mut trail = Trail { is_again: true, is_confirming: true, ..Trail::default() };
+        self.asked_once_more(id, mark, true).await
+    }
+
+    /// The same for a doubt in between: it takes nothing from what is kept for the end.
+    pub(super) async fn ask_in_between(&self, id: &str, mark: &str) -> Again {
+        self.asked_once_more(id, mark, false).await
+    }
+
+    async fn asked_once_more(&self, id: &str, mark: &str, is_confirming: bool) -> Again {
+        let mut trail = Trail { is_again: true, is_confirming, ..Trail::default() };
         let mut refused = None;
         let Some(valid) = self.suite.case(id) else {
             return Again { refused, is_held_back: false, exchanges: Vec::new() };

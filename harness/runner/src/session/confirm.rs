@@ -82,7 +82,7 @@ impl Session {
                 return Ok(last);
             }
             if self.asks_again()
-                && self.ask_again(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
+                && self.ask_in_between(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
             {
                 return Ok(last);
             }
@@ -117,7 +117,7 @@ impl Session {
                 return None;
             }
             if self.asks_again()
-                && self.ask_again(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
+                && self.ask_in_between(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
             {
                 return None;
             }

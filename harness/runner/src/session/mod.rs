@@ -352,7 +352,7 @@ impl Session {
         verdict.findings = merged(judged.findings);
         verdict.observations.extend(judged.observations);
         if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
-            let again = self.ask_again(&plain, &format!("again-after/{}", case.id)).await;
+            let again = self.ask_in_between(&plain, &format!("again-after/{}", case.id)).await;
             // What may not be asked now is asked before the verdict is told.
             if let Some(words) = again.refused.filter(|_| !again.is_held_back) {
                 let own = |exchange| Exchange { case: case.id.clone(), ..exchange };

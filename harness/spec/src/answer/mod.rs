@@ -200,6 +200,13 @@ impl AnswerRules {
         unlisted::first(&self.shape(operation)?.schema.node(), document)
     }
 
+    /// A body without the members that the document does not list; all of it where it does not say what an
+    /// answer of this operation has.
+    pub fn listed(&self, operation: &str, document: &Value) -> Value {
+        let shape = self.shape(operation);
+        shape.map_or_else(|| document.clone(), |shape| unlisted::without(&shape.schema.node(), document))
+    }
+
     /// The clause of the exact status of acceptance, which is also the key of the choice.
     pub fn success_status(&self, operation: &str) -> Option<&str> {
         self.file.operations.get(operation)?.success_status.as_deref()

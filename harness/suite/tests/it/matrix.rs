@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use xs2aspec_spec::{request::FILE, yaml};
 use xs2aspec_suite::{
-    Suite, Tree,
+    Expectation, Suite, Tree,
     matrix::{Cell, Decision},
 };
 
@@ -64,4 +64,56 @@ fn what_is_not_expected_or_not_sent_has_a_reason_and_everything_else_a_clause() 
         decisions.insert(format!("{:?}", cell.decision));
     }
     assert_eq!(decisions.len(), 9, "{decisions:?}");
+}
+
+/// What is not asked beside everything else can be left out there by a bank that nobody finds.
+#[test]
+fn whatever_may_be_there_is_there_in_a_crowd_and_mistakes_are_made_in_it() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    for operation in ["ncbct", "periodic"] {
+        let plain = suite.requests().plain_clause(operation).unwrap();
+        let crowd = |name: &str| suite.case(&format!("{plain}/{name}")).unwrap();
+        let crowds = [crowd("crowded"), crowd("crowded-otherwise")];
+        let is_there = |at: &str| {
+            let (part, name) = at.split_once('/').unwrap();
+            crowds.iter().any(|case| match part {
+                "header" => case.request.header(name).is_some(),
+                "body" => case.request.members().unwrap().contains_key(name.split('/').next().unwrap()),
+                _ => case.request.query.iter().any(|(known, _)| known == name),
+            })
+        };
+        let said = |place: &Map<String, Value>, name: &str| place.get(name)?.as_str().map(str::to_owned);
+        let places: Vec<String> = suite
+            .requests()
+            .places()
+            .filter(|place| said(place, "operation").as_deref() == Some(operation))
+            .filter_map(|place| said(place, "at"))
+            .collect();
+        assert!(places.len() > 30, "{places:?}");
+        let absent: Vec<&String> = places.iter().filter(|at| !is_there(at)).collect();
+        // Their forms say why: an agreement is a company's, an identity is in place of another, and what a
+        // bank offers is its own.
+        let open = ["PSU-Corporate-ID", "X-PSU-AuthMethod-Preferred", "X-PSU-IDENTITY", "executionRule"];
+        let unknown: Vec<_> =
+            absent.iter().filter(|at| !open.iter().any(|open| at.ends_with(open))).collect();
+        assert!(unknown.is_empty(), "{operation}: {unknown:?}");
+
+        let mistakes: Vec<&str> = suite
+            .cases()
+            .iter()
+            .filter(|case| case.operation() == operation && case.control.as_deref() == Some(&crowds[0].id))
+            .map(|case| case.clause.as_str())
+            .collect();
+        assert!(mistakes.len() > 500, "{operation}: {}", mistakes.len());
+        let alone: BTreeSet<&str> = suite
+            .cases()
+            .iter()
+            .filter(|case| case.control.as_deref() == Some(format!("{plain}/plain").as_str()))
+            .filter(|case| matches!(case.expect, Expectation::Refused(_)) && case.before.is_empty())
+            .filter(|case| case.area == "matrix")
+            .map(|case| case.clause.as_str())
+            .collect();
+        let missed: Vec<_> = alone.iter().filter(|clause| !mistakes.contains(clause)).collect();
+        assert!(missed.is_empty(), "{operation}: {missed:?}");
+    }
 }

@@ -58,7 +58,7 @@ const WRITTEN: [Written; 22] = [
 const ABSENT: [(&str, &str); 2] = [
     (
         "tppMessages",
-        r#"[{"category":"WARNING","code":"FORMAT_ERROR","path":"/a","text":"Text"},{"category":"WARNING","code":"CONFLICT"}]"#,
+        r#"[{"category":"WARNING","code":"FORMAT_ERROR","path":"/a","text":"Text"},{"category":"WARNING","code":"CONFLICT","path":"/b","text":"Text"}]"#,
     ),
     ("psuMessage", r#""Text""#),
 ];

@@ -133,7 +133,7 @@ fn places(operation: Operation) -> Vec<Place> {
     let fields = fields.map(|field| Place::Header(field.name));
     let members = MEMBERS.iter().filter(|(_, operations)| operations.contains(&operation));
     let members = members.map(|(pointer, _)| Place::Body(pointer));
-    let query = operation.creates_payment().then_some(Place::Query("allowLogicalDuplicate"));
+    let query = (operation == Operation::Ncbct).then_some(Place::Query("allowLogicalDuplicate"));
     fields.chain(members).chain(query).collect()
 }
 
