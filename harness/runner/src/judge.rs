@@ -92,7 +92,12 @@ pub fn examine(
 ) -> Examined {
     let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
     let status = rules.status(checked.document.as_ref());
-    let is_foreign = rules.has(operation) && !rules.is_of(operation, checked.document.as_ref());
+    let is_foreign = if rules.has(operation) {
+        !rules.is_of(operation, checked.document.as_ref())
+    } else {
+        // A page comes from something before the interface, whatever was asked.
+        answer.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/html"))
+    };
     let outcome = match answer.status {
         429 | 503 => Outcome::Busy,
         200..=299 if is_foreign => Outcome::Foreign,

@@ -66,8 +66,8 @@ struct Surrounding<'a> {
 }
 
 impl Surrounding<'_> {
-    /// The lawful forms alone, and each mistake and each further lawful form beside them. None if nothing can be
-    /// beside a mistake.
+    /// The lawful forms alone, and each mistake and each further lawful form beside them. None if nothing can
+    /// be beside a mistake.
     fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
         let plain = parts.requests().plain_clause(operation)?;
         let own = format!("{}/{}", of_operation(plain, operation), self.name);

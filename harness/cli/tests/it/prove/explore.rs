@@ -71,7 +71,7 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
         (
             "basket.status.worst/received",
             "basket.status.worst",
-            "owner: make rejected 1\n   | owner: basket 1",
+            "owner: make rejected 1\n   | owner: make payment 2\n   | owner: basket 1, 2",
         ),
         ("error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
         (
@@ -122,7 +122,7 @@ fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
             "payment.id.distinct/second",
             "deny",
             "payment.id.distinct",
-            "   | owner: make payment 1\n   | owner: make ",
+            "   | owner: make series 1\n   | owner: make ",
         ),
     ] {
         let folder = TempDir::new().unwrap();
