@@ -68,20 +68,37 @@ impl Sequencer {
             .collect();
         let makes = made.is_empty() || self.rng.u8(..if is_last { 12 } else { 3 }) == 0;
         if makes {
-            let (kind, thing) = rules.things.get_index(self.rng.usize(..rules.things.len()))?;
-            let by = &thing.by[self.rng.usize(..thing.by.len())];
-            let caller = rules.callers.iter().position(|caller| caller.name == *by)?;
-            return Some(Move::Make { kind: kind.clone(), caller });
+            return self.make(rules);
         }
         let (act, how) = rules.acts.get_index(self.rng.usize(..rules.acts.len()))?;
         // Most requests are those of whose the things are.
         let caller = if self.rng.u8(..3) > 0 { 0 } else { self.rng.usize(..rules.callers.len()) };
         let mut things: Vec<usize> =
             made.iter().filter(|(_, kind)| how.of.contains_key(*kind)).map(|(at, _)| *at).collect();
+        // Of too few it cannot be asked yet.
+        if !things.is_empty() && things.len() < how.least && !is_last {
+            return self.make(rules);
+        }
         self.rng.shuffle(&mut things);
+        // A rule about one thing says nothing where another is about another thing beside it: most have
+        // things of one kind, of which there are enough.
+        if how.least > 1 && self.rng.u8(..3) > 0 {
+            let kind = |thing: &usize| made.iter().find(|(at, _)| at == thing).map(|(_, kind)| *kind);
+            let alike = |one: &usize| things.iter().filter(|thing| kind(thing) == kind(one)).count();
+            if let Some(first) = things.iter().find(|one| alike(one) >= how.least).and_then(kind) {
+                things.retain(|thing| kind(thing) == Some(first));
+            }
+        }
         let count = if how.most > 1 { self.rng.usize(how.least..=how.most) } else { 1 };
         things.truncate(count);
         Some(Move::Act { act: act.clone(), caller, things })
+    }
+
+    fn make(&mut self, rules: &SequenceRules) -> Option<Move> {
+        let (kind, thing) = rules.things.get_index(self.rng.usize(..rules.things.len()))?;
+        let by = &thing.by[self.rng.usize(..thing.by.len())];
+        let caller = rules.callers.iter().position(|caller| caller.name == *by)?;
+        Some(Move::Make { kind: kind.clone(), caller })
     }
 }
 

@@ -43,8 +43,8 @@ impl Session {
     }
 
     /// Asks the valid request of a case again, to confirm what was refused: what is kept for that may be
-    /// used. `mark` is what no other asking of it has. What is not accepted is asked once more: the failure may
-    /// pass, and other values may be no duplicate of earlier ones.
+    /// used. `mark` is what no other asking of it has. What is not accepted is asked once more: the failure
+    /// may pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
         self.asked_once_more(id, mark, true).await
     }

@@ -101,7 +101,7 @@ fn whatever_may_be_there_is_there_in_a_crowd_and_mistakes_are_made_in_it() {
         let mistakes: Vec<&str> = suite
             .cases()
             .iter()
-            .filter(|case| case.operation() == operation && case.control.as_deref() == Some(&crowds[0].id))
+            .filter(|case| case.operation() == operation && case.id.contains("/crowded"))
             .map(|case| case.clause.as_str())
             .collect();
         assert!(mistakes.len() > 500, "{operation}: {}", mistakes.len());
@@ -113,7 +113,11 @@ fn whatever_may_be_there_is_there_in_a_crowd_and_mistakes_are_made_in_it() {
             .filter(|case| case.area == "matrix")
             .map(|case| case.clause.as_str())
             .collect();
-        let missed: Vec<_> = alone.iter().filter(|clause| !mistakes.contains(clause)).collect();
+        // A hole that is known: the parts of an address are met in rows alone.
+        let known = |clause: &&str| *clause == "address.shape";
+        let (holes, missed): (Vec<&str>, Vec<&str>) =
+            alone.into_iter().filter(|clause| !mistakes.contains(clause)).partition(known);
         assert!(missed.is_empty(), "{operation}: {missed:?}");
+        assert_eq!(holes.len(), 1, "{operation}: {holes:?}");
     }
 }

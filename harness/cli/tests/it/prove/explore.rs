@@ -71,13 +71,13 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
         (
             "basket.status.worst/received",
             "basket.status.worst",
-            "owner: make rejected 1\n   | owner: make payment 2\n   | owner: basket 1, 2",
+            "owner: make rejected 1\n   | owner: make rejected 2\n   | owner: basket 1, 2",
         ),
         ("error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
         (
             "basket.payment-status.shown-to/anyone",
             "basket.payment-status.shown-to",
-            "owner: make payment 1\n   | second-person: ",
+            "owner: make rejected 1\n   | other-tpp: read 1",
         ),
         ("limit.without-psu-ip/five", "limit.without-psu-ip", "transaction-quota is sent 4 times before"),
         (
@@ -120,7 +120,7 @@ fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
         ("basket.payment-ids.deleted/taken", "warn", "basket.payment-ids.deleted", "owner: basket 1"),
         (
             "payment.id.distinct/second",
-            "deny",
+            "warn",
             "payment.id.distinct",
             "   | owner: make series 1\n   | owner: make ",
         ),
