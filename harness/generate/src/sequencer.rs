@@ -73,8 +73,8 @@ impl Sequencer {
         let (act, how) = rules.acts.get_index(self.rng.usize(..rules.acts.len()))?;
         // Most requests are those of whose the things are.
         let caller = if self.rng.u8(..3) > 0 { 0 } else { self.rng.usize(..rules.callers.len()) };
-        let mut things: Vec<usize> =
-            made.iter().filter(|(_, kind)| how.of.contains_key(*kind)).map(|(at, _)| *at).collect();
+        let mut things: Vec<(usize, &str)> =
+            made.iter().filter(|(_, kind)| how.of.contains_key(*kind)).copied().collect();
         // Of too few it cannot be asked yet.
         if !things.is_empty() && things.len() < how.least && !is_last {
             return self.make(rules);
@@ -83,14 +83,13 @@ impl Sequencer {
         // A rule about one thing says nothing where another is about another thing beside it: most have
         // things of one kind, of which there are enough.
         if how.least > 1 && self.rng.u8(..3) > 0 {
-            let kind = |thing: &usize| made.iter().find(|(at, _)| at == thing).map(|(_, kind)| *kind);
-            let alike = |one: &usize| things.iter().filter(|thing| kind(thing) == kind(one)).count();
-            if let Some(first) = things.iter().find(|one| alike(one) >= how.least).and_then(kind) {
-                things.retain(|thing| kind(thing) == Some(first));
+            let alike = |kind: &str| things.iter().filter(|(_, other)| *other == kind).count();
+            if let Some(kind) = things.iter().map(|(_, kind)| *kind).find(|kind| alike(kind) >= how.least) {
+                things.retain(|(_, other)| *other == kind);
             }
         }
         let count = if how.most > 1 { self.rng.usize(how.least..=how.most) } else { 1 };
-        things.truncate(count);
+        let things = things.into_iter().map(|(at, _)| at).take(count).collect();
         Some(Move::Act { act: act.clone(), caller, things })
     }
 

@@ -8,7 +8,10 @@ use xs2aspec_record::{Body, Exchange, Response};
 use xs2aspec_signing::Certificate;
 use xs2aspec_spec::ProfileSpec;
 
-use crate::exchange::{Cause, ExchangeError};
+use crate::{
+    exchange::{Cause, ExchangeError},
+    judge::is_page,
+};
 
 /// An answer that is no longer has nothing in it: `{}`, `null`.
 const NOTHING: usize = 4;
@@ -80,7 +83,7 @@ pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
 pub fn refusal_hint(operation: &str, response: &Response, spec: &ProfileSpec) -> Option<String> {
     let said = response.body.as_ref().map(Body::shown).unwrap_or_default();
     let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
-    let is_page = header.is_some_and(|header| header.1.to_ascii_lowercase().starts_with("text/html"));
+    let is_page = header.is_some_and(|header| is_page(&header.1));
     match response.status {
         200..=299 if is_page => {
             Some("a page for people is there, and not the interface: `base-url`".to_owned())

@@ -278,17 +278,14 @@ impl RequestBuilder<'_> {
                     .ok_or_else(|| defect("expected `day+NUMBER`, which may be below zero"))?
                     .to_string(),
             ),
-            "workday" => {
-                let day = self.day(rest).ok_or_else(|| defect("expected `workday+NUMBER`"))?;
-                Value::String(workday(day).to_string())
-            }
-            "month-end" => {
-                let day = self.day(rest).ok_or_else(|| defect("expected `month-end+NUMBER`"))?;
-                Value::String(month_end(day).to_string())
-            }
-            "year-end" => {
-                let day = self.day(rest).ok_or_else(|| defect("expected `year-end+NUMBER`"))?;
-                Value::String(year_end(day).to_string())
+            kind @ ("workday" | "month-end" | "year-end") => {
+                let day = self.day(rest).ok_or_else(|| defect(&format!("expected `{kind}+NUMBER`")))?;
+                let found = match kind {
+                    "workday" => workday(day),
+                    "month-end" => month_end(day),
+                    _ => year_end(day),
+                };
+                Value::String(found.to_string())
             }
             "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
             // IMF-fixdate, RFC 9110 section 5.6.7.

@@ -96,7 +96,7 @@ pub fn examine(
         !rules.is_of(operation, checked.document.as_ref())
     } else {
         // A page comes from something before the interface, whatever was asked.
-        answer.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/html"))
+        answer.header("content-type").is_some_and(is_page)
     };
     let outcome = match answer.status {
         429 | 503 => Outcome::Busy,
@@ -250,6 +250,11 @@ pub fn judge(
         observations.retain(|seen| !seen.contains(": refused with "));
     }
     Judged { verdict, checks, findings, observations, reason: None }
+}
+
+/// Whether a Content-Type is that of a page for people.
+pub(crate) fn is_page(content_type: &str) -> bool {
+    content_type.to_ascii_lowercase().starts_with("text/html")
 }
 
 /// Whether a case uses up a quota of the day, as it says by what it needs.

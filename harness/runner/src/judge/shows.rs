@@ -1,6 +1,9 @@
 //! What the body of an answer must have: values at places.
 
-use std::collections::BTreeMap;
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, VecDeque},
+};
 
 use serde_json::{Map, Value};
 
@@ -80,10 +83,11 @@ impl<'a> Demand<'a> {
             Self::OneOf(values) => found.is_some_and(|found| values.contains(found)),
             Self::SameAs(Value::Array(items), but, more @ (More::Itself | More::Everywhere)) => {
                 let found = found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-                has_all(found, items, but, *more == More::Everywhere)
+                Sameness::new(but, *more == More::Everywhere).has_all(found, items)
             }
             Self::SameAs(value, but, more) => {
-                found.is_some_and(|found| is_same(found, value, but, *more == More::Everywhere))
+                let sameness = Sameness::new(but, *more == More::Everywhere);
+                found.is_some_and(|found| sameness.is_same(found, value))
             }
             Self::Unlike(earlier) => found.is_none_or(|found| earlier.pointer(pointer) != Some(found)),
             Self::Has(item) => {
@@ -128,52 +132,84 @@ fn has(found: &Value, item: &Value) -> bool {
     members.into_iter().all(|(name, value)| found.get(name) == Some(value))
 }
 
-/// Whether a list has all of these items, each as often. The document gives no list an order.
-fn has_all(found: &[Value], items: &[Value], but: &[Value], and_more: bool) -> bool {
-    let mut rest: Vec<&Value> = found.iter().collect();
-    items.iter().all(|item| {
-        let at = rest.iter().position(|found| is_same(found, item, but, and_more));
-        at.map(|at| rest.remove(at)).is_some()
-    })
-}
+/// Comparisons of values, at most, to say whether a body is the same as an earlier one: how long and how deep
+/// its lists are decides whoever is asked. What needs more is another one.
+const COMPARISONS: usize = 5_000_000;
 
-/// Whether a value is the same as an earlier one ([`first_apart`]).
-fn is_same(found: &Value, earlier: &Value, but: &[Value], and_more: bool) -> bool {
-    first_apart(found, earlier, but, and_more).is_none()
+/// What counts where a body is compared with an earlier one: not the members of some names, not a point in
+/// time (RFC 3339: an answer may say when it was given), not the order of lists, and what else is in them if
+/// that is said.
+struct Sameness<'a> {
+    but: &'a [Value],
+    and_more: bool,
+    left: Cell<usize>,
 }
 
 /// A place as a JSON pointer, and what is there now and what was there before.
 type Apart<'a> = (String, Option<&'a Value>, Option<&'a Value>);
 
-/// The first place at which a value is another one than earlier, but for members of these names; lists in it
-/// may have another order, and more items if that is said. A point in time (RFC 3339) may be another one: an
-/// answer may say when it was given.
-fn first_apart<'a>(found: &'a Value, earlier: &'a Value, but: &[Value], and_more: bool) -> Option<Apart<'a>> {
-    let inside = |name: &str, found, earlier| {
-        let (at, found, earlier) = first_apart(found, earlier, but, and_more)?;
-        Some((format!("/{name}{at}"), found, earlier))
-    };
-    let is_same = match (found, earlier) {
-        (Value::Object(a), Value::Object(b)) => {
-            let names = b.keys().chain(a.keys().filter(|name| !b.contains_key(*name)));
-            let mut names = names.filter(|name| !but.iter().any(|left_out| left_out == *name));
-            return names.find_map(|name| match (a.get(name), b.get(name)) {
-                (Some(a), Some(b)) => inside(name, a, b),
-                (a, b) => Some((format!("/{name}"), a, b)),
-            });
-        }
-        (Value::Array(a), Value::Array(b)) if and_more => has_all(a, b, but, and_more),
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            if has_all(a, b, but, false) {
-                return None;
+impl<'a> Sameness<'a> {
+    fn new(but: &'a [Value], and_more: bool) -> Self {
+        Self { but, and_more, left: Cell::new(COMPARISONS) }
+    }
+
+    fn is_same(&self, found: &Value, earlier: &Value) -> bool {
+        let Some(left) = self.left.get().checked_sub(1) else { return false };
+        self.left.set(left);
+        match (found, earlier) {
+            (Value::Object(a), Value::Object(b)) => {
+                self.names(a, b).all(|name| match (a.get(name), b.get(name)) {
+                    (Some(a), Some(b)) => self.is_same(a, b),
+                    _ => false,
+                })
             }
-            let mut items = a.iter().zip(b).enumerate();
-            return items.find_map(|(index, (a, b))| inside(&index.to_string(), a, b));
+            (Value::Array(a), Value::Array(b)) => (self.and_more || a.len() == b.len()) && self.has_all(a, b),
+            (Value::String(a), Value::String(b)) => a == b || is_time(a) && is_time(b),
+            _ => found == earlier,
         }
-        (Value::String(a), Value::String(b)) => a == b || is_time(a) && is_time(b),
-        _ => found == earlier,
-    };
-    (!is_same).then(|| (String::new(), Some(found), Some(earlier)))
+    }
+
+    /// Whether a list has all of these items, each as often.
+    fn has_all(&self, found: &[Value], items: &[Value]) -> bool {
+        let mut rest: VecDeque<&Value> = found.iter().collect();
+        items.iter().all(|item| {
+            let at = rest.iter().position(|found| self.is_same(found, item));
+            at.and_then(|at| rest.remove(at)).is_some()
+        })
+    }
+
+    /// The names of the members of both that count.
+    fn names<'b>(
+        &self,
+        found: &'b Map<String, Value>,
+        earlier: &'b Map<String, Value>,
+    ) -> impl Iterator<Item = &'b String> {
+        let names = earlier.keys().chain(found.keys().filter(|name| !earlier.contains_key(*name)));
+        names.filter(|name| !self.but.iter().any(|left_out| left_out == *name))
+    }
+
+    /// The first place at which a body is not the same.
+    fn first_apart<'b>(&self, found: &'b Value, earlier: &'b Value) -> Option<Apart<'b>> {
+        if self.is_same(found, earlier) {
+            return None;
+        }
+        let inside = |name: &str, found, earlier| {
+            let (at, found, earlier) = self.first_apart(found, earlier)?;
+            Some((format!("/{name}{at}"), found, earlier))
+        };
+        match (found, earlier) {
+            (Value::Object(a), Value::Object(b)) => {
+                self.names(a, b).find_map(|name| match (a.get(name), b.get(name)) {
+                    (Some(a), Some(b)) => inside(name, a, b),
+                    (a, b) => Some((format!("/{name}"), a, b)),
+                })
+            }
+            (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+                a.iter().zip(b).enumerate().find_map(|(index, (a, b))| inside(&index.to_string(), a, b))
+            }
+            _ => Some((String::new(), Some(found), Some(earlier))),
+        }
+    }
 }
 
 fn is_time(text: &str) -> bool {
@@ -217,7 +253,7 @@ pub(super) fn differences(
             return None;
         }
         if let (Demand::SameAs(earlier, but, More::Nowhere), Some(found)) = (&demand, found)
-            && let Some((at, now, before)) = first_apart(found, earlier, but, false)
+            && let Some((at, now, before)) = Sameness::new(but, false).first_apart(found, earlier)
         {
             let expected = format!("the same as before: {}", shown(before));
             return Some((expected, shown(now), format!("body{pointer}{at}")));

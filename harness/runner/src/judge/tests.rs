@@ -190,6 +190,22 @@ fn lists_are_the_same_in_any_order_and_not_with_an_item_twice() {
     assert_eq!(differences(serde_json::json!([{"name": "b"}, {"name": "a"}])), 1);
 }
 
+/// How deep and how long it is decides whoever is asked.
+#[test]
+fn what_is_deep_or_long_is_compared_in_a_moment() {
+    let deep = |leaf: u8| (0..100).fold(Value::from(leaf), |inside, _| Value::from(vec![inside]));
+    let long = |reversed: bool| {
+        let numbers = (0..50_000).map(|number| if reversed { 50_000 - number } else { number });
+        Value::from(numbers.collect::<Vec<u32>>())
+    };
+    let start = std::time::Instant::now();
+    for (now, before) in [(deep(1), deep(2)), (long(true), long(false))] {
+        let same = BTreeMap::from([(String::new(), serde_json::json!({ "same-as": before }))]);
+        assert_eq!(shows::differences(&same, Some(&now), &Value::clone).len(), 1);
+    }
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
 #[test]
 fn what_the_document_does_not_list_may_be_another_in_each_answer() {
     let earlier = serde_json::json!([{"customerId": "a", "trace": "1"}]);
