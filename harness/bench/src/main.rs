@@ -10,6 +10,7 @@ mod table;
 use std::{io, process::ExitCode, time::Duration};
 
 const USAGE: &str = "xs2aspec-bench, one of:
+  results FILE        both of the following, one after the other
   table FILE          the whole table, in Markdown, into the beginning of this file: with `xs2aspec` beside this
                       binary, on an idle machine
   sandbox FILE        what choices of cases take and find on a slow bank with a limit, into a section of this file
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
 fn done(words: &[&str]) -> Result<String, String> {
     let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
     match words {
+        ["results", path] => Ok([table::table(path)?, sandbox::sandbox(path)?].join("\n\n")),
         ["table", path] => table::table(path),
         ["sandbox", path] => sandbox::sandbox(path),
         ["section", path, name] => {

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Cases of one measurement.
-const CASES: usize = 8_000;
+const CASES: usize = 20_000;
 /// How long the client alone is measured.
 const SECONDS: &str = "3";
 
@@ -116,6 +116,49 @@ impl Bench {
         let said = String::from_utf8_lossy(&output.stdout);
         let rate = said.lines().find_map(|line| line.strip_prefix("Requests/sec:")?.trim().parse().ok());
         rate.map(Some).ok_or_else(|| format!("wrk: {said}{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Requests per second of Hurl, which looks at each answer in as many places as the plain payment is
+    /// looked at; nothing where it is not installed.
+    fn hurl(&self, url: &str, jobs: &str) -> Result<Option<f64>, String> {
+        let mut script = format!("POST {url}{PATH}\n");
+        for name in HEADERS {
+            let value = if *name == *"content-type" { "application/json" } else { VALUE };
+            let _ = writeln!(script, "{name}: {value}");
+        }
+        let _ = writeln!(
+            script,
+            "{PAYMENT}\nHTTP 201\n[Asserts]\nheader \"content-type\" == \"application/json\""
+        );
+        for (place, check) in [
+            ("paymentId", "isString"),
+            ("paymentId", "matches /^.{1,36}$/"),
+            ("transactionStatus", "matches /^(RCVD|ACTC|PDNG)$/"),
+            ("transactionFees.currency", "matches /^[A-Z]{3}$/"),
+            ("transactionFees.amount", "matches /^[0-9]+\\.[0-9]{2}$/"),
+            ("transactionFeeIndicator", "isBoolean"),
+            ("_links.self.href", "isString"),
+            ("_links.self.verbs", "isCollection"),
+            ("_links.status.href", "isString"),
+            ("_links.status.verbs", "isCollection"),
+        ] {
+            let _ = writeln!(script, "jsonpath \"$.{place}\" {check}");
+        }
+        let path = self.folder.path().join("post.hurl");
+        fs::write(&path, script).map_err(wrong)?;
+        let begun = Instant::now();
+        let repeat = CASES.to_string();
+        let output = Command::new("hurl")
+            .args(["--test", "--no-color", "--parallel", "--jobs", jobs, "--repeat", &repeat])
+            .arg(path)
+            .output();
+        let Ok(output) = output else { return Ok(None) };
+        if !output.status.success() {
+            return Err(format!("hurl: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let rate = CASES as f64 / begun.elapsed().as_secs_f64();
+        Ok(Some(rate))
     }
 
     /// Cases per second of a run with all checks and reports: while it sends, and from its start to its end.
@@ -229,19 +272,25 @@ pub(crate) fn table(path: &str) -> Result<String, String> {
     );
     let minimal = Server::start(&bench.own, &["serve"])?;
     let bank = Server::start(&bench.suite, &["serve"])?;
-    text += "| in flight | wrk, unsigned | client alone, unsigned | suite, unsigned | of it | whole run | suite, signed, same server | of the bound | suite, signed, reference bank | of the bound | whole run |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    text += "| in flight | wrk, unsigned | Hurl, unsigned | client alone, unsigned | suite, unsigned | of the client | of Hurl | whole run | suite, signed, same server | of the bound | of Hurl, unsigned | suite, signed, reference bank | of the bound | whole run |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    let shown = |rate: Option<f64>| rate.map_or("not installed".to_owned(), |rate| format!("{rate:.0}"));
+    let of =
+        |rate: f64, other: Option<f64>| other.map_or("?".to_owned(), |other| format!("{:.2}", rate / other));
     for jobs in ["1", "4", "16", "64", "256"] {
-        let wrk =
-            bench.wrk(&minimal.url, jobs)?.map_or("not installed".to_owned(), |rate| format!("{rate:.0}"));
+        let wrk = shown(bench.wrk(&minimal.url, jobs)?);
+        let hurl = bench.hurl(&minimal.url, jobs)?;
         let raw = bench.raw(&minimal.url, jobs)?;
         let (unsigned, whole) = bench.suite("unsigned", &minimal.url, jobs)?;
         let (signed, _) = bench.suite("signed", &minimal.url, jobs)?;
         let (judged, judged_whole) = bench.suite("signed", &bank.url, jobs)?;
         let _ = writeln!(
             text,
-            "| {jobs} | {wrk} | {raw:.0} | {unsigned:.0} | {:.2} | {whole:.0} | {signed:.0} | {:.2} | {judged:.0} | {:.2} | {judged_whole:.0} |",
+            "| {jobs} | {wrk} | {} | {raw:.0} | {unsigned:.0} | {:.2} | {} | {whole:.0} | {signed:.0} | {:.2} | {} | {judged:.0} | {:.2} | {judged_whole:.0} |",
+            shown(hurl),
             unsigned / raw,
+            of(unsigned, hurl),
             signed / bound,
+            of(signed, hurl),
             judged / bound,
         );
     }
