@@ -73,6 +73,8 @@ pub struct Row {
     pub clause: String,
     /// The operator that made the fault, where nobody wrote it.
     pub operator: Option<String>,
+    /// The name of the fault that shows in more requests, of which this one is a part.
+    pub whole: Option<String>,
     /// The style in which the bank has the fault, where it is not the plain one.
     pub style: Option<String>,
     /// Cases that ran.
@@ -107,6 +109,7 @@ impl Row {
             name: name.to_owned(),
             clause: clause.to_owned(),
             operator: None,
+            whole: None,
             style: None,
             cases: 0,
             fired: BTreeMap::new(),
@@ -261,7 +264,10 @@ impl KillMatrix {
         let mut flaws = Vec::new();
         for row in &self.rows {
             let Row { name, clause, .. } = row;
-            if row.kind == Kind::Fault && survivors.contains_key(name) {
+            let whole = row.whole.as_ref().and_then(|whole| survivors.get_key_value(whole));
+            if let Some((whole, why)) = whole.filter(|_| row.own().next().is_none()) {
+                flaws.push(Flaw(format!("fault {name} is not caught, as {whole} is not: {why}")));
+            } else if row.kind == Kind::Fault && survivors.contains_key(name) {
                 if row.own().next().is_some() {
                     flaws.push(Flaw(format!("fault {name} is caught, and still among the survivors")));
                 }

@@ -140,6 +140,7 @@ pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let selected = verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
     let mut row = Row::new((bank.kind(), &bank.label(), bank.clause()), selected);
     row.may_warn.extend(bank.may_warn(suite));
+    row.whole = bank.faults().into_iter().find_map(Fault::whole).map(str::to_owned);
     row.operator = bank.faults().into_iter().find_map(Fault::operator).map(str::to_owned);
     row.style = bank.style().map(|style| style.name().to_owned());
     row

@@ -65,6 +65,11 @@ impl Fault {
         self.0.operator
     }
 
+    /// The name of the fault that somebody wrote of which it is a part: the same in fewer requests.
+    pub fn whole(self) -> Option<&'static str> {
+        self.0.whole.as_deref()
+    }
+
     /// One sentence about what the bank then does.
     pub fn says(self) -> &'static str {
         &self.0.says

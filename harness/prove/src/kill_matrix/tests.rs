@@ -96,11 +96,18 @@ fn a_fault_that_survives_or_is_caught_by_others_only_is_a_flaw() {
     assert_eq!(flaws(vec![inconclusive], &[]).len(), 1, "what cannot be judged catches nothing");
     let others = fault(&[verdict("c/x", "c", Verdict::Fail, &["d"])]);
     let known = BTreeMap::from([("a.b/off-by-one".to_owned(), "why".to_owned())]);
-    let listed = |row: Row| {
-        let flaws = KillMatrix::new(vec![row], BTreeSet::new()).flaws(true, &known);
+    let told = |row: Row, whole: bool| {
+        let flaws = KillMatrix::new(vec![row], BTreeSet::new()).flaws(whole, &known);
         flaws.into_iter().map(|Flaw(text)| text).collect::<Vec<_>>()
     };
+    let listed = |row: Row| told(row, true);
     assert_eq!(listed(others.clone()), [""; 0], "a known survivor");
+    let mut part = others.clone();
+    (part.name, part.whole) = ("a.b/off-by-one-at-times".to_owned(), Some("a.b/off-by-one".to_owned()));
+    let as_whole = ["fault a.b/off-by-one-at-times is not caught, as a.b/off-by-one is not: why"];
+    assert_eq!(told(part.clone(), false), as_whole);
+    part.fired = BTreeMap::from([("a.b/x".to_owned(), BTreeSet::from(["a.b".to_owned()]))]);
+    assert_eq!(told(part, false), [""; 0], "it shows where the whole one does not");
     let caught = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
     assert_eq!(listed(caught), ["fault a.b/off-by-one is caught, and still among the survivors"]);
     assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by c, d only, not by a.b"]);

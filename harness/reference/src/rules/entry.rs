@@ -15,13 +15,16 @@ pub(crate) struct Entry {
     pub(crate) beside: Option<Beside>,
     /// The operator that made it of a row of the bank's tables; none where somebody wrote it.
     pub(crate) operator: Option<&'static str>,
+    /// The fault that somebody wrote of which it is a part: the same in fewer requests.
+    pub(crate) whole: Option<String>,
     /// What a target profile declares for such a bank.
     pub(crate) declares: &'static [Declaration],
 }
 
 impl Entry {
     pub(crate) fn new(name: impl Into<String>, effects: Vec<Effect>, says: impl Into<String>) -> Self {
-        Self { name: name.into(), says: says.into(), effects, beside: None, operator: None, declares: &[] }
+        let (name, says) = (name.into(), says.into());
+        Self { name, says, effects, beside: None, operator: None, whole: None, declares: &[] }
     }
 
     pub(crate) fn breach(name: impl Into<String>, breach: Breach, says: impl Into<String>) -> Self {
@@ -44,6 +47,11 @@ impl Entry {
     /// The same as this operator makes it.
     pub(crate) fn by(self, operator: &'static str) -> Self {
         Self { operator: Some(operator), ..self }
+    }
+
+    /// The same as a part of this one.
+    pub(crate) fn part_of(self, whole: &Self) -> Self {
+        Self { whole: Some(whole.name.clone()), ..self }
     }
 
     /// The clause that the name begins with.

@@ -27,7 +27,8 @@ const MEMBERS: [(&str, &[Operation]); 13] = [
 
 /// What somebody wrote, in fewer requests: beside one thing, in one context, at times, in one operation.
 pub(super) fn faults(known: &[Entry]) -> Vec<Entry> {
-    known.iter().flat_map(in_fewer_requests).collect()
+    let parts = |whole| in_fewer_requests(whole).into_iter().map(|part| part.part_of(whole));
+    known.iter().flat_map(parts).collect()
 }
 
 fn in_fewer_requests(entry: &Entry) -> Vec<Entry> {
