@@ -52,12 +52,17 @@ mod target;
 mod traffic_log;
 mod verdicts;
 
-use std::{path::PathBuf, pin::Pin, process::ExitCode};
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+    pin::Pin,
+    process::ExitCode,
+};
 
 use args::{Args, Command, Source};
 use clap::Parser;
 use xs2aspec_record::Exit;
-use xs2aspec_suite::{Problem, ProfileSpec, SigningSpec, Suite, Tree};
+use xs2aspec_suite::{Depth, Problem, ProfileSpec, SigningSpec, Suite, Tree};
 
 /// A run makes and drops many small texts on two threads, and the system's allocator takes a quarter of its
 /// time.
@@ -153,10 +158,16 @@ fn signing_of(pack: Option<&PathBuf>) -> Result<(ProfileSpec, SigningSpec), Fail
 
 /// The suite of a document.
 fn suite(source: &Source) -> Result<Suite, Failure> {
-    Suite::load(tree(source)?).map_err(Failure::input)
+    suite_for(source, Depth::Exhaustive)
+}
+
+/// The suite of a document for what asks no case that runs at a greater depth only.
+fn suite_for(source: &Source, depth: Depth) -> Result<Suite, Failure> {
+    Suite::load_for(tree(source)?, depth).map_err(Failure::input)
 }
 
 fn failed(failure: &Failure) -> ExitCode {
-    eprintln!("error: {}", failure.message);
+    // Nobody may read it any more.
+    drop(writeln!(io::stderr(), "error: {}", failure.message));
     ExitCode::from(failure.exit.code())
 }

@@ -26,7 +26,7 @@ use xs2aspec_runner::{
     resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
-use xs2aspec_suite::{Plan, Shard, Suite};
+use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
     Failure,
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // It may be the record that this run replaces.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
-    let suite = Arc::new(crate::suite(&args.source)?);
+    let suite = Arc::new(suite(args)?);
     target::keeps_the_document(&suite, args.target.as_deref())?;
     let (plan, shard, chosen) = planned(args, &suite)?;
     let waivers =
@@ -144,6 +144,16 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     }
     say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// The cases that the run may ask, and all others where the command line may mean them: what some requests
+/// suffice for is reckoned over all, and a waiver or a pattern may name a case of a greater depth.
+fn suite(args: &Run) -> Result<Suite, Failure> {
+    let means_any = args.requests.is_some() || args.waivers.is_some();
+    let depth = if means_any { Depth::Exhaustive } else { args.depth };
+    let suite = crate::suite_for(&args.source, depth)?;
+    let is_known = |pattern: &String| suite.cases().iter().any(|case| matches(pattern, case));
+    if args.only.iter().chain(&args.skip).all(is_known) { Ok(suite) } else { crate::suite(&args.source) }
 }
 
 /// Says how a run goes on that was stopped, or forgets what it had noted for that.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     document::Document,
@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// How firmly the document makes a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Strength {
     /// The document says it.
     Stated,
@@ -43,7 +44,7 @@ impl Strength {
 }
 
 /// A freedom of the bank.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// Key below `[choices]` in a target profile.
@@ -57,7 +58,7 @@ pub struct Choice {
 }
 
 /// One statement of the document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clause {
     /// Stable, mnemonic id.
     pub id: String,

@@ -33,17 +33,25 @@ pub struct Spec {
 impl Spec {
     /// Reads the spec of a tree. Mistakes are added to `problems`.
     pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> Self {
-        let document = Document::load(tree);
-        let clauses = clause::load(tree, &document, problems);
-        let profile = or_problem(ProfileSpec::load(tree), problems);
-        let signing = or_problem(SigningSpec::load(tree), problems);
-        let masks = or_problem(MaskSpec::load(tree), problems);
-        let sequences = or_problem(SequenceRules::load(tree), problems);
-        for demand in sequences.demands().filter(|demand| !clauses.contains_key(&demand.clause)) {
+        let mut spec = Self::without_clauses(tree, problems);
+        spec.clauses = clause::load(tree, &spec.document, problems);
+        for demand in spec.sequences.demands().filter(|demand| !spec.clauses.contains_key(&demand.clause)) {
             let message = format!("no clause `{}` in the ledger", demand.clause);
             problems.push(Problem::of_file(sequence::FILE, message));
         }
-        Self { document, clauses, profile, signing, masks, sequences }
+        spec
+    }
+
+    /// The same with a ledger that nothing is in: for who has read it before.
+    pub fn without_clauses(tree: &Tree, problems: &mut Vec<Problem>) -> Self {
+        Self {
+            document: Document::load(tree),
+            clauses: BTreeMap::new(),
+            profile: or_problem(ProfileSpec::load(tree), problems),
+            signing: or_problem(SigningSpec::load(tree), problems),
+            masks: or_problem(MaskSpec::load(tree), problems),
+            sequences: or_problem(SequenceRules::load(tree), problems),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 use flate2::{Compression, GzBuilder, read::GzDecoder};
 use serde::{Deserialize, Serialize};
-use xs2aspec_spec::Tree;
+use xs2aspec_spec::{Clause, Tree};
 
 use crate::{
     baseline::Baseline,
@@ -23,57 +23,74 @@ use crate::{
     parallel::in_parallel,
 };
 
-/// Lines of JSON, packed: first [`Lists`], then some of the cases in each line. A comment in its head has the
-/// digest of the files that the cases were expanded from.
-static BYTES: &[u8] = include_bytes!("../../../fixtures/expanded/cases.json.gz");
+/// The cases of all depths but exhaustive. Lines of JSON, packed: first [`Lists`], then some of the cases in
+/// each line. A comment in its head has the digest of the files that the cases were expanded from.
+static STANDARD: &[u8] = include_bytes!("../../../fixtures/expanded/standard.json.gz");
 
-/// The stored cases of a tree.
-pub(crate) struct Stored(GzDecoder<&'static [u8]>);
+/// The others in the same form: most runs do not read them.
+static EXHAUSTIVE: &[u8] = include_bytes!("../../../fixtures/expanded/exhaustive.json.gz");
+
+/// The stored cases of a tree: one file or both.
+pub(crate) struct Stored(Vec<&'static [u8]>);
 
 /// What is read of them.
 pub(crate) struct StoredCases {
+    /// The ledger by id.
+    pub(crate) clauses: BTreeMap<String, Clause>,
     /// Operations with a column of their own, and its heading.
     pub(crate) columns: Vec<(String, String)>,
     pub(crate) cases: Vec<Case>,
 }
 
-/// How many cases stand in a line: each line is read by one processor, and packs the better the longer it is.
-const CASES_OF_A_LINE: usize = 5000;
+/// How many cases stand in a line: each line is read by one processor.
+const CASES_OF_A_LINE: usize = 2500;
 
-/// What many cases have. Cases have its number here.
+/// What many cases have. Cases have its number here; the second file goes on where the first one ends.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Lists {
+    clauses: Vec<Clause>,
     columns: Vec<(String, String)>,
+    /// How many cases stand before the first one of the other file, how many of that follow, and so on by
+    /// turns: the order of both together.
+    turns: Vec<usize>,
     texts: Vec<String>,
     changes: Vec<Change>,
     signings: Vec<Signing>,
     expectations: Vec<Expectation>,
     preparations: Vec<Vec<StoredStep>>,
+    rows: Vec<Row>,
+}
+
+/// What the cases of a row of a case file have in common.
+#[derive(Debug, Serialize, Deserialize)]
+struct Row {
+    clause: usize,
+    area: usize,
+    file: usize,
+    line: u32,
+    column: u32,
+    group: u32,
+    depth: Depth,
+    about: Option<usize>,
+    baseline: usize,
+    before: usize,
+    expect: usize,
+    is_plain: bool,
+    if_control_refused: IfControlRefused,
+    needs: Vec<usize>,
 }
 
 /// Some cases: one list for each field.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Columns {
     id: Vec<String>,
-    clause: Vec<usize>,
-    area: Vec<usize>,
-    file: Vec<usize>,
-    line: Vec<u32>,
-    column: Vec<u32>,
-    group: Vec<u32>,
-    depth: Vec<Depth>,
-    about: Vec<Option<usize>>,
-    baseline: Vec<usize>,
+    row: Vec<usize>,
     notes: Vec<Vec<usize>>,
     together: Vec<Vec<usize>>,
-    before: Vec<usize>,
     request: Vec<StoredRequest>,
-    expect: Vec<usize>,
+    /// By the place of the case among those of both files, one after the other.
     control: Vec<Option<usize>>,
-    is_plain: Vec<bool>,
     same_as: Vec<Option<usize>>,
-    if_control_refused: Vec<IfControlRefused>,
-    needs: Vec<Vec<usize>>,
 }
 
 /// Changes of a baseline, how it is signed, and whether its bytes matter.
@@ -92,32 +109,44 @@ struct StoredStep {
     expect: StepExpect,
 }
 
+impl Lists {
+    /// Adds those of the next file.
+    fn extend(&mut self, next: Self) {
+        self.clauses.extend(next.clauses);
+        self.columns.extend(next.columns);
+        self.turns = next.turns;
+        self.texts.extend(next.texts);
+        self.changes.extend(next.changes);
+        self.signings.extend(next.signings);
+        self.expectations.extend(next.expectations);
+        self.preparations.extend(next.preparations);
+        self.rows.extend(next.rows);
+    }
+}
+
 impl Stored {
-    /// Those of the files with this digest, if they were expanded from the same ones.
-    pub(crate) fn of(sha256: &str) -> Option<Self> {
-        let decoder = GzDecoder::new(BYTES);
-        let is_same = decoder.header()?.comment()? == sha256.as_bytes();
-        is_same.then_some(Self(decoder))
+    /// Those of the files with this digest that run at this depth or before, if they were expanded from the
+    /// same ones.
+    pub(crate) fn of(sha256: &str, depth: Depth) -> Option<Self> {
+        let files = if depth == Depth::Exhaustive { vec![STANDARD, EXHAUSTIVE] } else { vec![STANDARD] };
+        let is_same = |bytes: &&[u8]| {
+            let decoder = GzDecoder::new(*bytes);
+            decoder.header().and_then(|header| header.comment()) == Some(sha256.as_bytes())
+        };
+        files.iter().all(is_same).then_some(Self(files))
     }
 
     /// The cases. None if they cannot be read.
-    pub(crate) fn cases(
-        mut self,
-        tree: &Tree,
-        baselines: &BTreeMap<String, Baseline>,
-    ) -> Option<StoredCases> {
-        let mut bytes = Vec::with_capacity(BYTES.len() * 16);
-        self.0.read_to_end(&mut bytes).ok()?;
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        let lists = lines.next()?;
-        let lines: Vec<&[u8]> = lines.collect();
-        let (lists, cases) = thread::scope(|scope| {
-            let lists = scope.spawn(|| serde_json::from_slice(lists).ok());
-            let cases = in_parallel(&lines, |line| serde_json::from_slice::<Columns>(line).ok());
-            (lists.join().unwrap_or_else(|panic| resume_unwind(panic)), cases)
-        });
-        let Lists { columns, texts, changes, signings, expectations, preparations } = lists?;
-        let all: Vec<Columns> = cases.into_iter().collect::<Option<_>>()?;
+    pub(crate) fn cases(&self, tree: &Tree, baselines: &BTreeMap<String, Baseline>) -> Option<StoredCases> {
+        let mut lists = Lists::default();
+        let mut all = Vec::new();
+        for file in in_parallel(&self.0, |bytes| unpacked(bytes)) {
+            let (own, cases) = file?;
+            lists.extend(own);
+            all.extend(cases);
+        }
+        let Lists { clauses, columns, turns, texts, changes, signings, expectations, preparations, rows } =
+            lists;
         let ids: Vec<&String> = all.iter().flat_map(|cases| &cases.id).collect();
         let changes: Vec<Arc<Change>> = changes.into_iter().map(Arc::new).collect();
         let signings: Vec<Arc<Signing>> = signings.into_iter().map(Arc::new).collect();
@@ -148,28 +177,29 @@ impl Stored {
         // Where a file was read from a folder, it is shown with it.
         let files: Vec<String> = texts.iter().map(|text| tree.shown(text)).collect();
         let case = |cases: &Columns, at: usize| {
-            let baseline = text(cases.baseline.get(at)?)?;
+            let row = rows.get(*cases.row.get(at)?)?;
+            let baseline = text(&row.baseline)?;
             Some(Case {
                 id: cases.id.get(at)?.clone(),
-                clause: text(cases.clause.get(at)?)?,
-                area: text(cases.area.get(at)?)?,
-                file: files.get(*cases.file.get(at)?)?.clone(),
-                line: *cases.line.get(at)?,
-                column: *cases.column.get(at)?,
-                group: *cases.group.get(at)?,
-                depth: *cases.depth.get(at)?,
-                about: chosen(&texts, *cases.about.get(at)?)?,
+                clause: text(&row.clause)?,
+                area: text(&row.area)?,
+                file: files.get(row.file)?.clone(),
+                line: row.line,
+                column: row.column,
+                group: row.group,
+                depth: row.depth,
+                about: chosen(&texts, row.about)?,
                 notes: listed(cases.notes.get(at)?)?,
                 together: cases.together.get(at)?.clone(),
-                before: preparations.get(*cases.before.get(at)?)?.clone(),
+                before: preparations.get(row.before)?.clone(),
                 request: request(&baseline, cases.request.get(at)?)?,
                 baseline,
-                expect: expectations.get(*cases.expect.get(at)?)?.clone(),
+                expect: expectations.get(row.expect)?.clone(),
                 control: chosen(&ids, *cases.control.get(at)?)?.cloned(),
-                is_plain: *cases.is_plain.get(at)?,
+                is_plain: row.is_plain,
                 same_as: chosen(&ids, *cases.same_as.get(at)?)?.cloned(),
-                if_control_refused: *cases.if_control_refused.get(at)?,
-                needs: listed(cases.needs.get(at)?)?,
+                if_control_refused: row.if_control_refused,
+                needs: listed(&row.needs)?,
             })
         };
         let made = in_parallel(&all, |cases| {
@@ -184,8 +214,42 @@ impl Stored {
         for made in made {
             cases.append(&mut made?);
         }
-        Some(StoredCases { columns, cases })
+        let shown = |clause: Clause| Clause { file: tree.shown(&clause.file), ..clause };
+        let clauses = clauses.into_iter().map(|clause| (clause.id.clone(), shown(clause))).collect();
+        Some(StoredCases { clauses, columns, cases: by_turns(cases, &turns)? })
     }
+}
+
+/// What is in a file: its lists, and its cases.
+fn unpacked(packed: &[u8]) -> Option<(Lists, Vec<Columns>)> {
+    let mut bytes = Vec::with_capacity(packed.len() * 16);
+    GzDecoder::new(packed).read_to_end(&mut bytes).ok()?;
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let lists = lines.next()?;
+    let lines: Vec<&[u8]> = lines.collect();
+    let (lists, cases) = thread::scope(|scope| {
+        let lists = scope.spawn(|| serde_json::from_slice(lists).ok());
+        let cases = in_parallel(&lines, |line| serde_json::from_slice::<Columns>(line).ok());
+        (lists.join().unwrap_or_else(|panic| resume_unwind(panic)), cases)
+    });
+    Some((lists?, cases.into_iter().collect::<Option<_>>()?))
+}
+
+/// The cases of both files in the order in which they were expanded; those of one as they are.
+fn by_turns(cases: Vec<Case>, turns: &[usize]) -> Option<Vec<Case>> {
+    if turns.is_empty() {
+        return Some(cases);
+    }
+    let mut ordered = Vec::with_capacity(cases.len());
+    let mut standard = cases;
+    let of_first = turns.iter().step_by(2).sum();
+    let mut exhaustive = (of_first <= standard.len()).then(|| standard.split_off(of_first))?.into_iter();
+    let mut standard = standard.into_iter();
+    for (turn, count) in turns.iter().enumerate() {
+        let own = if turn % 2 == 0 { &mut standard } else { &mut exhaustive };
+        ordered.extend(own.take(*count));
+    }
+    Some(ordered)
 }
 
 /// The item with a number, or none without one. None where there is no such item.
@@ -196,95 +260,166 @@ fn chosen<T: Clone>(items: &[T], number: Option<usize>) -> Option<Option<T>> {
 
 /// A list in which equal things stand once.
 struct Distinct<T> {
+    /// Those that are not written yet.
     items: Vec<T>,
     /// Numbers by the JSON of the things.
     numbers: HashMap<String, usize>,
 }
 
-impl<T: Serialize> Distinct<T> {
-    fn new() -> Self {
+impl<T> Default for Distinct<T> {
+    fn default() -> Self {
         Self { items: Vec::new(), numbers: HashMap::new() }
     }
+}
 
+impl<T: Serialize> Distinct<T> {
     fn number(&mut self, item: T) -> usize {
         let key = serde_json::to_string(&item).expect("what is stored is JSON");
-        let next = self.items.len();
+        let next = self.numbers.len();
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
             self.items.push(item);
         }
         number
     }
+
+    /// Those that came since the last time.
+    fn new_ones(&mut self) -> Vec<T> {
+        std::mem::take(&mut self.items)
+    }
 }
 
-/// The file with these cases of the files with a digest; `number` gives the place of an id among them.
+/// What was written of both files so far.
+#[derive(Default)]
+struct Writing {
+    texts: Distinct<String>,
+    changes: Distinct<Change>,
+    signings: Distinct<Signing>,
+    expectations: Distinct<Expectation>,
+    preparations: Distinct<Vec<StoredStep>>,
+    rows: Distinct<Row>,
+}
+
+impl Writing {
+    fn request(&mut self, request: &LazyRequest) -> StoredRequest {
+        let changes = request.changes().iter();
+        let own = changes.map(|change| self.changes.number(Change::clone(change))).collect();
+        let signing = request.signing().map(|signing| self.signings.number(Signing::clone(signing)));
+        StoredRequest(own, signing, request.is_exact())
+    }
+
+    fn step(&mut self, step: &Preparation) -> StoredStep {
+        StoredStep {
+            name: step.name.clone(),
+            baseline: step.baseline.clone(),
+            request: self.request(&step.request),
+            keep: step.keep.iter().map(|(key, place)| (key.clone(), place.to_string())).collect(),
+            times: step.times,
+            at_once: step.at_once,
+            distinct: step.distinct.clone(),
+            expect: step.expect,
+        }
+    }
+
+    /// Adds a case; `number` gives the place of another one.
+    fn add(&mut self, case: &Case, cases: &mut Columns, number: &dyn Fn(&str) -> Option<usize>) {
+        let steps = case.before.iter().map(|step| self.step(step)).collect();
+        let row = Row {
+            clause: self.texts.number(case.clause.clone()),
+            area: self.texts.number(case.area.clone()),
+            file: self.texts.number(case.file.clone()),
+            line: case.line,
+            column: case.column,
+            group: case.group,
+            depth: case.depth,
+            about: case.about.clone().map(|text| self.texts.number(text)),
+            baseline: self.texts.number(case.baseline.clone()),
+            before: self.preparations.number(steps),
+            expect: self.expectations.number(case.expect.clone()),
+            is_plain: case.is_plain,
+            if_control_refused: case.if_control_refused,
+            needs: case.needs.iter().map(|need| self.texts.number(need.clone())).collect(),
+        };
+        cases.id.push(case.id.clone());
+        cases.row.push(self.rows.number(row));
+        cases.notes.push(case.notes.iter().map(|note| self.texts.number(note.clone())).collect());
+        cases.together.push(case.together.clone());
+        cases.request.push(self.request(&case.request));
+        cases.control.push(case.control.as_deref().and_then(number));
+        cases.same_as.push(case.same_as.as_deref().and_then(number));
+    }
+
+    /// What came since the last time.
+    fn lists(&mut self) -> Lists {
+        Lists {
+            clauses: Vec::new(),
+            columns: Vec::new(),
+            turns: Vec::new(),
+            texts: self.texts.new_ones(),
+            changes: self.changes.new_ones(),
+            signings: self.signings.new_ones(),
+            expectations: self.expectations.new_ones(),
+            preparations: self.preparations.new_ones(),
+            rows: self.rows.new_ones(),
+        }
+    }
+}
+
+/// The files with these cases, each with its name, of the files with a digest.
 pub(crate) fn written(
     all: &[Case],
-    number: &dyn Fn(&str) -> Option<usize>,
+    clauses: &BTreeMap<String, Clause>,
     columns: &[(String, String)],
     sha256: &str,
-) -> Vec<u8> {
-    let mut texts = Distinct::new();
-    let mut changes = Distinct::new();
-    let mut signings = Distinct::new();
-    let mut expectations = Distinct::new();
-    let mut preparations = Distinct::new();
-    let mut request = |request: &LazyRequest| {
-        let own = request.changes().iter().map(|change| changes.number(Change::clone(change))).collect();
-        let signing = request.signing().map(|signing| signings.number(Signing::clone(signing)));
-        StoredRequest(own, signing, request.is_exact())
+) -> [(&'static str, Vec<u8>); 2] {
+    let (exhaustive, standard): (Vec<&Case>, Vec<&Case>) =
+        all.iter().partition(|case| case.depth == Depth::Exhaustive);
+    let both = standard.iter().chain(&exhaustive);
+    let numbers: HashMap<&str, usize> =
+        both.enumerate().map(|(number, case)| (case.id.as_str(), number)).collect();
+    let mut writing = Writing::default();
+    let mut file = |own: &[&Case], of_first: usize, lists: Lists| {
+        let number = |id: &str| {
+            let number = numbers.get(id).copied();
+            assert!(number.is_none_or(|number| number < of_first), "{id} runs at depth exhaustive only");
+            number
+        };
+        let lines = own.chunks(CASES_OF_A_LINE).map(|own| {
+            let mut cases = Columns::default();
+            for case in own {
+                writing.add(case, &mut cases, &number);
+            }
+            cases
+        });
+        let lines: Vec<Columns> = lines.collect();
+        let Lists { clauses, columns, turns, .. } = lists;
+        packed(&Lists { clauses, columns, turns, ..writing.lists() }, &lines, sha256)
     };
-    let lines = all.chunks(CASES_OF_A_LINE).map(|all| {
-        let mut cases = Columns::default();
-        for case in all {
-            let step = |step: &Preparation| StoredStep {
-                name: step.name.clone(),
-                baseline: step.baseline.clone(),
-                request: request(&step.request),
-                keep: step.keep.iter().map(|(key, place)| (key.clone(), place.to_string())).collect(),
-                times: step.times,
-                at_once: step.at_once,
-                distinct: step.distinct.clone(),
-                expect: step.expect,
-            };
-            let steps = case.before.iter().map(step).collect();
-            cases.before.push(preparations.number(steps));
-            cases.request.push(request(&case.request));
-            let mut text = |text: &String| texts.number(text.clone());
-            cases.id.push(case.id.clone());
-            cases.clause.push(text(&case.clause));
-            cases.area.push(text(&case.area));
-            cases.file.push(text(&case.file));
-            cases.line.push(case.line);
-            cases.column.push(case.column);
-            cases.group.push(case.group);
-            cases.depth.push(case.depth);
-            cases.about.push(case.about.as_ref().map(&mut text));
-            cases.baseline.push(text(&case.baseline));
-            cases.notes.push(case.notes.iter().map(&mut text).collect());
-            cases.together.push(case.together.clone());
-            cases.expect.push(expectations.number(case.expect.clone()));
-            cases.control.push(case.control.as_deref().and_then(number));
-            cases.is_plain.push(case.is_plain);
-            cases.same_as.push(case.same_as.as_deref().and_then(number));
-            cases.if_control_refused.push(case.if_control_refused);
-            cases.needs.push(case.needs.iter().map(&mut text).collect());
+    let clauses = clauses.values().cloned().collect();
+    let lists = Lists { clauses, columns: columns.to_vec(), ..Lists::default() };
+    let first = file(&standard, standard.len(), lists);
+    let second = file(&exhaustive, all.len(), Lists { turns: turns(all), ..Lists::default() });
+    [("standard.json.gz", first), ("exhaustive.json.gz", second)]
+}
+
+/// How many cases of the first file come, how many of the second one follow, and so on.
+fn turns(all: &[Case]) -> Vec<usize> {
+    let mut turns = vec![0];
+    for case in all {
+        let is_first = turns.len() % 2 == 1;
+        if is_first == (case.depth == Depth::Exhaustive) {
+            turns.push(0);
         }
-        cases
-    });
-    let lines: Vec<Columns> = lines.collect();
-    let lists = Lists {
-        columns: columns.to_vec(),
-        texts: texts.items,
-        changes: changes.items,
-        signings: signings.items,
-        expectations: expectations.items,
-        preparations: preparations.items,
-    };
-    let mut json = serde_json::to_vec(&lists).expect("what is stored is JSON");
+        *turns.last_mut().expect("there is a turn") += 1;
+    }
+    turns
+}
+
+fn packed(lists: &Lists, lines: &[Columns], sha256: &str) -> Vec<u8> {
+    let mut json = serde_json::to_vec(lists).expect("what is stored is JSON");
     for line in lines {
         json.push(b'\n');
-        serde_json::to_writer(&mut json, &line).expect("what is stored is JSON");
+        serde_json::to_writer(&mut json, line).expect("what is stored is JSON");
     }
     let mut packed = GzBuilder::new().comment(sha256).write(Vec::new(), Compression::best());
     packed.write_all(&json).and_then(|()| packed.finish()).expect("memory takes everything")

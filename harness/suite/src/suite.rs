@@ -17,7 +17,7 @@ use crate::{
     case::Case,
     combination::Combination,
     control,
-    definition::{CaseFile, FormGroup, Group},
+    definition::{CaseFile, Depth, FormGroup, Group},
     expand,
     forms::FormCases,
     matrix::{self, Cell},
@@ -44,24 +44,30 @@ impl Suite {
     /// Reads everything in the tree: the stored cases where they were expanded from the same files, or else
     /// [`Self::expanded`]. All mistakes are reported together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
+        Self::load_for(tree, Depth::Exhaustive)
+    }
+
+    /// The same for a run of some depth: cases that run at a greater one only may be missing.
+    pub fn load_for(tree: Tree, depth: Depth) -> Result<Self, Problems> {
         let sha256 = tree.sha256();
-        let Some(stored) = Stored::of(&sha256) else { return Self::expanded(tree) };
+        let Some(stored) = Stored::of(&sha256, depth) else { return Self::expanded(tree) };
         let read = thread::scope(|scope| {
             let spec = scope.spawn(|| {
                 let mut problems = Vec::new();
-                let spec = Spec::load(&tree, &mut problems);
+                let spec = Spec::without_clauses(&tree, &mut problems);
                 problems.is_empty().then_some(spec)
             });
-            let answers = scope.spawn(|| AnswerRules::load(&tree).ok());
+            let answers = scope.spawn(|| AnswerRules::load_known(&tree).ok());
             let baselines = baseline::load(&tree, &mut Vec::new());
             let cases = stored.cases(&tree, &baselines);
             let spec = spec.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let answers = answers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             Some((spec?, baselines, cases?, answers?))
         });
-        let Some((spec, baselines, StoredCases { columns, cases }, answers)) = read else {
+        let Some((spec, baselines, StoredCases { clauses, columns, cases }, answers)) = read else {
             return Self::expanded(tree);
         };
+        let spec = Spec { clauses, ..spec };
         let by_id = index(&cases, &mut Vec::new());
         let parts = Parts { tree, spec, baselines, rules: OnceLock::new() };
         Ok(Self {
@@ -170,9 +176,9 @@ impl Suite {
         &self.columns
     }
 
-    /// Its cases as [`Self::load`] finds them stored: the bytes of a file.
-    pub fn stored(&self) -> Vec<u8> {
-        stored::written(&self.cases, &|id| self.number(id), &self.columns, self.sha256())
+    /// Its cases as [`Self::load`] finds them stored: names of files, and their bytes.
+    pub fn stored(&self) -> [(&'static str, Vec<u8>); 2] {
+        stored::written(&self.cases, self.clauses(), &self.columns, self.sha256())
     }
 
     /// The document as a value.

@@ -70,13 +70,23 @@ struct Shape {
 }
 
 impl AnswerRules {
-    /// Reads the rules of a tree.
+    /// Reads the rules of a tree, and compiles its schemas.
     pub fn load(tree: &Tree) -> Result<Self, Problems> {
+        Self::read(tree, Schema::compiled)
+    }
+
+    /// Reads the rules of a tree of which it is known that its schemas can be compiled: each is when it is
+    /// first needed.
+    pub fn load_known(tree: &Tree) -> Result<Self, Problems> {
+        Self::read(tree, Ok)
+    }
+
+    fn read(tree: &Tree, finish: fn(Schema) -> Result<Schema, String>) -> Result<Self, Problems> {
         let text = tree.text(FILE).ok_or_else(|| Problem::of_file(FILE, "the spec has no such file"))?;
         let file: File = yaml::read(FILE, text)?;
         let mut problems = Vec::new();
         let types = schema::types(tree)?;
-        let mut compile = |name: &str| match schema::load(tree, name, &types, &file) {
+        let mut compile = |name: &str| match schema::load(tree, name, (&types, &file), finish) {
             Ok(schema) => Some(schema),
             Err(problem) => {
                 problems.push(problem);

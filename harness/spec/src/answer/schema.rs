@@ -5,7 +5,10 @@
 //! A missing member takes the clause of the member. `x-observed` names keywords whose failure is recorded
 //! only. `fixtures/schemas/README.md` has the rules.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, OnceLock},
+};
 
 use jsonschema::{
     PatternOptions, Registry, RegistryBuilder, ValidationError, Validator,
@@ -28,10 +31,10 @@ const RECENT: usize = 4;
 /// Longest list of allowed values that is written out in a finding.
 const LISTED: usize = 14;
 
-/// One compiled schema with the text that its clause ids are looked up in.
+/// One schema with the text that its clause ids are looked up in.
 #[derive(Debug)]
 pub(super) struct Schema {
-    validator: Validator,
+    validator: OnceLock<Validator>,
     root: Value,
     types: Arc<Value>,
     /// The clause of what no annotation names.
@@ -47,11 +50,16 @@ pub(super) fn types(tree: &Tree) -> Result<Arc<Value>, Problem> {
     parsed(tree, "types").map(Arc::new)
 }
 
-/// Reads and compiles the schema of this name.
-pub(super) fn load(tree: &Tree, name: &str, types: &Arc<Value>, file: &File) -> Result<Schema, Problem> {
+/// Reads the schema of this name; `finish` may compile it.
+pub(super) fn load(
+    tree: &Tree,
+    name: &str,
+    (types, file): (&Arc<Value>, &File),
+    finish: impl Fn(Schema) -> Result<Schema, String>,
+) -> Result<Schema, Problem> {
     let root = parsed(tree, name)?;
     let whole = file.shapes.get(name).map_or(&file.refusal_body, |shape| &shape.clause);
-    Schema::compile(root, types, [whole, &file.null], &file.personal)
+    finish(Schema::new(root, types, [whole, &file.null], &file.personal))
         .map_err(|message| Problem::of_file(&path(name), message))
 }
 
@@ -85,40 +93,43 @@ impl Schema {
         Node::new(&self.root, &self.root, &self.types)
     }
 
-    /// Compiles a schema; the message says what is wrong with it.
-    fn compile(
-        root: Value,
-        types: &Arc<Value>,
-        [whole, null]: [&str; 2],
-        personal: &[String],
-    ) -> Result<Self, String> {
+    fn new(root: Value, types: &Arc<Value>, [whole, null]: [&str; 2], personal: &[String]) -> Self {
+        Self {
+            validator: OnceLock::new(),
+            root,
+            types: Arc::clone(types),
+            whole: whole.to_owned(),
+            null: null.to_owned(),
+            personal: personal.to_vec(),
+        }
+    }
+
+    /// The same, compiled; the message says what is wrong with it.
+    pub(super) fn compiled(self) -> Result<Self, String> {
+        let validator = OnceLock::from(self.compile()?);
+        Ok(Self { validator, ..self })
+    }
+
+    fn compile(&self) -> Result<Validator, String> {
         let outside = |_| format!("expected references into this file or into {BASE}types.json only");
         let registry = Registry::new()
-            .add(format!("{BASE}types.json"), types.as_ref())
+            .add(format!("{BASE}types.json"), self.types.as_ref())
             .and_then(RegistryBuilder::prepare)
             .map_err(outside)?;
-        let validator = jsonschema::draft202012::options()
+        jsonschema::draft202012::options()
             .with_registry(&registry)
             // Bodies come from outside: a pattern is matched in linear time.
             .with_pattern_options(PatternOptions::regex())
             .should_validate_formats(true)
             .with_format("date", date::is_calendar_date)
-            .build(&root)
+            .build(&self.root)
             .map_err(|error| {
                 let at = error.instance_path().as_str();
                 format!(
                     "no JSON Schema of draft 2020-12 that can be used, at `{at}`: {}",
                     show::shortened(&error.masked().to_string())
                 )
-            })?;
-        Ok(Self {
-            validator,
-            root,
-            types: Arc::clone(types),
-            whole: whole.to_owned(),
-            null: null.to_owned(),
-            personal: personal.to_vec(),
-        })
+            })
     }
 
     /// Whether a document is a list where one is wanted, or an object with every member that it must have.
@@ -138,12 +149,13 @@ impl Schema {
     /// Notes everything in which `document` differs from the schema, one thing for each place.
     pub(super) fn check(&self, document: &Value, notes: &mut Notes) {
         notes.checked();
-        if self.validator.is_valid(document) {
+        let validator = self.validator.get_or_init(|| self.compile().expect("it was compiled before"));
+        if validator.is_valid(document) {
             return;
         }
         // The last few errors, not yet noted: those of one value come one after the other.
         let mut recent: VecDeque<Found<'_>> = VecDeque::new();
-        for error in self.validator.iter_errors(document) {
+        for error in validator.iter_errors(document) {
             let found = Found::of(error);
             // A value of the wrong type breaks its pattern and its list as well, and that is one defect, not
             // three.
@@ -275,7 +287,8 @@ mod tests {
         let root =
             json!({"$id": format!("{BASE}test.json"), "$ref": format!("types.json#/$defs/{definition}")});
         let mut notes = Notes::default();
-        Schema::compile(root, &types, ["json.null", "json.null"], &[]).unwrap().check(value, &mut notes);
+        let schema = Schema::new(root, &types, ["json.null", "json.null"], &[]).compiled().unwrap();
+        schema.check(value, &mut notes);
         notes.into_checked(None).findings.into_iter().map(|finding| finding.clause).collect()
     }
 
@@ -349,12 +362,13 @@ mod tests {
     fn findings_say_what_was_expected_and_what_was_found() {
         let tree = Tree::embedded();
         let personal = vec![];
-        let payment = Schema::compile(
+        let payment = Schema::new(
             parsed(&tree, "payment").unwrap(),
             &types(&tree).unwrap(),
             ["payment.response", "json.null"],
             &personal,
         )
+        .compiled()
         .unwrap();
         let mut notes = Notes::default();
         let body = json!({

@@ -1,11 +1,11 @@
 //! The stored cases are those that are expanded.
 
-use std::io::Read;
+use std::{collections::BTreeSet, io::Read};
 
 use flate2::read::GzDecoder;
-use xs2aspec_suite::{Suite, Tree};
+use xs2aspec_suite::{Case, Depth, Expectation, Suite, Tree};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/expanded/cases.json.gz");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/expanded");
 
 /// The digest of the files, and the cases.
 fn unpacked(bytes: &[u8]) -> (String, String) {
@@ -20,13 +20,15 @@ fn unpacked(bytes: &[u8]) -> (String, String) {
 
 #[test]
 fn the_stored_cases_are_current() {
-    let made = Suite::expanded(Tree::embedded()).unwrap().stored();
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        std::fs::write(FILE, &made).unwrap();
+    for (name, made) in Suite::expanded(Tree::embedded()).unwrap().stored() {
+        let file = format!("{FOLDER}/{name}");
+        if std::env::var_os("UPDATE_GENERATED").is_some() {
+            std::fs::write(&file, &made).unwrap();
+        }
+        // Packed bytes may be others from version to version of the packer.
+        let kept = std::fs::read(&file).unwrap();
+        assert!(unpacked(&kept) == unpacked(&made), "{file} is not current: bash .ci/bless");
     }
-    // Packed bytes may be others from version to version of the packer.
-    let kept = std::fs::read(FILE).unwrap();
-    assert!(unpacked(&kept) == unpacked(&made), "{FILE} is not current: bash .ci/bless");
 }
 
 #[test]
@@ -39,8 +41,37 @@ fn a_suite_with_stored_cases_is_the_one_that_is_expanded() {
         assert_eq!(stored.changes(), expanded.changes(), "{}", stored.id);
         assert_eq!(stored.operation(), expanded.request.operation, "{}", stored.id);
     }
+    assert_eq!(stored.clauses(), expanded.clauses());
     assert_eq!(stored.columns(), expanded.columns());
     assert_eq!(stored.stored(), expanded.stored());
+}
+
+#[test]
+fn a_run_of_less_depth_reads_the_cases_that_it_may_ask_and_no_others() {
+    let load = |depth| Suite::load_for(Tree::embedded(), depth).unwrap();
+    let (all, some) = (load(Depth::Exhaustive), load(Depth::Standard));
+    let standard: Vec<&Case> = all.cases().iter().filter(|case| case.depth < Depth::Exhaustive).collect();
+    assert!(standard.len() < all.cases().len());
+    assert!(standard.into_iter().eq(some.cases()));
+    // What a profile is held to is in either.
+    let held_to = |suite: &Suite| -> BTreeSet<String> {
+        let choices = suite.cases().iter().filter_map(|case| match &case.expect {
+            Expectation::Choice(values) => Some(format!("{} {:?}", case.clause, values.keys())),
+            _ => None,
+        });
+        let of_operations = suite.cases().iter().flat_map(|case| {
+            let steps = case.before.iter().map(|step| step.request.operation().to_owned());
+            let needs = case.needs.iter().map(|need| format!("{} {need}", case.operation()));
+            steps.chain([case.operation().to_owned()]).chain(needs)
+        });
+        choices.chain(of_operations).collect()
+    };
+    assert_eq!(held_to(&all), held_to(&some));
+    for depth in [Depth::Quick, Depth::Standard] {
+        let [of_all, of_some] = [&all, &some].map(|suite| suite.plan(&[], &[], depth).unwrap());
+        assert_eq!(of_all.selected, of_some.selected);
+        assert_eq!(of_all.controls, of_some.controls);
+    }
 }
 
 #[test]
