@@ -52,10 +52,11 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
         return Err(Failure::unreachable(format!("nobody came back within {} s", args.timeout_s)));
     };
     let text = format!("{returned}\n");
+    // A code is good for one time: it is shown whatever becomes of the file.
+    stdout().write_all(text.as_bytes()).map_err(Failure::input)?;
     if let Some(path) = &args.out {
         report::write(path, &[], text.as_bytes())?;
     }
-    stdout().write_all(text.as_bytes()).map_err(Failure::input)?;
     Ok(Exit::Conforms)
 }
 

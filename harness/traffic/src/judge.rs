@@ -169,7 +169,9 @@ impl Judge {
         let view = reading.view();
         let due = rules.judge(&view, plain, &reading.prepared, &is_expected);
         let mut asked = Asked { due, unsure: reading.unsure.clone(), hidden: reading.hidden.clone() };
-        let Due::Refused { clauses, open, .. } = &asked.due else { return asked };
+        let Due::Refused { clauses, conditions, open } = &asked.due else { return asked };
+        // What its bank may take and call rejected is no mistake of a client.
+        let is_mistake = conditions.get(OR_REJECTED).is_none();
         let breaches = rules.breaches(&view, plain, &reading.prepared);
         let why = |clause: &String| {
             let bank = || format!("only the bank knows: {}", self.says(clause));
@@ -185,7 +187,11 @@ impl Judge {
             let found = says.filter(|_| breach.at == SIGNING).map(str::to_owned);
             let actual = found.unwrap_or_else(|| self.value_at(&view, sent, &breach.at));
             let kept = format!("what keeps \"{}\"", self.says(&breach.clause));
-            self.add(judged, (&breach.clause, End::Client), (at, kept, actual));
+            if is_mistake {
+                self.add(judged, (&breach.clause, End::Client), (at, kept, actual));
+            } else {
+                judged.observations.push(format!("{}: {}: {at} {actual}", breach.clause, End::Client.word()));
+            }
         }
         if let Some(why) = why {
             if known.is_empty() {
@@ -389,12 +395,15 @@ impl Judge {
     }
 }
 
-/// The day that was sent at a place of the body, if it is one.
+/// The day that was sent at a place of the body, if it is one, with what stands beside it.
 fn day_at(sent: &Sent, at: &str) -> Option<String> {
     let body: Value = serde_json::from_slice(sent.body.bytes()?).ok()?;
     let text = body.pointer(&format!("/{at}"))?.as_str()?;
-    text.parse::<chrono::NaiveDate>().ok().map(|_| text.to_owned())
+    text.trim_start().get(..10)?.parse::<chrono::NaiveDate>().ok().map(|_| text.to_owned())
 }
+
+/// The condition of a refusal under which the request may be taken as well, and called rejected.
+const OR_REJECTED: &str = "or-rejected";
 
 /// The way of signing, as the place of a breach.
 const SIGNING: &str = "signing";

@@ -1,8 +1,9 @@
 //! Requests and answers as they go over the wire (RFC 9112): each request, as `xs2aspec sign --out` writes
 //! it, and then its answer, if it had one. Lines end with LF or CRLF. A body has as many bytes as its
-//! Content-Length says; the body of an answer without one ends at a line `###` or at the end of the file
-//! (section 6.3), and a request without one has none. Lines that are empty or begin with `###` may stand
-//! between messages.
+//! Content-Length says; the body of an answer without one ends at a line `###`, before the next request or at
+//! the end of the file, and a request without one has none, nor has an answer that never has one (section
+//! 6.3). Interim answers (RFC 9110, section 15.2) are passed over. Lines that are empty or begin with `###`
+//! may stand between messages.
 
 use std::io::{BufRead, Read};
 
@@ -45,16 +46,28 @@ pub fn read(
         let body = Payload::Bytes(lines.body(length.unwrap_or_default()).map_err(fail)?);
         next = lines.start().map_err(fail)?;
         let mut answer = None;
-        if let Some(status) = next.as_deref().and_then(start_of_answer) {
+        while let Some(status) = next.as_deref().and_then(start_of_answer) {
             let status =
                 status.map_err(|()| fail(format!("line {}: expected `HTTP/1.1 STATUS`", lines.number)))?;
             let headers = lines.fields().map_err(fail)?;
-            let body = match self::length(&headers).map_err(fail)? {
-                Some(length) => lines.body(length),
-                None => lines.rest(),
+            let mut behind = None;
+            let body = if method == "HEAD" || matches!(status, 100..=199 | 204 | 304) {
+                Vec::new()
+            } else if let Some(length) = self::length(&headers).map_err(fail)? {
+                lines.body(length).map_err(fail)?
+            } else {
+                let (body, next) = lines.rest().map_err(fail)?;
+                behind = next;
+                body
             };
-            answer = Some(Received { status, headers, body: Payload::Bytes(body.map_err(fail)?) });
-            next = lines.start().map_err(fail)?;
+            next = match behind {
+                Some(line) => Some(line),
+                None => lines.start().map_err(fail)?,
+            };
+            if status >= 200 {
+                answer = Some(Received { status, headers, body: Payload::Bytes(body) });
+                break;
+            }
         }
         let url = url(&target, &headers);
         let request = Sent { method, url, headers, body, is_restored: false };
@@ -157,7 +170,16 @@ impl Lines<'_> {
 
     fn fields(&mut self) -> Result<Vec<(String, String)>, String> {
         let mut fields = Vec::new();
-        while let Some(line) = self.line()?.filter(|line| !line.is_empty()) {
+        loop {
+            let Some(line) = self.line()? else {
+                return Err(format!(
+                    "line {}: expected an empty line after the header fields, found the end of the file",
+                    self.number
+                ));
+            };
+            if line.is_empty() {
+                return Ok(fields);
+            }
             let text = String::from_utf8_lossy(&line);
             let field = text.split_once(':').filter(|(name, _)| !name.is_empty() && !name.contains(' '));
             let Some((name, value)) = field else {
@@ -165,7 +187,6 @@ impl Lines<'_> {
             };
             fields.push((name.to_owned(), value.trim().to_owned()));
         }
-        Ok(fields)
     }
 
     fn body(&mut self, length: u64) -> Result<Vec<u8>, String> {
@@ -182,11 +203,17 @@ impl Lines<'_> {
         Ok(body)
     }
 
-    /// The bytes up to a separator, without the end of the line before it.
-    fn rest(&mut self) -> Result<Vec<u8>, String> {
-        let mut body = Vec::new();
+    /// The bytes up to a separator or a request, without the end of the line before it; and the line that
+    /// begins the request.
+    fn rest(&mut self) -> Result<(Vec<u8>, Option<String>), String> {
+        let (mut body, mut next) = (Vec::new(), None);
         while let Some(line) = self.line()? {
             if line.starts_with(SEPARATOR) {
+                break;
+            }
+            let text = str::from_utf8(&line).ok().filter(|text| start_of_request(text).is_some());
+            if let Some(text) = text {
+                next = Some(text.to_owned());
                 break;
             }
             body.extend_from_slice(&line);
@@ -195,6 +222,6 @@ impl Lines<'_> {
         if body.ends_with(b"\n") {
             body.pop();
         }
-        Ok(body)
+        Ok((body, next))
     }
 }

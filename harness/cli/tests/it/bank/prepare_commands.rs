@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
+    path::Path,
     process::Stdio,
 };
 
@@ -72,9 +73,21 @@ fn get(address: &str, path: &str) -> String {
 fn a_psu_who_comes_back_is_waited_for() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("return.json");
+    assert_eq!(returned(&out), Some(0));
+    let written = fs::read_to_string(out).unwrap();
+    assert_eq!(written, RETURNED);
+    // What is good for one time is shown, whatever becomes of the file.
+    assert_eq!(returned(&folder.path().join("missing/return.json")), Some(2));
+}
+
+/// What is printed of the return.
+const RETURNED: &str = "{\"path\":\"/back\",\"query\":{\"code\":\"a b\",\"state\":\"1\"}}\n";
+
+/// Waits for a PSU who comes back, and gives the exit code; what was printed is what came.
+fn returned(out: &Path) -> Option<i32> {
     let mut child = command()
         .args(["listen", "--address", "127.0.0.1:0", "--path", "/back", "--timeout-s", "60", "--out"])
-        .arg(&out)
+        .arg(out)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -85,10 +98,8 @@ fn a_psu_who_comes_back_is_waited_for() {
     assert_eq!(get(address, "/favicon.ico"), "HTTP/1.1 404 Not Found");
     assert_eq!(get(address, "/back?code=a%20b&state=1"), "HTTP/1.1 200 OK");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(printed, "{\"path\":\"/back\",\"query\":{\"code\":\"a b\",\"state\":\"1\"}}\n");
-    assert_eq!(fs::read_to_string(out).unwrap(), printed);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), RETURNED);
+    output.status.code()
 }
 
 #[test]

@@ -246,3 +246,21 @@ fn a_body_with_a_number_that_nobody_holds_is_there_all_the_same() {
         "{said}"
     );
 }
+
+/// An agent of eight characters beside an IBAN: no object, though the rules compute it from another text.
+#[test]
+fn a_value_that_the_rules_compute_has_the_type_that_was_sent() {
+    let folder = TempDir::new().unwrap();
+    let body = r#"{"creditorAccount":{"iban":"DE93999999990000000001"},"creditorAgent":"AAAADEF0","creditorName":"A"}"#;
+    let request = format!(
+        "POST /v1/payments/norwegian-cross-border-credit-transfers HTTP/1.1\nContent-Length: {}\n\n{body}\n",
+        body.len()
+    );
+    let (path, out) = (folder.path().join("agent.http"), folder.path().join("out"));
+    std::fs::write(&path, request).unwrap();
+    let target = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/reference.toml");
+    let (_, said) =
+        xs2aspec(&["judge", path.to_str().unwrap(), "--target", target, "--out", out.to_str().unwrap()]);
+    assert!(said.contains("broke ncbct.instructed-amount.required"), "{said}");
+    assert!(!said.contains("creditor-agent"), "{said}");
+}

@@ -168,10 +168,31 @@ fn wrong_pairs_are_named_by_their_number() {
         "POST /v1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "GET /v1 HTTP/1.1\r\n\r\nHTTP/1.1 what\r\n\r\n",
         "GET /v1 HTTP/1.1\r\n\r\nHTTP/1.1 20000\r\n\r\n",
+        "GET /v1 HTTP/1.1\r\nHost: a\r\n",
+        "GET /v1 HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Le",
     ] {
         let (exchanges, error) = read(format!("{good}{wrong}").as_bytes());
         let error = error.unwrap_or_else(|| panic!("{wrong}"));
         assert!(error.contains("entry 2: ") && error.contains("expected "), "{error}");
         assert_eq!(exchanges, 1, "{wrong}");
+    }
+}
+
+/// RFC 9112, section 6.3.
+#[test]
+fn an_answer_without_a_length_ends_before_the_next_request() {
+    let next =
+        "GET /v1/sandbox/customers HTTP/1.1\r\nHost: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]";
+    for (method, answer) in [
+        ("DELETE", "HTTP/1.1 204 No Content\r\n\r\n"),
+        ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n"),
+        ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 17\r\n\r\n"),
+        ("GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}\r\n"),
+        ("GET", "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"),
+        ("GET", "HTTP/1.1 200 OK\r\n\r\n{\"a\":\r\n1}\r\n"),
+        ("GET", "HTTP/1.1 200 OK\r\n\r\n{}\r\n###\r\n"),
+    ] {
+        let text = format!("{method} /v1/payments/a HTTP/1.1\r\nHost: a\r\n\r\n{answer}{next}");
+        assert_eq!(read(text.as_bytes()), (2, None), "{answer}");
     }
 }
