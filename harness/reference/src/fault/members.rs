@@ -242,6 +242,13 @@ fn conditions() -> Vec<Entry> {
             "A cross-border payment to a bban may lack the agent.",
         ),
         ncbct(
+            "ncbct.creditor-agent.bban/not-demanded-with-currency",
+            "/creditorAgent",
+            When::AbsentWith("/creditorAccount/currency"),
+            Then::TakeFor("\"TESTDEFF\""),
+            "A cross-border payment to a bban with a currency may lack the agent.",
+        ),
+        ncbct(
             "ncbct.creditor-agent.iban/demanded",
             "/creditorAgent",
             When::AbsentWith("/creditorAccount/iban"),

@@ -104,6 +104,7 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("ncbct.allow-logical-duplicate.meaning/of-refused-ones", S::RefusedTwins, "A payment that was refused counts as one that was made before."),
     ("error.kid.status/not-demanded", S::Reference(Reference::NotDemanded), "A creditor that demands a reference is paid without one."),
     ("error.kid.status/any-digit", S::Reference(Reference::AnyDigit), "The check digit of a reference is not looked at."),
+    ("error.kid.status/words", S::Reference(Reference::Words), "A text that is no number is taken for a reference."),
     ("error.kid.status/nothing", S::Reference(Reference::Nothing), "No creditor demands a reference."),
 ];
 

@@ -115,6 +115,7 @@ fn of_limit(&(pointer, limit, _, clause, at_limit): &Limited, operation: Operati
     vec![
         longer("text.blanks", "trimmed", Count::Trimmed, "blanks around the text"),
         longer(clause, "only-ascii", Count::Ascii, "characters beyond ASCII"),
+        longer(clause, "longest-line", Count::LongestLine, "lines other than the longest"),
         longer(clause, "without-marks", Count::WithoutMarks, "marks that combine with letters"),
         shorter(at_limit, "counts-bytes", Count::Bytes, "bytes"),
         shorter("text.characters", "counts-utf-16", Count::Units, "units of UTF-16"),

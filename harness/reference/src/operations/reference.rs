@@ -32,6 +32,11 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
         None => refuse("expected a payment reference for this creditor, found none"),
         Some(_) if breach == Some(ReferenceBreach::AnyDigit) => Ok(()),
         Some(member) if is_reference(member.text()?) => Ok(()),
+        Some(member)
+            if breach == Some(ReferenceBreach::Words) && member.text()?.contains(char::is_alphabetic) =>
+        {
+            Ok(())
+        }
         Some(_) => refuse("expected a payment reference with its check digit, found another text"),
     }
 }
@@ -73,6 +78,7 @@ mod tests {
         assert_eq!(refused_by(Rules::kept()), [false, true, true, true]);
         assert_eq!(broken(ReferenceBreach::NotDemanded), [false, true, true, false]);
         assert_eq!(broken(ReferenceBreach::AnyDigit), [false, false, false, true]);
+        assert_eq!(broken(ReferenceBreach::Words), [false, true, false, true]);
         assert_eq!(broken(ReferenceBreach::Nothing), [false; 4]);
         assert!(!refused(Rules::kept(), "NO5597100000036", None), "another creditor demands none");
     }

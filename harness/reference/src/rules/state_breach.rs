@@ -152,6 +152,8 @@ pub(crate) enum ReferenceBreach {
     NotDemanded,
     /// The check digit is not looked at.
     AnyDigit,
+    /// What is no number is not looked at.
+    Words,
     /// Nothing but a number is looked for.
     Nothing,
 }

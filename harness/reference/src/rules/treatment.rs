@@ -144,6 +144,8 @@ pub(crate) enum Count {
     WithoutBlanks,
     /// With several blanks as one.
     OneBlank,
+    /// Those of its longest line.
+    LongestLine,
     /// After it was written in capital letters, of which one letter may become several.
     Capitals,
 }
@@ -160,6 +162,7 @@ impl Count {
             Self::Units => text.encode_utf16().count(),
             Self::WithoutBlanks => text.chars().filter(|letter| !letter.is_whitespace()).count(),
             Self::OneBlank => text.split_whitespace().collect::<Vec<_>>().join(" ").chars().count(),
+            Self::LongestLine => text.lines().map(|line| line.chars().count()).max().unwrap_or_default(),
             Self::Capitals => text.to_uppercase().chars().count(),
         }
     }
@@ -409,6 +412,7 @@ mod tests {
             (Count::Trimmed, " abc", "abcd"),
             (Count::Ascii, "aåbå", "abcd"),
             (Count::WithoutMarks, "a\u{30a}bc", "abcd"),
+            (Count::LongestLine, "abc\na", "a\nabcd"),
         ] {
             assert!(is_meant(When::Forgiven(count, 3), forgiven), "{count:?}");
             assert!(!is_meant(When::Forgiven(count, 3), not), "{count:?}");

@@ -6,12 +6,13 @@ use super::{Made, Operator, apply, clause};
 use crate::rules::{Count, Entry, Then, When};
 
 /// Other ways to count which make a text shorter.
-const SHORTER: [(&str, Count, &str); 5] = [
+const SHORTER: [(&str, Count, &str); 6] = [
     ("trimmed", Count::Trimmed, "blanks around the text"),
     ("ascii-counted", Count::Ascii, "letters beyond ASCII"),
     ("marks-not-counted", Count::WithoutMarks, "marks that combine with letters"),
     ("blanks-not-counted", Count::WithoutBlanks, "blanks"),
     ("blanks-counted-once", Count::OneBlank, "blanks that follow others"),
+    ("longest-line-counted", Count::LongestLine, "lines other than the longest"),
 ];
 
 /// Other ways to count which make a text longer.

@@ -164,6 +164,7 @@ pub(super) fn meant(when: When, name: &str) -> Vec<Value> {
         When::Forgiven(count, most) => texts(vec![match count {
             Count::Ascii => text(most) + "å",
             Count::WithoutMarks => text(most) + "\u{30a}",
+            Count::LongestLine => text(most) + "\na",
             _ => text(most) + " ",
         }]),
         When::Overcounted(Count::Units, most) => texts(vec!["\u{1f600}".repeat(most)]),
