@@ -96,8 +96,10 @@ impl<'a> Cost<'a> {
     }
 }
 
-/// One request of so many is kept for doubts in between: whether a plain request is still accepted.
+/// One request of so many is kept for doubts in between, whether a plain request is still accepted; and of
+/// all no more than these.
 const DOUBTS: usize = 100;
+const MOST_DOUBTS: usize = 10;
 
 /// How often the plain requests are asked again, where so many verdicts wait for it: once at the end at
 /// least, and some of them for refusals that look as if the target knew nobody any more.
@@ -195,7 +197,7 @@ impl Suite {
     /// others are left out.
     pub fn within<'a>(&'a self, plan: &Plan<'a>, requests: u64) -> Result<(Plan<'a>, Cost<'a>), PlanError> {
         let most = usize::try_from(requests).unwrap_or(usize::MAX);
-        let most = most - most / DOUBTS;
+        let most = most - (most / DOUBTS).min(MOST_DOUBTS);
         let wanted: BTreeSet<usize> = plan.selected.iter().filter_map(|case| self.number(&case.id)).collect();
         let mut cost = Cost::new(self);
         let mut chosen = BTreeSet::new();
