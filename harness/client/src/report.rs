@@ -200,6 +200,7 @@ impl Case<'_> {
             checks: u32::from(seen.is_some()),
             findings,
             observations: vec![],
+            refusal: None,
             absence: (verdict == Verdict::NotApplicable).then_some(Absence::Declared),
             reason,
             control: None,

@@ -248,6 +248,9 @@ pub struct CaseVerdict {
     /// What the target did where the document leaves it free.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
+    /// The observation that falls when the refusal turns out to have another cause. No record has it.
+    #[serde(skip)]
+    pub refusal: Option<String>,
     /// Why the verdict is `waived`, `inconclusive`, `not-applicable` or `error`; for these it is always
     /// present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -344,6 +347,7 @@ pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
         checks: 1,
         findings: vec![],
         observations: vec![],
+        refusal: None,
         reason: None,
         absence: None,
         control: None,

@@ -75,6 +75,8 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// What was seen where the document leaves the target free.
     pub observations: Vec<String>,
+    /// How the refusal that was expected came: an observation, as long as the verdict rests on it.
+    pub refusal: Option<String>,
     /// Why it could not be told.
     pub reason: Option<String>,
 }
@@ -180,6 +182,7 @@ pub fn judge(
             checks,
             findings: vec![],
             observations,
+            refusal: None,
             reason: Some(reason),
         };
     }
@@ -195,6 +198,7 @@ pub fn judge(
     if outcome == Outcome::ServerError {
         findings.push(finding(rules.server_error(), "an answer below 500".into()));
     }
+    let mut refusal = None;
     match expect {
         Expectation::Accepted => {
             checks += 1;
@@ -211,19 +215,19 @@ pub fn judge(
             let shown = (outcome, document.as_ref(), words.as_str());
             checks += shows(clause, values, shown, &listed, &mut findings);
         }
-        Expectation::Refused(refusal) => {
+        Expectation::Refused(wanted) => {
             let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
             let seen = (outcome, answer.status, words.as_str());
-            if refusal.text && !has_text(&answer.body) {
+            if wanted.text && !says_something(&answer.body) {
                 checks += 1;
                 findings.push(Finding {
                     actual: "none".to_owned(),
                     at: "body".to_owned(),
-                    ..finding(clause, "a body with a text".into())
+                    ..finding(clause, "a body with a message".into())
                 });
             }
-            checks += refused(clause, refusal, seen, &codes, profile, &mut findings);
-            observations.push(format!("{clause}: refused with {words}"));
+            checks += refused(clause, wanted, seen, &codes, profile, &mut findings);
+            refusal = Some(format!("{clause}: refused with {words}"));
         }
         Expectation::Answered => {
             checks += 1;
@@ -246,10 +250,8 @@ pub fn judge(
             Verdict::Pass
         }
     };
-    if verdict == Verdict::Fail {
-        observations.retain(|seen| !seen.contains(": refused with "));
-    }
-    Judged { verdict, checks, findings, observations, reason: None }
+    let refusal = refusal.filter(|_| verdict != Verdict::Fail);
+    Judged { verdict, checks, findings, observations, refusal, reason: None }
 }
 
 /// Whether a Content-Type is that of a page for people.
@@ -324,12 +326,12 @@ fn shows(
     values.iter().fold(1, |checks, _| checks + 1)
 }
 
-/// Whether a body says something: words, or a text in its JSON.
-fn has_text(body: &[u8]) -> bool {
+/// Whether a body says something: words, or a text, code or number in its JSON.
+fn says_something(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
         match value {
-            // A word in capitals is a code.
-            Value::String(text) => text.chars().any(char::is_lowercase),
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Number(_) => true,
             Value::Array(items) => items.iter().any(says),
             Value::Object(members) => members.values().any(says),
             _ => false,

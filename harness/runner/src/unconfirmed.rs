@@ -8,5 +8,7 @@ pub(crate) fn unconfirm(verdict: &mut CaseVerdict, reason: &str) {
     verdict.reason = Some(reason.to_owned());
     verdict.unconfirmed = true;
     verdict.findings.clear();
-    verdict.observations.retain(|seen| !seen.contains(": refused with "));
+    if let Some(refusal) = verdict.refusal.take() {
+        verdict.observations.retain(|seen| *seen != refusal);
+    }
 }

@@ -10,7 +10,7 @@ use std::{
 use xs2aspec_record::{CaseVerdict, End, Exchange, Finding, Level, RefusedSince, Role, Verdict};
 
 use crate::{
-    session::{Again, Done, Session},
+    session::{Again, Done, NOT_THERE, Session},
     unconfirmed::unconfirm,
 };
 
@@ -33,9 +33,6 @@ pub(crate) struct Window {
     /// Since when, in the order in which it was seen.
     since: Vec<RefusedSince>,
 }
-
-/// Not Found and Gone (RFC 9110 sections 15.5.5 and 15.5.11).
-const NOT_THERE: [u16; 2] = [404, 410];
 
 /// What came of asking plain requests again, each with the number of requests of the run until then.
 pub(crate) type Answers = Vec<(String, u64, Again)>;

@@ -38,7 +38,7 @@ pub struct Refusal {
     /// Whether a resource that is created and rejected is the refusal whatever the profile says of
     /// rejections, since the document says so.
     pub or_rejected: bool,
-    /// Whether its body has a text.
+    /// Whether its body says something: a text or a code.
     pub text: bool,
     /// Whether a 429 is the refusal itself, and not a target that is only busy.
     pub quota: bool,
@@ -185,7 +185,7 @@ impl fmt::Display for Expectation {
                     write!(f, " {word} {codes}")?;
                 }
                 if refusal.text {
-                    f.write_str(", with a text")?;
+                    f.write_str(", with a message")?;
                 }
                 if refusal.nothing_created {
                     f.write_str(", nothing created")?;

@@ -111,6 +111,7 @@ impl<'a> TrafficRun<'a> {
             checks: judged.checks,
             findings,
             observations: masked.observations,
+            refusal: None,
             reason: None,
             absence: None,
             control: None,

@@ -22,6 +22,7 @@ fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdi
         checks: 1,
         findings: names.iter().map(finding).collect(),
         observations: vec![],
+        refusal: None,
         reason: (word == Verdict::Inconclusive).then(|| "quota".into()),
         absence: None,
         control: None,

@@ -181,7 +181,11 @@ fn deletions() -> [Entry; 3] {
     };
     [
         form("no-body", ErrorBody::Empty, "The deletion of a pending payment is refused without a body."),
-        form("no-text", ErrorBody::Bare, "The deletion of a pending payment is refused without a text."),
+        form(
+            "no-message",
+            ErrorBody::NoMessages,
+            "The deletion of a pending payment is refused with an empty list.",
+        ),
         Entry::breach(
             "error.pdng.stays/cancelled",
             Breach::PendingCancelled,

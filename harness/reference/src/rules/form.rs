@@ -25,7 +25,7 @@ const GIVEN: [&str; 3] = ["basket.mix", "error.corporate-id-missing", "error.kid
 const MOST_CHUNKS: usize = 1000;
 
 /// The refusal that the document wants to come "with an error message" (section Errors).
-const WITH_A_TEXT: &str = "payment.deletion.pending";
+const WITH_A_MESSAGE: &str = "payment.deletion.pending";
 
 /// The header in which the strict style names the rule that a refused request breaks.
 pub const REASON: &str = "x-refused-by";
@@ -89,6 +89,8 @@ pub(crate) enum Form {
 pub(crate) enum ErrorBody {
     /// None.
     Empty,
+    /// The object of the document without a message in its list.
+    NoMessages,
     /// Problem details (RFC 9457).
     Problem,
     /// The messages of the document, in an object.
@@ -156,7 +158,7 @@ impl Form {
         match self {
             Self::ErrorsOf(rule, form) if refusal.rule == rule => form.write(answer),
             Self::Reason => answer.reason = Some(refusal.rule.clone()),
-            Self::Errors(form) if refusal.rule == WITH_A_TEXT && !form.keeps_a_text() => {}
+            Self::Errors(form) if refusal.rule == WITH_A_MESSAGE && !form.has_a_message() => {}
             Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
             _ if is_given => {}
             // What a signature is refused with is expected to be one of these.
@@ -299,15 +301,16 @@ impl ErrorBody {
         matches!(self, Self::Problem | Self::Nested | Self::List | Self::More | Self::Bare | Self::Sentence)
     }
 
-    /// Whether it has a text for people.
-    fn keeps_a_text(self) -> bool {
-        !matches!(self, Self::Empty | Self::Bare)
+    /// Whether it says anything: a text or a code.
+    fn has_a_message(self) -> bool {
+        !matches!(self, Self::Empty | Self::NoMessages)
     }
 
     fn write(self, answer: &mut Plain) {
         let messages = answer.body["tppMessages"].clone();
         match self {
             Self::Empty => answer.text = Some(""),
+            Self::NoMessages => answer.body = json!({ "tppMessages": [] }),
             Self::Problem => {
                 answer.body = json!({
                     "type": "about:blank",

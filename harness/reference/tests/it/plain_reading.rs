@@ -269,7 +269,7 @@ async fn a_pending_payment_stays_and_its_refusal_has_a_text() {
     for (fault, has_text, status) in [
         (None, true, "PDNG"),
         (Some("error.pdng.message/no-body"), false, "PDNG"),
-        (Some("error.pdng.message/no-text"), false, "PDNG"),
+        (Some("error.pdng.message/no-message"), false, "PDNG"),
         (Some("error.pdng.stays/cancelled"), true, "CANC"),
     ] {
         let bank = bank(fault).await;

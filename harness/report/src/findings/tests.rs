@@ -255,7 +255,7 @@ fn what_an_answer_lacks_that_should_have_been_a_refusal_is_no_finding_of_its_own
     let mut sample = Sample::new(1);
     let verdict = fails(&mut sample, "periodic.months/one", "body/months", ACCEPTED).last();
     let body = Finding {
-        expected: "a body with a text".into(),
+        expected: "a body with a message".into(),
         actual: "none".into(),
         at: "body".into(),
         ..verdict.findings[0].clone()

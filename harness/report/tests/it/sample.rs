@@ -92,6 +92,7 @@ impl Sample {
                 _ => vec![],
             },
             observations: vec![],
+            refusal: None,
             reason: match verdict {
                 Verdict::Inconclusive => {
                     Some("its control periodic.months/two was not accepted: got 400".into())

@@ -384,3 +384,28 @@ fn the_success_status_is_asserted_where_it_is_declared_or_has_a_plain_reading() 
     let free = judged(&free, &[], 200);
     assert_eq!((free.verdict, free.findings), (Verdict::Pass, vec![]));
 }
+
+#[test]
+fn a_refusal_with_a_message_says_something_in_whatever_form() {
+    for said in [
+        MIX,
+        r#"{"error":"NOT POSSIBLE"}"#,
+        r#"[{"text":"no"}]"#,
+        r#""no""#,
+        r#"{"code":4711}"#,
+        "<p>no</p>",
+        "no",
+    ] {
+        assert!(says_something(said.as_bytes()), "{said}");
+    }
+    for nothing in
+        ["", " \n", "{}", "[]", "null", r#"{"tppMessages":[]}"#, r#"{"tppMessages":[{"text":" "}]}"#]
+    {
+        assert!(!says_something(nothing.as_bytes()), "{nothing}");
+    }
+    let expect = serde_json::json!({"refused": {"text": true}});
+    let profile = declaring(&[]);
+    for (body, verdict) in [(MIX, Verdict::Pass), ("{}", Verdict::Fail), ("", Verdict::Fail)] {
+        assert_eq!(judged(&expect, &profile, &answer(409, body)).verdict, verdict, "{body}");
+    }
+}

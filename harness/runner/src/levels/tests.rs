@@ -104,6 +104,7 @@ fn a_case_is_as_bad_as_the_worst_thing_it_shows_and_a_note_breaks_nothing() {
             checks: 1,
             findings: broken.iter().map(finding).collect(),
             observations: vec![],
+            refusal: None,
             reason: None,
             absence: None,
             control: None,

@@ -8,6 +8,7 @@ use xs2aspec_suite::{Case, Expectation, lint};
 use super::{
     Done, Session, Trail, blank,
     outcome::{Again, Prepared},
+    settled,
 };
 use crate::judge::Outcome;
 
@@ -109,10 +110,7 @@ impl Session {
 
     /// Whether the request of a case reads what the requests before it have made.
     pub(crate) fn reads_what_it_made(&self, id: &str) -> bool {
-        let case = self.suite.case(id);
-        case.is_some_and(|case| {
-            case.request.method == "GET" && case.before.iter().any(|step| !step.keep.is_empty())
-        })
+        self.suite.case(id).is_some_and(settled::reads_what_it_made)
     }
 
     /// What became of a request whose case is none of the suite.

@@ -104,6 +104,7 @@ impl Session {
             is_weighed: AtomicBool::new(false),
             silence: OnceLock::new(),
             started: BTreeMap::new(),
+            shows_after: OnceLock::new(),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),

@@ -14,6 +14,7 @@ mod offer;
 mod outcome;
 mod quota;
 mod set_up;
+mod settled;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -36,12 +37,13 @@ use xs2aspec_suite::{Case, Expectation, Suite, lint};
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::outcome::{Ended, InPlace, Prepared, Quota};
+pub(crate) use self::settled::NOT_THERE;
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
-    exchange::{Answer, ExchangeError},
+    exchange::ExchangeError,
     fill::WireRequest,
-    judge::{self, Examined, Outcome},
+    judge::{self, Outcome},
     levels::{LevelError, Levels},
     mask::Masker,
     profile::{Profile, validate::ProfileMismatch},
@@ -111,6 +113,8 @@ pub struct Session {
     is_weighed: AtomicBool,
     /// Why none of the first plain requests got an answer, where none did.
     silence: OnceLock<String>,
+    /// How long after it was made the target shows a thing, where it needs a while.
+    shows_after: OnceLock<Duration>,
     transport: Transport,
     /// Signatures of another session of the same seed and clock.
     signed: Option<Arc<RequestCache>>,
@@ -246,7 +250,8 @@ impl Session {
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
         if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
-            for text in texts.chain(&mut verdict.observations).chain(&mut verdict.reason) {
+            let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
+            for text in texts.chain(seen).chain(&mut verdict.reason) {
                 *text = self.masker.text_with(text, &learned);
             }
         }
@@ -293,7 +298,8 @@ impl Session {
             return Ok((outcome, words));
         }
         let expect = self.expectation(case, &kept)?;
-        let is_confirmed = expect.is_accepted() && refused_control.is_none();
+        let is_confirmed =
+            expect.is_accepted() && refused_control.is_none() && !settled::reads_what_it_made(case);
         let asked = if is_confirmed {
             self.exchange_confirmed(case, "request", &case.request, &kept, trail).await
         } else {
@@ -351,6 +357,8 @@ impl Session {
         verdict.checks = judged.checks;
         verdict.findings = merged(judged.findings);
         verdict.observations.extend(judged.observations);
+        verdict.observations.extend(judged.refusal.clone());
+        verdict.refusal = judged.refusal;
         if judged.verdict == Verdict::Pass && self.is_doubtful(case, &plain, seen.0, answer.status) {
             let again = self.ask_in_between(&plain, &format!("again-after/{}", case.id)).await;
             // What may not be asked now is asked before the verdict is told.
@@ -407,39 +415,7 @@ impl Session {
         }];
         Ok((Outcome::ServerError, words))
     }
-
-    /// Sends the judged request; again, for some seconds, while the answer may still become what the case
-    /// demands.
-    async fn settled(
-        &self,
-        case: &Case,
-        expect: &Expectation,
-        kept: &BTreeMap<String, Value>,
-        trail: &mut Trail,
-    ) -> Result<(Answer, Examined), Stop> {
-        let mut asked = self.exchange(case, "request", &case.request, kept, trail).await?;
-        // What was waited for once already did not come.
-        let pauses = if trail.is_again { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
-        for (again, pause) in pauses.iter().enumerate() {
-            let step = format!("request/{}", again + 2);
-            let may_change = self.transport.may_change() && self.transport.can_ask(&case.id, &step);
-            if judge::is_settled(expect, &asked.1) || !may_change {
-                break;
-            }
-            self.transport.pause(*pause).await;
-            asked = self.exchange(case, &step, &case.request, kept, trail).await?;
-        }
-        Ok(asked)
-    }
 }
-
-/// Pauses before a request is asked again whose answer may still become what a case demands: a bank may
-/// reject a payment a moment after it was created.
-const PAUSES: [Duration; 4] =
-    [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
-
-/// So many of them when a case is asked once more.
-const PAUSES_AGAIN: usize = 2;
 
 fn blank(case: &Case) -> CaseVerdict {
     CaseVerdict {
@@ -454,6 +430,7 @@ fn blank(case: &Case) -> CaseVerdict {
         checks: 0,
         findings: Vec::new(),
         observations: Vec::new(),
+        refusal: None,
         reason: None,
         absence: None,
         control: None,

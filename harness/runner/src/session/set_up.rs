@@ -21,6 +21,7 @@ impl Session {
     pub(super) async fn set_up(&self, case: &Case, trail: &mut Trail) -> Result<Prepared, Stop> {
         let mut prepared = Prepared::default();
         for step in &case.before {
+            self.until_shown(&prepared).await;
             let mut values: BTreeMap<&str, Vec<Value>> =
                 step.keep.iter().map(|(key, _)| (key.as_str(), Vec::new())).collect();
             let mut together =
@@ -70,6 +71,7 @@ impl Session {
                 prepared.kept.insert(format!("{}.{key}", step.name), value);
             }
         }
+        self.until_shown(&prepared).await;
         Ok(prepared)
     }
 

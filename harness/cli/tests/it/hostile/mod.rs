@@ -7,6 +7,7 @@
 mod connection;
 mod http_2;
 mod intermittent;
+mod late;
 mod sequence;
 pub(crate) mod server;
 mod turn;
