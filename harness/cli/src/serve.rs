@@ -1,6 +1,7 @@
 //! The built-in bank alone, and test keys.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     net::{Ipv4Addr, SocketAddr},
     path::Path,
@@ -11,7 +12,7 @@ use std::{
 use xs2aspec_prove::declare;
 use xs2aspec_record::{End, Exit, Traffic, outputs};
 use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls};
-use xs2aspec_runner::{Options, Profile};
+use xs2aspec_runner::{Options, Profile, profile::Offered};
 use xs2aspec_signing::keys;
 
 use crate::{
@@ -50,12 +51,44 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     if let Some(folder) = &args.record {
         return Box::pin(record(args, folder, config)).await;
     }
+    let variations = config.variations.clone();
     let bank = start(config, args.address).await?;
+    let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
+    let usual = profile.clone();
+    declare(&mut profile, &variations);
     let interrupts = Interrupts::listen().map_err(Failure::input)?;
-    say!("{}", bank.base_url());
+    say!("{}", profile.base_url);
+    for line in decided(&usual, &profile) {
+        say!("{line}");
+    }
     interrupts.asked_to_end().await;
     bank.shutdown().await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
+}
+
+/// The lines of a profile in which a bank is another than the plain one.
+fn decided(usual: &Profile, profile: &Profile) -> Vec<String> {
+    fn lines<T: PartialEq>(
+        table: &'static str,
+        (usual, now): (&BTreeMap<String, T>, &BTreeMap<String, T>),
+        written: impl Fn(&T) -> Option<String>,
+    ) -> Vec<String> {
+        let others = now.iter().filter(|(name, value)| usual.get(*name) != Some(*value));
+        others.filter_map(|(name, value)| Some(format!("{table}.{name:?} = {}", written(value)?))).collect()
+    }
+    let quoted = |text: &String| Some(format!("{text:?}"));
+    let is_there = |offered: &Offered| match offered {
+        Offered::No => Some("false".to_owned()),
+        Offered::Yes => Some("true".to_owned()),
+        Offered::Ask | Offered::NotSaid => None,
+    };
+    let is_gone = |key: &&String| !profile.choices.contains_key(*key);
+    let gone = usual.choices.keys().filter(is_gone).map(|key| format!("# without choices.{key:?}"));
+    let mut all: Vec<String> = gone.collect();
+    all.extend(lines("choices", (&usual.choices, &profile.choices), quoted));
+    all.extend(lines("capabilities", (&usual.capabilities, &profile.capabilities), is_there));
+    all.extend(lines("paths", (&usual.paths, &profile.paths), quoted));
+    all
 }
 
 async fn start(config: Config, address: SocketAddr) -> Result<Bank, Failure> {
@@ -79,7 +112,9 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", proxy.address());
     profile.base_url.clone_from(&address);
+    let usual = profile.clone();
     declare(&mut profile, &variations);
+    let (served, decided) = (profile.base_url.clone(), decided(&usual, &profile));
     let setup = Setup {
         suite,
         profile,
@@ -98,7 +133,10 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     };
     let log = TrafficLog::start(folder, &[], setup, sightings)?;
     let interrupts = Interrupts::listen().map_err(Failure::input)?;
-    say!("{address}");
+    say!("{served}");
+    for line in decided {
+        say!("{line}");
+    }
     interrupts.asked_to_end().await;
     proxy.shutdown().await;
     let exit = log.finish().await?;

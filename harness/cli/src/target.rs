@@ -78,10 +78,23 @@ pub(crate) fn keeps_the_document(suite: &Suite, target: Option<&str>) -> Result<
 /// The profile of a target that is named by its file or by its URL.
 pub(crate) fn profile(target: &str, spec: &ProfileSpec) -> Result<Profile, Failure> {
     if target.contains("://") {
-        Profile::of_url(target, spec).map_err(Failure::input)
-    } else {
-        Profile::read(Path::new(target), spec).map_err(Failure::input)
+        return Profile::of_url(target, spec).map_err(Failure::input);
     }
+    if target.is_empty() {
+        return Err(Failure::input("--target is empty: expected the file of a target profile, or a URL"));
+    }
+    if !Path::new(target).exists() && is_host_and_port(target) {
+        let message = format!("{target}: no file is there; a URL begins with `http://` or `https://`");
+        return Err(Failure::input(message));
+    }
+    Profile::read(Path::new(target), spec).map_err(Failure::input)
+}
+
+/// Whether a text is what stands behind the scheme of a URL: a host and its port (RFC 3986, section 3.2).
+fn is_host_and_port(text: &str) -> bool {
+    let authority = text.split('/').next().unwrap_or_default();
+    let port = authority.rsplit_once(':').map(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    port.unwrap_or_default()
 }
 
 /// Writes the profile to start from, with the values that somebody at a terminal gives.

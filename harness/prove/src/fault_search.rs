@@ -20,8 +20,8 @@ use crate::{
     variant::{BankVariant, NOWHERE},
 };
 
-/// Requests that are drawn and signed at once, and then sent to every bank.
-const BATCH: usize = 5_000;
+/// Requests that are drawn and signed at once, and then sent to every bank: no more than each bank gets.
+const BATCH: u64 = 5_000;
 
 /// Of so many drawn requests the first is a sequence.
 const SEQUENCE_EVERY: usize = 12;
@@ -110,13 +110,14 @@ impl FaultSearch {
         let mut searched: Vec<Searched> =
             banks.into_iter().map(|bank| Searched { bank, sent: 0, found: None }).collect();
         let mut drawn = 0;
+        let size = usize::try_from(options.budget.min(BATCH)).unwrap_or(usize::MAX);
         loop {
             let is_open = |one: &Searched| one.found.is_none() && one.sent < options.budget;
             let open: Vec<usize> = (0..searched.len()).filter(|at| is_open(&searched[*at])).collect();
             if open.is_empty() {
                 break;
             }
-            let batch = Arc::new(Batch::draw((&mut explorer, &mut sequencer), suite, &mut drawn));
+            let batch = Arc::new(Batch::draw((&mut explorer, &mut sequencer), suite, (&mut drawn, size)));
             let mut running = JoinSet::new();
             let mut waiting = open.into_iter();
             loop {
@@ -223,10 +224,10 @@ impl Batch {
     fn draw(
         (explorer, sequencer): (&mut Explorer, &mut Sequencer),
         suite: &Suite,
-        drawn: &mut usize,
+        (drawn, size): (&mut usize, usize),
     ) -> Self {
-        let mut cases = Vec::with_capacity(BATCH);
-        while cases.len() < BATCH {
+        let mut cases = Vec::with_capacity(size);
+        while cases.len() < size {
             if cases.len() % SEQUENCE_EVERY == 0
                 && let Some((sequence, ..)) = sequencer.draw(&suite.spec().sequences)
                 && let Some(sequence) = DrawnSequence::new(sequence, suite, "drawn")

@@ -207,6 +207,8 @@ mod tests {
             "expected the name of a fault, found \"basket.mix/first-payment\"; \
              did you mean \"basket.mix/first-payment-only\"?"
         );
+        let error = "error.pdng.mess".parse::<Fault>().unwrap_err();
+        assert_eq!(error.near, Some("error.pdng.message/no-body"), "the first that begins with it");
         let error = "zzz".parse::<Fault>().unwrap_err();
         assert_eq!(error.to_string(), "expected the name of a fault, found \"zzz\"");
     }

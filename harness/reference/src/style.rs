@@ -207,6 +207,8 @@ mod tests {
             error("strikt"),
             "expected the name of a style, found \"strikt\"; did you mean \"strict\"?"
         );
+        assert_eq!(error("PLAIN"), "expected the name of a style, found \"PLAIN\"; did you mean \"plain\"?");
+        assert!(error("xyz").ends_with("; styles are plain, strict, lenient, other and drawn-N"));
         assert!(error("drawn-x").contains("did you mean \"drawn-1\"?"), "{}", error("drawn-x"));
         assert!("drawn-007".parse::<Style>().is_err() && "".parse::<Style>().is_err());
     }

@@ -118,7 +118,8 @@ impl Window {
                         };
                         self.refused.insert(plain.clone(), reason(&refused));
                         if is_broken {
-                            broken.insert(plain.clone(), refused.clone());
+                            let answer = again.answer.unwrap_or_default();
+                            broken.insert(plain.clone(), (refused.clone(), answer));
                         }
                         self.since.push(refused);
                     }
@@ -135,8 +136,8 @@ impl Window {
             let plain = session.plain(&verdict.case);
             if let Some(reason) = reasons.get(&plain) {
                 unconfirm(&mut verdict, reason);
-                if let Some(refused) = broken.remove(&plain) {
-                    breaks(session, &mut verdict, &refused);
+                if let Some((refused, answer)) = broken.remove(&plain) {
+                    breaks(session, &mut verdict, &refused, &answer);
                 }
             }
             for exchange in shown.remove(&plain).into_iter().flatten() {
@@ -166,7 +167,7 @@ fn reason(RefusedSince { plain, until, since, words, .. }: &RefusedSince) -> Str
 
 /// Makes the first verdict that leans on a plain request which reads what is not there any more the one that
 /// shows it. Whoever made it a moment ago may read it, so that neither key nor values can be the cause.
-fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince) {
+fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince, answer: &str) {
     let Some(plain) = session.suite().case(&refused.plain) else { return };
     let level = session.levels().clause(&plain.clause).level;
     if level == Level::Note {
@@ -182,7 +183,7 @@ fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince) 
     verdict.findings = vec![Finding {
         clause: plain.clause.clone(),
         expected: format!("acceptance (2xx) of {}, as {until} of the run", refused.plain),
-        actual: format!("{} at request {}", refused.words.trim_start_matches("got "), refused.since),
+        actual: format!("{answer} at request {}", refused.since),
         at: "status".to_owned(),
         level,
         end: End::Bank,

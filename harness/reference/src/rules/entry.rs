@@ -75,7 +75,7 @@ impl Entry {
 
 /// A name that no fault, variation or style has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected the name of a {kind}, found {name:?}{}", suggestion(*near))]
+#[error("expected the name of a {kind}, found {name:?}{}", suggestion(kind, *near))]
 pub struct UnknownName {
     /// `fault`, `variation` or `style`.
     pub kind: &'static str,
@@ -85,15 +85,23 @@ pub struct UnknownName {
     pub near: Option<&'static str>,
 }
 
-/// The candidate most like `name`, if it is like it at all.
+/// The candidate most like `name` in any letter case, or else the first that begins with it.
 pub(crate) fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    candidates
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(name, candidate), candidate))
+    let name = name.to_ascii_lowercase();
+    let candidates: Vec<&str> = candidates.collect();
+    let like = candidates
+        .iter()
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(&name, candidate), *candidate))
         .filter(|(likeness, _)| *likeness >= 0.5)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let longer = || candidates.iter().find(|candidate| !name.is_empty() && candidate.starts_with(&name));
+    like.map(|(_, candidate)| candidate).or_else(|| longer().copied())
 }
 
-fn suggestion(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+fn suggestion(kind: &str, near: Option<&str>) -> String {
+    match near {
+        Some(name) => format!("; did you mean {name:?}?"),
+        None if kind == "style" => "; styles are plain, strict, lenient, other and drawn-N".to_owned(),
+        None => String::new(),
+    }
 }

@@ -144,7 +144,12 @@ fn a_table_that_is_a_list_has_an_entry_of_each_number() {
     assert_eq!(profile.values["transaction.account-id"], "a");
     assert_eq!(profile.values["transaction.2.account-id"], "b");
     assert!(read(&entry.repeat(9)).is_ok());
-    assert!(read(&entry.repeat(10)).unwrap_err().contains("transaction.10.account-id"));
+    let tenth = read(&entry.repeat(10)).unwrap_err();
+    assert!(tenth.starts_with("bank.toml:20:"), "{tenth}");
+    assert!(
+        tenth.contains("`[[transaction]]` stands here for the 10th time: a profile may have 9"),
+        "{tenth}"
+    );
     assert!(read("[[rejected-payment]]\nid = \"a\"").unwrap_err().contains("expected a text"));
 }
 

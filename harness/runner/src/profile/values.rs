@@ -56,6 +56,14 @@ impl Reader<'_> {
                 .iter()
                 .try_for_each(|(name, value)| self.add(&format!("{key}.{}", name.get_ref()), value)),
             DeValue::Array(entries) if self.spec.lists.contains_key(key) => {
+                let most = self.spec.lists[key] as usize;
+                if let Some(entry) = entries.get(most) {
+                    let message = format!(
+                        "`[[{key}]]` stands here for the {}th time: a profile may have {most}; name the others in a profile of their own",
+                        most + 1
+                    );
+                    return Err(error::at(self.name, self.text, entry.span().start, message));
+                }
                 entries.iter().enumerate().try_for_each(|(index, entry)| match index {
                     0 => self.add(key, entry),
                     _ => self.add(&format!("{key}.{}", index + 1), entry),

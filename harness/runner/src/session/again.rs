@@ -57,9 +57,9 @@ impl Session {
 
     async fn asked_once_more(&self, id: &str, mark: &str, is_confirming: bool) -> Again {
         let mut trail = Trail { is_again: true, is_confirming, ..Trail::default() };
-        let mut refused = None;
+        let (mut refused, mut answer) = (None, None);
         let Some(valid) = self.suite.case(id) else {
-            return Again { refused, is_held_back: false, exchanges: Vec::new() };
+            return Again { refused, answer, is_held_back: false, exchanges: Vec::new() };
         };
         for attempt in ["", "b"] {
             // Its identifiers are its own.
@@ -69,7 +69,7 @@ impl Session {
                     refused = None;
                     break;
                 }
-                Ok((_, words)) => refused = Some(format!("got {words}")),
+                Ok((_, words)) => (refused, answer) = (Some(format!("got {words}")), Some(words)),
                 Err(stop) => refused = Some(format!("could not be asked ({})", stop.reason)),
             }
         }
@@ -81,7 +81,7 @@ impl Session {
             self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
         }
         as_steps(id, &mut trail.exchanges);
-        Again { refused, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
+        Again { refused, answer, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
     }
 
     /// Asks a case again under another name: what is wrong with it now, and what it got, in words; nothing

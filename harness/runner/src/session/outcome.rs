@@ -37,6 +37,8 @@ pub(super) struct Ended {
 pub(crate) struct Again {
     /// What it got in place of acceptance.
     pub(crate) refused: Option<String>,
+    /// The last answer that was none, in words, if there was one.
+    pub(crate) answer: Option<String>,
     /// Whether it was not sent, since no more may be.
     pub(crate) is_held_back: bool,
     /// What was sent and came back, as steps of the valid request's case.

@@ -42,6 +42,35 @@ impl Drop for Serving {
 }
 
 #[test]
+fn a_style_says_where_it_is_and_what_its_profile_says() {
+    let folder = TempDir::new().unwrap();
+    let mut child =
+        command().args(["serve", "--quiet", "--style", "other"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = lines.next().unwrap();
+    let _serving = Serving { child, url: url.clone() };
+    // What a profile leaves out stands before what it says, and paths stand at the end.
+    let mut profile = REFERENCE.to_owned();
+    let decided = loop {
+        let line = lines.next().unwrap();
+        let Some(key) = line.strip_prefix("# without choices.") else { break line };
+        let key = format!("{} = ", key.trim_matches('"'));
+        let kept = profile.lines().filter(|line| !line.replace('"', "").starts_with(&key));
+        profile = kept.collect::<Vec<_>>().join("\n");
+    };
+    assert!(decided.starts_with("paths.\"basket\" = ") && profile.len() < REFERENCE.len(), "{decided}");
+    let own = profile.replace("base-url = \"http://127.0.0.1\"", &format!("base-url = {url:?}\n{decided}"));
+    fs::write(folder.path().join("bank.toml"), own).unwrap();
+    let ran = command()
+        .current_dir(folder.path())
+        .args(["run", "--quiet", "--only", "basket.body/plain", "--only", "transaction.path/plain"])
+        .args(["--target", "bank.toml"])
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", printed(&ran));
+}
+
+#[test]
 fn a_bank_behind_tls_is_a_target_like_any_other() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

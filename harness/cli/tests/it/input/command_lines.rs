@@ -22,7 +22,7 @@ const AIMS: [Line; 6] = [
 ];
 
 /// What a run says of what it asked.
-const SAYINGS: [Line; 9] = [
+const SAYINGS: [Line; 12] = [
     (
         "run --target bare.toml --only transaction --only customers --out bare",
         3,
@@ -36,6 +36,9 @@ const SAYINGS: [Line; 9] = [
     ("explore --only baskets", 2, "did you mean `basket`?"),
     ("prove --matrix none.tsv", 2, "none.tsv: cannot be read"),
     ("coverage", 0, "(100.0 %)"),
+    ("doctor --target 127.0.0.1:18300", 2, "a URL begins with `http://` or `https://`"),
+    ("serve --style PLAIN", 2, "did you mean \"plain\"?"),
+    ("serve --style xyz", 2, "styles are plain, strict, lenient, other and drawn-N"),
 ];
 
 /// What must not be written over.
