@@ -68,7 +68,7 @@ impl ValueSpec {
         let (table, key) = self.name.split_once('.').filter(|_| self.listed)?;
         Some(Self {
             name: format!("{table}.{number}.{key}"),
-            add: format!("[[{table}]] (a further one)"),
+            add: format!("[[{table}]] {key} (in a further entry)"),
             usual: None,
             entry_of: Some(table.to_owned()),
             ..self.clone()
