@@ -75,6 +75,11 @@ impl Amount {
         (self.currency == currency).then(|| self.hundred_thousandths.div_ceil(scale))
     }
 
+    /// How many hundredths of a krone this is; nothing of amounts in other currencies.
+    pub(crate) fn hundredths_of_nok(self) -> Option<u128> {
+        (self.currency == Currency::NOK).then_some(self.hundred_thousandths / 1_000)
+    }
+
     /// Whether this is at least so many hundredths of a krone. Amounts in other currencies are not: the
     /// document gives the threshold in NOK and no rate.
     pub(crate) fn is_at_least_nok(self, hundredths: u64) -> bool {

@@ -9,6 +9,7 @@ mod query;
 mod reference;
 mod sandbox;
 mod transaction;
+mod twin;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use chrono::DateTime;
@@ -147,7 +148,7 @@ pub(crate) fn perform(
             let due = ncbct::check(&body, today, rules)?;
             psu::check_debtor(&context.state, fields, operation, &members, rules)?;
             let allows_twin = query.flag("allowLogicalDuplicate");
-            payment::check_twin(context, Product::Ncbct, &members, &owner, allows_twin)?;
+            twin::check(context, Product::Ncbct, &members, &owner, allows_twin)?;
             payment::create(context, Product::Ncbct, due, members, owner, request.origin())?
         }
         Operation::Periodic => {

@@ -27,7 +27,7 @@ pub(crate) use beside::is_of_every_second;
 pub(crate) use beside::{Beside, Head, Turn};
 pub(crate) use breach::{
     Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach, Narrowness,
-    SignatureBreach, TwinBreach, Variance,
+    SignatureBreach, TwinBreach, Unreported, Variance,
 };
 pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
@@ -67,6 +67,8 @@ pub(crate) enum Breach {
     TwoFractionDigitsForZero,
     /// From how many kroner on the regulatory fields are required, in hundredths.
     ReportingFrom(u64),
+    /// Of which transfers nothing is reported.
+    Unreported(Unreported),
     /// Which months are noticed as duplicates.
     Months(MonthsBreach),
     /// Which payments of a basket are looked at for the mix rule.
@@ -103,6 +105,8 @@ pub(crate) enum Breach {
     BooleanOf(&'static str, &'static str),
     /// This member shows in private context.
     ShownInPrivate(&'static str),
+    /// This member shows in corporate context where there is no batch.
+    ShownOfNoBatch(&'static str),
     /// An unknown transaction is answered with another one of the account.
     AnyTransaction,
     /// A transaction is found in whatever account it is.
@@ -117,6 +121,8 @@ pub(crate) enum Breach {
     ShownToAnyone,
     /// An account without funds makes the bank fail.
     FundsFail,
+    /// More than a million from an account without funds makes the bank fail.
+    LargeFundsFail,
     /// The same with 503.
     FundsUnavailable,
     /// An account without funds pays all the same.

@@ -308,6 +308,13 @@ impl RequestBuilder<'_> {
                          digest.sha-256.alone, digest.md5, digest.sha-1 and digest.sha-384")
                 })?)
             }
+            "beginning" => {
+                let whole = self.lookup(rest, context)?.map(text).unwrap_or_default();
+                let why = "an id of digits alone may be the beginning of another one";
+                template::beginning(&whole)
+                    .map(Value::from)
+                    .ok_or_else(|| FillError::NotApplicable(why.to_owned()))?
+            }
             "signature" if matches!(rest, "" | "base64") => return Ok(None),
             "signature" => return Err(defect("known are signature and signature.base64")),
             _ => self.kept.get(name).cloned().ok_or_else(|| defect("nothing was kept under this name"))?,

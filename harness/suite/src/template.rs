@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 /// and `host.with-port`: the target's authority, as Host may have it. `digest`, `certificate`, `signature`:
 /// what signing makes; `certificate.other` and the parts `.serial`, `.serial-decimal`, `.issuer`,
 /// `.subject` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
-pub const RUN_TIME: [&str; 15] = [
+/// `beginning.NAME`: the [`beginning`] of the value of that name.
+pub const RUN_TIME: [&str; 16] = [
     "target",
     "fresh",
     "number",
@@ -35,6 +36,7 @@ pub const RUN_TIME: [&str; 15] = [
     "digest",
     "certificate",
     "signature",
+    "beginning",
 ];
 
 /// Why a value cannot be expanded.
@@ -245,6 +247,14 @@ fn bytes(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     })
 }
 
+/// A text without its last character, and without the digits before that: of numbers that follow each other
+/// the beginning may be one as well. Nothing of a text that has no more.
+pub fn beginning(text: &str) -> Option<&str> {
+    let (last, _) = text.char_indices().next_back()?;
+    Some(text[..last].trim_end_matches(|letter: char| letter.is_ascii_digit()))
+        .filter(|kept| !kept.is_empty())
+}
+
 /// The text before the first of a sign.
 fn until(argument: &Value) -> Result<Value, ExpandError> {
     let part = |name: &str| argument.get(name).and_then(Value::as_str);
@@ -370,6 +380,9 @@ mod tests {
         assert_eq!(last("AAAADEF0XXX").unwrap(), json!("AAAADEF0"));
         assert_eq!(last("AAAADEF0"), Err(ExpandError::NoSuchEnd("AAAADEF0".into(), "XXX".into())));
         assert!(matches!(compute(json!({"$without-last": "a"})), Err(ExpandError::Argument(..))));
+        assert_eq!(beginning("20250211-0000001"), Some("20250211-"));
+        assert_eq!(beginning("payment-12="), Some("payment-"));
+        assert_eq!((beginning("ab"), beginning("1012"), beginning("")), (Some("a"), None, None));
         assert_eq!(compute(json!({"$lower-token": "SHA-256=AbC="})).unwrap(), json!("sha-256=AbC="));
         assert!(matches!(
             compute(json!({"$lower-token": "SHA-256"})),

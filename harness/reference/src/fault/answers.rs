@@ -222,6 +222,17 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("Transactions show {member} in private context."),
         )
     }));
+    let of_no_batch = [
+        ("batch-number.iff", "batchNumberOfTransactions", "0"),
+        ("entry-details.empty", "entryDetails", "[]"),
+    ];
+    faults.extend(of_no_batch.map(|(clause, member, value)| {
+        Entry::breach(
+            format!("transaction.{clause}/of-no-batch"),
+            Breach::ShownOfNoBatch(member),
+            format!("Transactions of a company that are no batch have {value} as {member}."),
+        )
+    }));
     faults.extend([
         Entry::breach(
             "transaction.path.unknown/another",

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::operation::{Operation, Product};
 use crate::refusal::Code;
 use crate::rules::{
-    Breach, Effect, End, Entry, ErrorBody, Form, MixBreach, Place, Then, Treatment, Variance, When,
+    Beside, Breach, Effect, End, Entry, ErrorBody, Form, MixBreach, Place, Then, Treatment, Variance, When,
 };
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -28,6 +28,11 @@ pub(super) fn faults() -> Vec<Entry> {
             "basket.mix/bulk",
             MixBreach::BulkToo,
             "Bulk payments are accepted in baskets, and periodic ones are not.",
+        ),
+        (
+            "basket.mix/at-second",
+            MixBreach::AtSecond,
+            "A basket with a periodic payment is refused once, and then accepted.",
         ),
         ("basket.mix/pending", MixBreach::PendingToo, "Pending periodic payments are accepted in baskets."),
         (
@@ -86,6 +91,17 @@ pub(super) fn faults() -> Vec<Entry> {
             "The items of paymentIds may be of any JSON type.",
         ),
     ]);
+    let names = [
+        ("begins-with-a-capital", "/PaymentIds"),
+        ("in-snake-case", "/payment_ids"),
+        ("longer-name", "/paymentIdsList"),
+        ("shorter-name", "/paymentId"),
+    ];
+    faults.extend(names.map(|(fault, other)| {
+        let says = format!("Basket creation takes {} for paymentIds.", &other[1..]);
+        ids(&format!("basket.payment-ids.required/{fault}"), When::Absent, &says)
+            .only(Beside::Value(Place::Body(other)))
+    }));
     faults.push(no_status());
     faults.extend(deletions());
     faults

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::operation::{Operation, Product};
 use crate::rules::{
-    Alteration, Breach, Change, Effect, Entry, JsonBreach, Place, Then, Treatment, Variance, When,
+    Alteration, Beside, Breach, Change, Effect, Entry, JsonBreach, Place, Then, Treatment, Variance, When,
 };
 
 /// What the status of a payment without funds says instead: name, member, and a sentence.
@@ -31,8 +31,13 @@ const STATUSES: [(&str, &str, Change, &str); 3] = [
 ];
 
 /// What becomes of a payment without funds.
-const FUNDS: [(&str, Breach, &str); 3] = [
+const FUNDS: [(&str, Breach, &str); 4] = [
     ("error.funds.no-server-error/fails", Breach::FundsFail, "The bank fails on an account without funds."),
+    (
+        "error.funds.no-server-error/above-a-million",
+        Breach::LargeFundsFail,
+        "The bank fails on more than a million from an account without funds.",
+    ),
     (
         "error.funds.no-server-error/unavailable",
         Breach::FundsUnavailable,
@@ -74,6 +79,16 @@ pub(super) fn faults() -> Vec<Entry> {
         Entry::new(name, vec![Effect::Alters(Alteration { operation, pointer, change })], says)
     }));
     for operation in [Operation::Ncbct, Operation::Periodic] {
+        let by_bban = Treatment {
+            operation,
+            place: Place::Body("/debtorAccount/bban"),
+            when: When::Is("00004200187"),
+            then: Then::Fail,
+        };
+        let name = format!("error.funds.no-server-error/by-bban-{operation}");
+        let says =
+            format!("The bank fails on an account without funds that is named by its bban ({operation}).");
+        faults.push(Entry::treats(name, by_bban, says).only(Beside::Value(by_bban.place)));
         let on = |name: &str, pointer, when, says: &str| {
             let treatment = Treatment { operation, place: Place::Body(pointer), when, then: Then::Fail };
             Entry::treats(

@@ -4,8 +4,9 @@
 use serde_json::{Map, Value};
 
 use super::title;
+use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
+use crate::rules::{Beside, Breach, Entry, Place, Then, Treatment, Unreported, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
@@ -144,6 +145,13 @@ fn of_member(member: &Member, operation: Operation) -> Vec<Entry> {
             "accepts a request without",
         ));
         faults.push(entry(format!("{missing}/null"), When::Null, take, "accepts null as"));
+        if !is_currency {
+            faults.extend(other_names(pointer).into_iter().map(|(fault, other)| {
+                let name = format!("{missing}/{fault}");
+                let says = format!("takes {} for", &other[1..]);
+                entry(name, When::Absent, take, &says).only(Beside::Value(Place::Body(other)))
+            }));
+        }
     }
     // The forms of dates and lists have clauses of their own.
     let has_type =
@@ -177,6 +185,19 @@ fn of_member(member: &Member, operation: Operation) -> Vec<Entry> {
         ));
     }
     faults
+}
+
+/// What some readers of JSON take for the name of a member.
+fn other_names(pointer: &'static str) -> Vec<(&'static str, &'static str)> {
+    let (first, rest) = pointer[1..].split_at(1);
+    let capital = format!("/{}{rest}", first.to_uppercase());
+    let snake = format!("/{}", kebab_case(&pointer[1..]).replace('-', "_"));
+    let mut names = vec![("begins-with-a-capital", capital)];
+    if snake != pointer {
+        names.push(("in-snake-case", snake));
+    }
+    // Made once, for as long as the program runs.
+    names.into_iter().map(|(fault, name)| (fault, &*name.leak())).collect()
 }
 
 fn of_limit(clause: &str, pointer: &'static str, limit: usize, operation: Operation) -> Vec<Entry> {
@@ -266,6 +287,31 @@ fn conditions() -> Vec<Entry> {
             "ncbct.regulatory-reporting-code.required/only-above",
             Breach::ReportingFrom(10_000_001),
             "The regulatory members are required only above 100 000 NOK.",
+        ),
+        Entry::breach(
+            "ncbct.regulatory-reporting-code.required/not-to-nordic-countries",
+            Breach::Unreported(Unreported::To(&["SE", "DK", "FI", "IS"])),
+            "The regulatory members are not required of transfers to Nordic countries.",
+        ),
+        Entry::breach(
+            "ncbct.regulatory-reporting-code.required/not-to-switzerland",
+            Breach::Unreported(Unreported::To(&["CH"])),
+            "The regulatory members are not required of transfers to Switzerland.",
+        ),
+        Entry::breach(
+            "ncbct.regulatory-reporting-code.required/beyond-31-bits",
+            Breach::Unreported(Unreported::Signed),
+            "The regulatory members are required by the hundredths of the amount, as a signed number of 32 bits.",
+        ),
+        Entry::breach(
+            "ncbct.regulatory-reporting-code.required/beyond-32-bits",
+            Breach::Unreported(Unreported::Unsigned),
+            "The regulatory members are required by the hundredths of the amount, as a number of 32 bits.",
+        ),
+        Entry::breach(
+            "ncbct.regulatory-reporting-code.listed/not-of-small-ones",
+            Breach::Unreported(Unreported::SmallCodes),
+            "The regulatory reporting code of a transfer of less than 100 000 NOK is not looked at.",
         ),
         Entry::breach(
             "ncbct.regulatory-reporting-information.required/never",

@@ -87,6 +87,21 @@ fn twins() -> Vec<Entry> {
             TwinBreach::SameAccounts,
             "A payment between the same accounts is taken for the same.",
         ),
+        (
+            "meaning/any-creditor",
+            TwinBreach::But("/creditorAccount"),
+            "A payment that differs in the creditor's account alone is taken for the same.",
+        ),
+        (
+            "meaning/any-currency",
+            TwinBreach::But("/instructedAmount/currency"),
+            "A payment that differs in the currency of its amount alone is taken for the same.",
+        ),
+        (
+            "meaning/any-debtor",
+            TwinBreach::But("/debtorAccount"),
+            "A payment that differs in its PSU and the debtor's account alone is taken for the same.",
+        ),
         ("of-anyone", TwinBreach::OfAnyone, "The payment of another PSU is taken for the same."),
     ];
     let entry = |(name, breach, says): (&str, TwinBreach, &str)| {

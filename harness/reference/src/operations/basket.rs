@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::link;
-use super::payment::Asking;
+use super::payment::{Asking, alike};
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
@@ -43,8 +43,8 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     let is_usable = |payment: &Payment| {
         asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers) || is_of_any_tpp(payment)
     };
-    let payments: Vec<_> = ids.iter().map(|id| state.payment(id)).collect();
-    check_mix(&items, &payments, rules).inspect_err(|_| {
+    let payments: Vec<_> = ids.iter().map(|id| found(asking, id)).collect();
+    check_mix(&items, &payments, rules, || state.count("mix", &ids.join(" "))).inspect_err(|_| {
         if rules.state_breach() == Some(StateBreach::RefusedBasketCancels) {
             for id in &ids {
                 state.cancel_anyway(id);
@@ -117,6 +117,14 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     }))
 }
 
+/// The payment that an id stands for.
+fn found(asking: &Asking<'_>, id: &str) -> Option<Payment> {
+    match asking.rules.state_breach() {
+        Some(StateBreach::TakenInBasket(likeness)) => alike(asking.state, likeness, id),
+        _ => asking.state.payment(id),
+    }
+}
+
 /// Whether one of the payments that count is rejected.
 fn is_rejected(payments: &[Option<Payment>], today: NaiveDate, counts: impl Fn(usize) -> bool) -> bool {
     let is_rejected = |payment: &Payment| payment.status_on(today) == Status::Rjct;
@@ -141,7 +149,12 @@ pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, 
 
 /// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section
 /// Errors).
-fn check_mix(items: &[Member<'_>], payments: &[Option<Payment>], rules: Rules) -> Result<(), Refusal> {
+fn check_mix(
+    items: &[Member<'_>],
+    payments: &[Option<Payment>],
+    rules: Rules,
+    times: impl FnOnce() -> u32,
+) -> Result<(), Refusal> {
     let breach = rules.breaches().find_map(|breach| match breach {
         Breach::Mix(breach) => Some(breach),
         _ => None,
@@ -160,6 +173,7 @@ fn check_mix(items: &[Member<'_>], payments: &[Option<Payment>], rules: Rules) -
         Some(MixBreach::OnlyMixed) => first.filter(|_| !payments.iter().all(is_unfit)),
         Some(MixBreach::Never) => None,
         Some(MixBreach::CrossBorderToo) => Some(0),
+        Some(MixBreach::AtSecond) => first.filter(|_| times() == 1),
         Some(MixBreach::BulkToo | MixBreach::PendingToo) | None => first,
     };
     match wrong {

@@ -6,7 +6,7 @@ use crate::account_number;
 use crate::member::Object;
 use crate::money::Amount;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, Rules};
+use crate::rules::{Breach, Rules, Unreported};
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
 
 /// From which amount on the regulatory fields are required, in hundredths of a krone.
@@ -62,17 +62,35 @@ fn check_reporting(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<()
         Some(Breach::ReportingFrom(other)) => other,
         _ => REPORTING_THRESHOLD,
     };
-    if amount.is_at_least_nok(threshold) {
+    let is_large = amount.is_at_least_nok(threshold);
+    if is_large && !is_unreported(body, amount, rules)? {
         body.required("regulatoryReportingCode")?;
         body.required("regulatoryReportingInformation")?;
     }
-    if let Some(code) = body.optional("regulatoryReportingCode") {
+    let takes_any = !is_large && rules.broken_by(Breach::Unreported(Unreported::SmallCodes));
+    if let Some(code) = body.optional("regulatoryReportingCode").filter(|_| !takes_any) {
         code.listed("ncbct.regulatory-reporting-code.listed", &REPORTING_CODES)?;
     }
     if let Some(information) = body.optional("regulatoryReportingInformation") {
         information.at_most(140, information.non_empty_text()?)?;
     }
     Ok(())
+}
+
+/// Whether a bank with a fault wants nothing reported of a transfer that is large enough.
+fn is_unreported(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<bool, Refusal> {
+    let bits = amount.hundredths_of_nok().unwrap_or_default() % 0x1_0000_0000;
+    let is_few = bits < u128::from(REPORTING_THRESHOLD);
+    Ok(match rules.breach() {
+        Some(Breach::Unreported(Unreported::To(countries))) => {
+            let iban = body.required("creditorAccount")?.object("account")?.optional("iban");
+            let iban = iban.map(|iban| iban.text()).transpose()?.unwrap_or_default();
+            countries.iter().any(|country| iban.starts_with(country))
+        }
+        Some(Breach::Unreported(Unreported::Signed)) => is_few || bits > 0x7FFF_FFFF,
+        Some(Breach::Unreported(Unreported::Unsigned)) => is_few,
+        _ => false,
+    })
 }
 
 #[cfg(test)]
@@ -165,6 +183,43 @@ mod tests {
         };
         assert!(without(Rules::kept()).is_some());
         assert_eq!(without(Rules::broken(Breach::ReportingFrom(10_000_001))), None);
+    }
+
+    #[test]
+    fn a_fault_wants_nothing_reported_of_some() {
+        let is_demanded = |which, amount: &str, iban: &str| {
+            let rules = Rules::broken(Breach::Unreported(which));
+            let change = |body: &mut Value| {
+                body["instructedAmount"]["amount"] = json!(amount);
+                body["creditorAccount"]["iban"] = json!(iban);
+                body.as_object_mut().unwrap().remove("regulatoryReportingCode").unwrap();
+            };
+            refused_with(rules, change).is_some()
+        };
+        let (norwegian, swedish) = ("NO1400004200179", "SE3550000000054910000003");
+        for (which, exempt) in [
+            (Unreported::To(&["SE"]), [false, true, false, false]),
+            (Unreported::Signed, [false, false, true, true]),
+            (Unreported::Unsigned, [false, false, false, true]),
+            (Unreported::SmallCodes, [false; 4]),
+        ] {
+            let amounts = [
+                ("150000.00", norwegian),
+                ("150000.00", swedish),
+                ("30000000.00", norwegian),
+                ("42949700.00", norwegian),
+            ];
+            let found = amounts.map(|(amount, iban)| !is_demanded(which, amount, iban));
+            assert_eq!(found, exempt, "{which:?}");
+        }
+        let unlisted = |amount: &str| {
+            refused_with(Rules::broken(Breach::Unreported(Unreported::SmallCodes)), |body| {
+                body["instructedAmount"]["amount"] = json!(amount);
+                body["regulatoryReportingCode"] = json!("99");
+            })
+        };
+        assert_eq!(unlisted("5000.00"), None);
+        assert!(unlisted("150000.00").is_some());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::date;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules, StateBreach, StateVariance, TwinBreach, Variance};
+use crate::rules::{Breach, IdLikeness, Rules, StateBreach, StateVariance, Variance};
 use crate::state::{Owner, Payment, State, Status};
 
 /// A payment that the bank began with: what one with a fault shows for any id.
@@ -36,11 +36,14 @@ pub(super) fn create(
         let says = "expected an account with funds, found one without";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::PaymentFailed, "payment.funds", says));
     }
+    let is_large = due.is_at_least_nok(100_000_001);
     for (breach, status) in [
         (Breach::FundsFail, StatusCode::INTERNAL_SERVER_ERROR),
+        (Breach::LargeFundsFail, StatusCode::INTERNAL_SERVER_ERROR),
         (Breach::FundsUnavailable, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        if !funds_available && rules.broken_by(breach) {
+        let is_meant = breach != Breach::LargeFundsFail || is_large;
+        if !funds_available && is_meant && rules.broken_by(breach) {
             let says = "the bank failed on an account without funds";
             return Err(Refusal::new(status, Code::SystemError, "system.failure", says));
         }
@@ -110,70 +113,6 @@ pub(super) fn without_decimals(answer: &mut Value) {
     }
 }
 
-/// Refuses a payment that was made before on the same day, where the TPP allows no logical duplicate: the
-/// same product and members, for the same PSU. Rejected and cancelled payments do not count.
-pub(super) fn check_twin(
-    context: &Context,
-    product: Product,
-    members: &Map<String, Value>,
-    owner: &Owner,
-    allowed: Option<bool>,
-) -> Result<(), Refusal> {
-    let breach = context.rules.breaches().find_map(|breach| match breach {
-        Breach::Twins(breach) => Some(breach),
-        _ => None,
-    });
-    if allowed == Some(false) && context.rules.state_breach() == Some(StateBreach::RefusedTwins) {
-        let due = members.get("instructedAmount").map(Value::to_string).unwrap_or_default();
-        // This request was counted when it came.
-        if context.state.count("asked", &due) > 2 {
-            return Err(twin());
-        }
-    }
-    let is_asked = match breach {
-        Some(TwinBreach::Accepted) => false,
-        Some(TwinBreach::Refused) => allowed.is_some(),
-        Some(TwinBreach::Unsaid) => allowed != Some(true),
-        _ => allowed == Some(false),
-    };
-    if !is_asked {
-        return Ok(());
-    }
-    // The same members are as many characters, in any order.
-    let length = serde_json::to_string(members).map_or(0, |text| text.len());
-    let is_whole =
-        !matches!(breach, Some(TwinBreach::SameAmount | TwinBreach::SameAccounts | TwinBreach::Unsaid));
-    let is_same_content = |earlier: &str| {
-        if is_whole && earlier.len() != length {
-            return false;
-        }
-        let made: Map<String, Value> = serde_json::from_str(earlier).unwrap_or_default();
-        let compared: &[&str] = match breach {
-            Some(TwinBreach::SameAmount) => &["instructedAmount"],
-            Some(TwinBreach::SameAccounts) => &["debtorAccount", "creditorAccount"],
-            Some(TwinBreach::Unsaid) => &["instructedAmount", "debtorAccount", "creditorAccount"],
-            _ => return made == *members,
-        };
-        compared.iter().all(|name| made.get(*name) == members.get(*name))
-    };
-    let is_same = |earlier: &Payment| {
-        let of_another = breach == Some(TwinBreach::OfAnyone);
-        earlier.product == product
-            && earlier.made == Some(context.clock.today())
-            && !matches!(earlier.status, Status::Rjct | Status::Canc)
-            && (of_another || earlier.owner.psu == owner.psu)
-            && is_same_content(&earlier.members)
-    };
-    let most = if breach == Some(TwinBreach::OnlyLast) { 1 } else { usize::MAX };
-    if context.state.any_payment(most, is_same) { Err(twin()) } else { Ok(()) }
-}
-
-fn twin() -> Refusal {
-    let says = "expected another payment than those of this day, found one that was made before";
-    let rule = "ncbct.allow-logical-duplicate.meaning";
-    Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says)
-}
-
 /// The members that a payment was made with, its id and its status.
 pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
     let (id, payment) = known(asking, product, id)?;
@@ -202,7 +141,12 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
         (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
         (status, _) => status,
     };
-    if asking.rules.state_breach() == Some(StateBreach::FundsByTurns) && asking.state.is_turn() {
+    let is_unmarked = match breach {
+        Some(StateBreach::FundsByTurns) => asking.state.is_turn(),
+        Some(StateBreach::EarlierUnmarked) => payment.made.is_none(),
+        _ => false,
+    };
+    if is_unmarked {
         return Ok(json!({ "transactionStatus": status.text() }));
     }
     let has_funds = breach == Some(StateBreach::SeriesHasFunds) && product == Product::Periodic;
@@ -319,12 +263,18 @@ fn found(asking: &Asking<'_>, id: &str) -> Option<Payment> {
     match asking.rules.state_breach() {
         Some(StateBreach::Forgets(most)) => state.is_recent(id, most).then(|| state.payment(id)).flatten(),
         Some(StateBreach::GoneInBasket) => state.payment(id).filter(|_| !state.is_in_a_basket(id)),
-        Some(StateBreach::IdTaken(likeness)) => state.payment(id).or_else(|| match likeness.other(id)? {
-            "" => state.payment(PENDING),
-            other => state.payment(other),
-        }),
+        Some(StateBreach::IdTaken(likeness)) => alike(state, likeness, id),
         _ => state.payment(id),
     }
+}
+
+/// What a bank that compares ids in another way finds under one.
+pub(super) fn alike(state: &State, likeness: IdLikeness, id: &str) -> Option<Payment> {
+    state.payment(id).or_else(|| match (likeness, likeness.other(id)) {
+        (IdLikeness::Part, _) => state.payment_begun_by(id),
+        (_, Some("")) => state.payment(PENDING),
+        (_, other) => state.payment(other?),
+    })
 }
 
 fn unknown() -> Refusal {

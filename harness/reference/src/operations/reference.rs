@@ -14,12 +14,13 @@ const CREDITOR: [&str; 2] = ["NO3397100000044", "97100000044"];
 /// Checks the reference of a payment, where its creditor demands one.
 pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
     let account = body.required("creditorAccount")?.object("account")?;
-    let numbers = ["iban", "bban"].into_iter().filter_map(|name| account.optional(name)?.text().ok());
-    let is_demanded = numbers.into_iter().any(|number| CREDITOR.contains(&number));
     let breach = match rules.state_breach() {
         Some(StateBreach::Reference(breach)) => Some(breach),
         _ => None,
     };
+    let names: &[&str] = if breach == Some(ReferenceBreach::ByIban) { &["iban"] } else { &["iban", "bban"] };
+    let mut numbers = names.iter().filter_map(|name| account.optional(name)?.text().ok());
+    let is_demanded = numbers.any(|number| CREDITOR.contains(&number));
     if !is_demanded || breach == Some(ReferenceBreach::Nothing) {
         return Ok(());
     }
@@ -37,6 +38,7 @@ pub(super) fn check(body: &Object<'_>, rules: Rules) -> Result<(), Refusal> {
         {
             Ok(())
         }
+        Some(member) if breach == Some(ReferenceBreach::Within) && has_reference(member.text()?) => Ok(()),
         Some(_) => refuse("expected a payment reference with its check digit, found another text"),
     }
 }
@@ -53,6 +55,11 @@ fn is_reference(text: &str) -> bool {
     weighed.sum::<u32>().is_multiple_of(10)
 }
 
+/// Whether there is one within a text.
+fn has_reference(text: &str) -> bool {
+    text.split(|letter: char| !letter.is_ascii_digit()).any(is_reference)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -60,8 +67,9 @@ mod tests {
     use super::*;
     use crate::rules::Breach;
 
-    fn refused(rules: Rules, iban: &str, text: Option<&str>) -> bool {
-        let mut body = json!({ "creditorAccount": { "iban": iban } });
+    fn refused(rules: Rules, number: &str, text: Option<&str>) -> bool {
+        let name = if number.starts_with("NO") { "iban" } else { "bban" };
+        let mut body = json!({ "creditorAccount": { name: number } });
         if let Some(text) = text {
             body["remittanceInformationUnstructured"] = Value::from(text);
         }
@@ -80,6 +88,13 @@ mod tests {
         assert_eq!(broken(ReferenceBreach::AnyDigit), [false, false, false, true]);
         assert_eq!(broken(ReferenceBreach::Words), [false, true, false, true]);
         assert_eq!(broken(ReferenceBreach::Nothing), [false; 4]);
+        assert_eq!(broken(ReferenceBreach::ByIban), [false, true, true, true]);
+        let rules = |breach| Rules::broken(Breach::State(StateBreach::Reference(breach)));
+        assert!(!refused(rules(ReferenceBreach::ByIban), CREDITOR[1], None));
+        assert!(refused(Rules::kept(), CREDITOR[1], None));
+        assert!(!refused(rules(ReferenceBreach::Within), CREDITOR[0], Some("KID 1234566 x")));
+        assert!(refused(rules(ReferenceBreach::Within), CREDITOR[0], Some("KID 1234567 x")));
+        assert!(refused(Rules::kept(), CREDITOR[0], Some("KID 1234566 x")));
         assert!(!refused(Rules::kept(), "NO5597100000036", None), "another creditor demands none");
     }
 }

@@ -11,7 +11,7 @@ use crate::date;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, StateBreach, StateVariance, Variance};
+use crate::rules::{Breach, IdLikeness, StateBreach, StateVariance, Variance};
 use crate::seed::Account;
 use crate::state::Owner;
 
@@ -47,6 +47,10 @@ pub(super) fn details(
         match context.rules.breach() {
             Some(Breach::AnyTransaction) => context.state.transactions(&account.resource_id).first().cloned(),
             Some(Breach::AnyAccount) => context.state.transaction_anywhere(transaction_id),
+            Some(Breach::State(StateBreach::TransactionTaken(IdLikeness::Part))) => {
+                let booked = context.state.transactions(&account.resource_id);
+                booked.into_iter().find(|booked| booked.id().starts_with(transaction_id.as_str()))
+            }
             Some(Breach::State(StateBreach::TransactionTaken(likeness))) => {
                 match likeness.other(transaction_id)? {
                     "" => context.state.transactions(&account.resource_id).first().cloned(),
@@ -60,6 +64,14 @@ pub(super) fn details(
     if psu_context != Some(psu::Context::Corporate) {
         let is_shown = |name| context.rules.broken_by(Breach::ShownInPrivate(name));
         details.retain(|name, _| !CORPORATE_MEMBERS.iter().any(|hidden| hidden == name && !is_shown(hidden)));
+    }
+    if let Some(Breach::ShownOfNoBatch(name)) = context.rules.breach()
+        && psu_context == Some(psu::Context::Corporate)
+        && !details.contains_key("batchIndicator")
+    {
+        let value = if name == "entryDetails" { json!([]) } else { json!(0) };
+        details.insert("batchIndicator".to_owned(), json!(false));
+        details.insert(name.to_owned(), value);
     }
     if context.rules.state_breach() == Some(StateBreach::ValueDateByTurns) && context.state.is_turn() {
         details.remove("valueDate");
@@ -160,7 +172,15 @@ fn account(
         // The count is of one day alone.
         context.state.count_unattended_call(counted, NaiveDate::MIN);
     }
-    if !is_attended {
+    let is_counted = match breach {
+        Some(StateBreach::AttendedCallsLimited) => true,
+        Some(StateBreach::LoopbackCounts) => {
+            let address = fields.bytes(Header::PsuIpAddress.name());
+            address.is_none_or(|address| address.starts_with(b"127."))
+        }
+        _ => !is_attended,
+    };
+    if is_counted {
         let calls = context.state.count_unattended_call(counted, context.clock.today());
         let allowed = match context.rules.breach() {
             Some(Breach::UnattendedCalls(other)) => other,

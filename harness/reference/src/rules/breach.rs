@@ -35,6 +35,8 @@ pub(crate) enum MixBreach {
     PendingToo,
     /// Cross-border payments are refused as well.
     CrossBorderToo,
+    /// What was refused before is accepted.
+    AtSecond,
 }
 
 /// A way in which a request is that of a corporate user.
@@ -63,6 +65,8 @@ pub(crate) enum TwinBreach {
     OfAnyone,
     /// Only the payment made last is compared.
     OnlyLast,
+    /// A payment with the same members but the one at this pointer is taken for the same.
+    But(&'static str),
     /// Refused where the TPP does not say that it allows it: the same amount between the same accounts.
     Unsaid,
 }
@@ -82,6 +86,19 @@ pub(crate) enum JsonBreach {
     FirstOfDuplicates,
     /// A comma may follow the last member.
     LastComma,
+}
+
+/// Transfers of which nothing is reported although they are large enough, or not what is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreported {
+    /// Those to an iban of one of these countries.
+    To(&'static [&'static str]),
+    /// Those whose hundredths are too few as a signed number of 32 bits.
+    Signed,
+    /// Those whose hundredths are too few as a number of 32 bits.
+    Unsigned,
+    /// The code of smaller ones is not looked at.
+    SmallCodes,
 }
 
 /// One end of a list.

@@ -45,6 +45,8 @@ pub(crate) enum StateBreach {
     NotDeleted,
     /// Only these payments of a basket are looked at for this rule.
     Looks(BasketRule, Looked),
+    /// An id that no payment has is taken for one in a basket.
+    TakenInBasket(IdLikeness),
     /// A transaction that has not this id is found by it.
     TransactionTaken(IdLikeness),
     /// Accounts show to anyone.
@@ -73,6 +75,10 @@ pub(crate) enum StateBreach {
     AttendedCallsReset,
     /// Calls with PSU-IP-Address count as well.
     AttendedCallsCount,
+    /// Calls with PSU-IP-Address count as well, and have the same limit.
+    AttendedCallsLimited,
+    /// Calls with a PSU-IP-Address of the machine itself count as those without.
+    LoopbackCounts,
     /// Every second creation is answered with 200 where the others have 201.
     StatusByTurns,
     /// A creation is answered with 200 where the request has a User-Agent of the PSU.
@@ -118,6 +124,8 @@ pub(crate) enum StateBreach {
     IdOfDeleted,
     /// The status of a series says that there are funds.
     SeriesHasFunds,
+    /// The status of a payment that was made before the bank opened says nothing of funds.
+    EarlierUnmarked,
     /// A rejected payment is received when it is deleted.
     RevivedByDeletion,
     /// A rejected payment is told as received when it is in a basket.
@@ -154,6 +162,10 @@ pub(crate) enum ReferenceBreach {
     AnyDigit,
     /// What is no number is not looked at.
     Words,
+    /// It is demanded where the creditor is named by its iban.
+    ByIban,
+    /// A text with a right one in it is one.
+    Within,
     /// Nothing but a number is looked for.
     Nothing,
 }
@@ -190,6 +202,8 @@ pub(crate) enum IdLikeness {
     Number,
     /// Its beginning.
     Beginning,
+    /// It is the beginning of that of one.
+    Part,
     /// All of it but leading zeros.
     LeadingZeros,
 }
@@ -199,6 +213,8 @@ impl IdLikeness {
     pub(crate) fn other(self, id: &str) -> Option<&str> {
         let found = match self {
             Self::Nothing => true,
+            // That is for the bank to find.
+            Self::Part => false,
             Self::Uuid => id.len() == 36 && id.matches('-').count() == 4,
             Self::Number => id.bytes().all(|byte| byte.is_ascii_digit()),
             Self::Beginning => return id.char_indices().next_back().map(|(end, _)| &id[..end]),

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use super::{State, Status};
+use super::{Payment, State, Status};
 
 impl State {
     /// How often this came with this key, this time included.
@@ -12,6 +12,13 @@ impl State {
         let count = counted.parse::<u32>().unwrap_or_default().saturating_add(1);
         *counted = count.to_string();
         count
+    }
+
+    /// A payment whose id begins so.
+    pub(crate) fn payment_begun_by(&self, beginning: &str) -> Option<Payment> {
+        let memory = self.memory();
+        let found = memory.payments.iter().find(|(id, _)| id.starts_with(beginning));
+        found.map(|(_, payment)| payment.clone())
     }
 
     /// Gives a payment another status.

@@ -85,7 +85,7 @@ consent.over-180 = { account-id = "canary-account-181", transaction-id = "canary
 pending-payment = { id = "canary-pending-payment" }
 pending-series = { id = "canary-pending-series" }
 payment = { id = "canary-payment", product = "norwegian-cross-border-credit-transfers", status = "PDNG" }
-rejected-payment = { id = "canary-rejected-payment" }
+rejected-payment = { id = "canary-rejected-payment", without-funds-id = "canary-payment-without-funds" }
 bulk-payment = { id = "canary-bulk-payment" }
 capabilities = { sandbox = true, basket = true, quota = true, corporate = true, test-authority = true }
 
