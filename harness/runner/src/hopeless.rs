@@ -3,9 +3,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use xs2aspec_record::{CaseVerdict, Exchange, Header, Response, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, Response, Role, Verdict};
 
 use crate::{
+    judge::is_foreign,
     session::{Done, Session},
     unconfirmed::unconfirm,
 };
@@ -44,16 +45,6 @@ fn may_be_ours(cases: &[(CaseVerdict, Vec<Exchange>)]) -> bool {
     let is_alike = answers.iter().all(|one| one.status == first.status && one.body == first.body);
     answers.iter().all(|answer| is_foreign(answer) || is_several && says_who_may(answer.status))
         || is_several && is_alike && first.status < 300
-}
-
-/// Whether an answer is that of something else than an interface: a page, or nothing where there is no
-/// failure.
-fn is_foreign(answer: &Response) -> bool {
-    let header = answer.headers.iter().find(|Header(name, _)| name.eq_ignore_ascii_case("content-type"));
-    let media =
-        header.map(|header| header.1.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
-    let is_page = media.is_some_and(|media| !media.is_empty() && !media.ends_with("json"));
-    is_page || answer.body.is_none() && (200..300).contains(&answer.status)
 }
 
 /// Whether a status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4 to

@@ -7,7 +7,7 @@ mod shows;
 use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Level, Verdict};
+use xs2aspec_record::{End, Finding, Header, Level, Response, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Case, Expectation, Refusal};
 
@@ -257,6 +257,16 @@ pub fn judge(
 /// Whether a Content-Type is that of a page for people.
 pub(crate) fn is_page(content_type: &str) -> bool {
     content_type.to_ascii_lowercase().starts_with("text/html")
+}
+
+/// Whether an answer is that of something else than an interface: a page, or nothing where there is no
+/// failure.
+pub(crate) fn is_foreign(answer: &Response) -> bool {
+    let header = answer.headers.iter().find(|Header(name, _)| name.eq_ignore_ascii_case("content-type"));
+    let media =
+        header.map(|header| header.1.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    let is_page = media.is_some_and(|media| !media.is_empty() && !media.ends_with("json"));
+    is_page || answer.body.is_none() && (200..300).contains(&answer.status)
 }
 
 /// Whether a case uses up a quota of the day, as it says by what it needs.

@@ -102,7 +102,7 @@ impl Window {
                     } else if !self.refused.contains_key(&plain) {
                         let last = again.exchanges.last().and_then(|last| last.response.as_ref());
                         let is_broken = last.is_some_and(|last| NOT_THERE.contains(&last.status))
-                            && session.reads_what_it_made(&plain);
+                            && session.reads(&plain);
                         let refused = RefusedSince {
                             plain: plain.clone(),
                             clause: session
@@ -166,13 +166,15 @@ fn reason(RefusedSince { plain, until, since, words, .. }: &RefusedSince) -> Str
 }
 
 /// Makes the first verdict that leans on a plain request which reads what is not there any more the one that
-/// shows it. Whoever made it a moment ago may read it, so that neither key nor values can be the cause.
+/// shows it. Whoever made it a moment ago may read it, so that neither key nor values can be the cause. What
+/// the profile names may be hidden when a consent is over: of that it is a warning.
 fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince, answer: &str) {
     let Some(plain) = session.suite().case(&refused.plain) else { return };
-    let level = session.levels().clause(&plain.clause).level;
-    if level == Level::Note {
-        return;
-    }
+    let level = match session.levels().clause(&plain.clause).level {
+        Level::Note => return,
+        Level::Deny if !session.has_made_it(&plain.id) => Level::Warn,
+        level => level,
+    };
     let until = if refused.until == 0 {
         "at the beginning".to_owned()
     } else {

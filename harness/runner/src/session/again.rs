@@ -8,7 +8,6 @@ use xs2aspec_suite::{Case, Expectation, lint};
 use super::{
     Done, Session, Trail, blank,
     outcome::{Again, Prepared},
-    settled,
 };
 use crate::judge::Outcome;
 
@@ -24,6 +23,7 @@ impl Done {
         let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
         is_own
             && !is_accepted
+            && !self.shows_it
             && matches!(self.verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn)
     }
 }
@@ -108,9 +108,14 @@ impl Session {
         self.done(id).is_some_and(|done| !done.is_accepted())
     }
 
-    /// Whether the request of a case reads what the requests before it have made.
-    pub(crate) fn reads_what_it_made(&self, id: &str) -> bool {
-        self.suite.case(id).is_some_and(settled::reads_what_it_made)
+    /// Whether the request of a case reads something.
+    pub(crate) fn reads(&self, id: &str) -> bool {
+        self.suite.case(id).is_some_and(|case| case.request.method == "GET")
+    }
+
+    /// Whether the request of a case works with what the requests before it have made.
+    pub(crate) fn has_made_it(&self, id: &str) -> bool {
+        self.suite.case(id).is_some_and(|case| case.before.iter().any(|step| !step.keep.is_empty()))
     }
 
     /// What became of a request whose case is none of the suite.

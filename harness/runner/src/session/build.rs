@@ -173,6 +173,7 @@ impl Session {
             exchanges: std::sync::Mutex::default(),
             answered,
             status: judged.and_then(|exchange| Some(exchange.response.as_ref()?.status)),
+            shows_it: false,
             failure: None,
             is_held_back: false,
         };

@@ -43,7 +43,7 @@ pub(crate) use crate::transport::micros;
 use crate::{
     exchange::ExchangeError,
     fill::WireRequest,
-    judge::{self, Outcome},
+    judge::{self, Outcome, is_foreign},
     levels::{LevelError, Levels},
     mask::Masker,
     profile::{Profile, validate::ProfileMismatch},
@@ -80,6 +80,8 @@ pub struct Done {
     answered: Option<(Outcome, String)>,
     /// The status of that answer.
     status: Option<u16>,
+    /// Whether that answer shows by itself what is wrong: it is not what a target says that has had enough.
+    shows_it: bool,
     /// Why its last request had no answer, if it had none.
     pub failure: Option<ExchangeError>,
     /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
@@ -261,7 +263,11 @@ impl Session {
             self.go_on_with(case, verdict.culprit.as_deref());
         }
         verdict.micros = micros(start.elapsed());
-        Done { verdict, exchanges: Mutex::new(exchanges), answered, status, failure, is_held_back }
+        let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
+        let shows_it = case.expect.is_accepted()
+            && matches!(answered, Some((Outcome::Foreign, _)))
+            && judged.and_then(|judged| judged.response.as_ref()).is_some_and(|answer| !is_foreign(answer));
+        Done { verdict, exchanges: Mutex::new(exchanges), answered, status, shows_it, failure, is_held_back }
     }
 
     /// What became of a case, if it was run.

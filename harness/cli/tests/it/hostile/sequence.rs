@@ -39,6 +39,27 @@ fn what_was_made_and_is_not_there_from_some_request_on_is_one_finding() {
 }
 
 #[test]
+fn what_the_profile_names_and_is_not_there_from_some_request_on_is_one_warning() {
+    let error = r#"{"tppMessages":[{"category":"ERROR","code":"RESOURCE_UNKNOWN"}]}"#;
+    let is_read = |text: &str| text.starts_with("GET /v1/accounts/");
+    let forgets = since(30, is_read, turned("404 Not Found", "application/json", error));
+    let ran = run(&forgets.url, &["--only", "transaction.path.unknown", "--only", "header.*.transaction"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.said);
+    let found = findings(&ran);
+    assert!(found.len() == 1 && found[0].starts_with("warn  transaction.path "), "{}", ran.said);
+}
+
+#[test]
+fn an_answer_that_is_none_of_the_operation_from_some_request_on_is_a_violation() {
+    let is_read = |text: &str| text.starts_with("GET /v1/accounts/");
+    let bare = since(30, is_read, turned("200 OK", "application/json", r#"{"transactionId":"1"}"#));
+    let ran = run(&bare.url, &["--only", "transaction.path.unknown", "--only", "header.*.transaction"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.said);
+    let found = findings(&ran);
+    assert!(found.iter().any(|line| line.starts_with("deny  transaction.wrapper ")), "{}", ran.said);
+}
+
+#[test]
 fn a_token_that_is_over_at_some_request_is_said_once_and_is_no_violation() {
     let error = r#"{"tppMessages":[{"category":"ERROR","code":"TOKEN_EXPIRED"}]}"#;
     let over = since(60, |_| true, turned("401 Unauthorized", "application/json", error));
