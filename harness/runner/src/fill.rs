@@ -16,7 +16,11 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, template};
 
-use crate::{profile::Profile, request_signer::RequestSigner, signature_cache::SignatureCache};
+use crate::{
+    profile::Profile,
+    request_signer::{RequestSigner, word},
+    signature_cache::SignatureCache,
+};
 
 /// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
 /// it.
@@ -108,7 +112,10 @@ impl RequestBuilder<'_> {
             let target = target_of(&spec.method, &url);
             // What is written around a signature stands with it in one header, which is wrapped as a whole.
             let is_plain = unsigned.iter().all(|at| headers[*at].1 == SIGNATURE);
-            signing.wrap = signing.wrap.or((!is_plain).then_some(Wrap::Never));
+            let whole = signing.wrap.filter(|_| !is_plain).and_then(word);
+            if whole.is_some() || !is_plain && signing.wrap.is_none() {
+                signing.wrap = Some(Wrap::Never);
+            }
             let sign = || self.sign(&others, target, &signing);
             // Whoever lists the headers may list the target of the request, which is none.
             let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
@@ -119,12 +126,18 @@ impl RequestBuilder<'_> {
                 let value = headers[at].1.replace(SIGNATURE, &signature);
                 let value = value.replace("${signature.base64}", &BASE64_STANDARD.encode(&signature));
                 headers[at].1 = match signing.wrap {
-                    _ if value.is_ascii() => value,
+                    _ if whole.is_none() && value.is_ascii() => value,
                     // The case asks for a header that is not wrapped.
                     Some(Wrap::SignatureAlone) => return Err(wrapped()),
                     Some(Wrap::Never) if is_plain => return Err(wrapped()),
-                    _ => encoded_word::wrap(&value, Charset::Utf8, Encoding::B)
-                        .map_err(|error| FillError::Defect(error.to_string()))?,
+                    _ => {
+                        let (charset, encoding) = whole.unwrap_or((Charset::Utf8, Encoding::B));
+                        let unfit = |error: encoded_word::EncodedWordError| match whole {
+                            Some(_) => FillError::NotApplicable(error.to_string()),
+                            None => FillError::Defect(error.to_string()),
+                        };
+                        encoded_word::wrap(&value, charset, encoding).map_err(unfit)?
+                    }
                 };
             }
         }
@@ -136,7 +149,8 @@ impl RequestBuilder<'_> {
         // The client behind the plain path adds an Accept header where there is none. It also gives up a body
         // that the server will not read to its end; the other path reads the answer all the same. A Host of
         // its own goes out as it is given.
-        let is_own = spec.header("accept").is_none() || spec.header("host").is_some();
+        let is_own = spec.header("accept").is_none()
+            || ["host", "transfer-encoding"].iter().any(|name| spec.header(name).is_some());
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
         Ok(WireRequest { method: spec.method.clone(), url, headers, body, exact })
     }

@@ -247,19 +247,27 @@ impl RequestSigner {
                 SigningHash::Sha384 => OtherHash::Sha384,
                 SigningHash::Sha512 => OtherHash::Sha512,
                 SigningHash::Sha256Pss => OtherHash::Sha256Pss,
+                SigningHash::HmacSha256 => OtherHash::HmacSha256,
             }),
             wrap: match signing.wrap {
                 // One that has to be wrapped cannot be rewritten.
                 None if signing.url_safe || signing.spaced => Wrap::Never,
                 None => Wrap::WhenNeeded,
-                Some(WrapForm::Never | WrapForm::SignatureAlone) => Wrap::Never,
-                Some(WrapForm::Utf8B) => Wrap::Always(Charset::Utf8, Encoding::B),
-                Some(WrapForm::Utf8Q) => Wrap::Always(Charset::Utf8, Encoding::Q),
-                Some(WrapForm::Latin1B) => Wrap::Always(Charset::Iso8859_1, Encoding::B),
-                Some(WrapForm::Latin1Q) => Wrap::Always(Charset::Iso8859_1, Encoding::Q),
+                Some(form) => word(form).map_or(Wrap::Never, |(charset, by)| Wrap::Always(charset, by)),
             },
             ..Options::default()
         }
+    }
+}
+
+/// Charset and encoding of a header that is wrapped as a whole.
+pub(crate) fn word(form: WrapForm) -> Option<(Charset, Encoding)> {
+    match form {
+        WrapForm::Never | WrapForm::SignatureAlone => None,
+        WrapForm::Utf8B => Some((Charset::Utf8, Encoding::B)),
+        WrapForm::Utf8Q => Some((Charset::Utf8, Encoding::Q)),
+        WrapForm::Latin1B => Some((Charset::Iso8859_1, Encoding::B)),
+        WrapForm::Latin1Q => Some((Charset::Iso8859_1, Encoding::Q)),
     }
 }
 
@@ -287,14 +295,12 @@ fn wrong(number: usize) -> Result<Signer, SignerError> {
 }
 
 /// The headers with the values that are signed, which are those that are sent but where a case says
-/// otherwise.
+/// otherwise: of all lines of a name.
 fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, String)> {
     let mut fields = headers.to_vec();
     for (name, value) in &signing.signed_as {
-        match fields.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            Some(field) => value.clone_into(&mut field.1),
-            None => fields.push((name.clone(), value.clone())),
-        }
+        fields.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        fields.push((name.clone(), value.clone()));
     }
     fields
 }

@@ -4,6 +4,7 @@
 use aws_lc_rs::{
     digest::{self, SHA1_FOR_LEGACY_USE_ONLY},
     encoding::{AsDer as _, Pkcs8V1Der},
+    hmac,
     rand::SystemRandom,
     signature::{RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RsaKeyPair},
 };
@@ -21,6 +22,8 @@ pub enum OtherHash {
     Sha512,
     /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
     Sha256Pss,
+    /// SHA-256 in an HMAC (RFC 2104), whose key everybody knows: the public key.
+    HmacSha256,
 }
 
 impl OtherHash {
@@ -30,7 +33,7 @@ impl OtherHash {
             Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
             Self::Sha384 => &digest::SHA384,
             Self::Sha512 => &digest::SHA512,
-            Self::Sha256Pss => &digest::SHA256,
+            Self::Sha256Pss | Self::HmacSha256 => &digest::SHA256,
         };
         digest::digest(algorithm, bytes).as_ref().to_vec()
     }
@@ -48,12 +51,22 @@ pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Ve
         OtherHash::Sha1 => return sign_with_sha_1(key, bytes),
         // The library makes another one each time.
         OtherHash::Sha256Pss => return sign_with_pss(key, bytes),
+        // No private key makes one.
+        OtherHash::HmacSha256 => return None,
         OtherHash::Sha384 => &RSA_PKCS1_SHA384,
         OtherHash::Sha512 => &RSA_PKCS1_SHA512,
     };
     let mut signature = vec![0; key.public_modulus_len()];
     key.sign(padding, &SystemRandom::new(), bytes, &mut signature).ok()?;
     Some(signature)
+}
+
+/// The HMAC of these bytes, with a public key (DER of its `SubjectPublicKeyInfo`) in PEM as its key: what a
+/// library takes that verifies by the algorithm that the caller names.
+pub(crate) fn hmac(public_key: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+    let line_ending = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);
+    let key = pem::encode_config(&pem::Pem::new("PUBLIC KEY", public_key), line_ending);
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()), bytes).as_ref().to_vec()
 }
 
 /// Section 9.2 (EMSA-PKCS1-v1_5) of RFC 8017.

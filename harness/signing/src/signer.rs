@@ -151,6 +151,10 @@ impl Signer {
     /// The base64 of a signature with another hash, which no label of the document means. A program that
     /// signs has no other hash: its signature is then one that is wrong.
     pub fn sign_with(&self, hash: OtherHash, signing_string: &[u8]) -> Result<String, SignerError> {
+        if hash == OtherHash::HmacSha256 {
+            let key = self.certificate().public_key_der()?;
+            return Ok(BASE64_STANDARD.encode(other_hash::hmac(key, signing_string)));
+        }
         let Key::Rsa(key) = &self.shared.key else {
             return self.sign(&[signing_string, b" "].concat());
         };

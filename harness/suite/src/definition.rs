@@ -262,6 +262,9 @@ pub enum SigningHash {
     /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
     #[serde(rename = "sha-256-pss")]
     Sha256Pss,
+    /// No signature but an HMAC with SHA-256, whose key is the public key of the certificate in PEM.
+    #[serde(rename = "hmac-sha-256")]
+    HmacSha256,
 }
 
 /// What is put into an encoded word, and its character set and encoding.
@@ -298,7 +301,8 @@ pub struct Step {
     /// What is different from the baseline.
     #[serde(default)]
     pub change: Vec<At<Change>>,
-    /// Values to keep from the answer: key and place (`id: body/paymentId`).
+    /// Values to keep from the answer: key and place (`id: body/paymentId`); `sent/NAME` is a header that the
+    /// request had.
     #[serde(default)]
     pub keep: IndexMap<String, String>,
     /// How it is signed, where not as the document says.

@@ -13,6 +13,8 @@ pub enum Location {
     Body(String),
     /// The path of a request, below the base URL.
     Path,
+    /// A header field as the request had it, by name; only to keep it.
+    Sent(String),
 }
 
 /// Why a text is no location.
@@ -32,6 +34,9 @@ impl FromStr for Location {
             }
             Some(("query", name)) if !name.is_empty() => Ok(Self::Query(name.to_owned())),
             Some(("body", member)) if !member.is_empty() => Ok(Self::Body(format!("/{member}"))),
+            Some(("sent", name)) if !name.is_empty() && !name.contains('/') => {
+                Ok(Self::Sent(name.to_owned()))
+            }
             None if text == "path" => Ok(Self::Path),
             None if text == "body" => Ok(Self::Body(String::new())),
             _ => Err(NoLocation(text.to_owned())),
@@ -46,6 +51,7 @@ impl fmt::Display for Location {
             Self::Query(name) => write!(f, "query/{name}"),
             Self::Body(pointer) => write!(f, "body{pointer}"),
             Self::Path => f.write_str("path"),
+            Self::Sent(name) => write!(f, "sent/{name}"),
         }
     }
 }
@@ -63,10 +69,12 @@ mod tests {
             "body/creditorAccount/iban",
             "body/a~1b/0",
             "path",
+            "sent/Digest",
         ] {
             assert_eq!(text.parse::<Location>().unwrap().to_string(), text);
         }
-        for text in ["", "header", "header/", "header/a/b", "query/", "body/", "cookie/a", "path/a"] {
+        for text in ["", "header", "header/", "header/a/b", "query/", "body/", "cookie/a", "path/a", "sent/"]
+        {
             assert!(text.parse::<Location>().is_err(), "{text}");
         }
     }

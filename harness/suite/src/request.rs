@@ -177,6 +177,7 @@ impl RequestSpec {
             }
             Location::Header(name) => field(Arc::make_mut(&mut self.headers), name, true),
             Location::Query(name) => field(&mut self.query, name, false),
+            Location::Sent(_) => return Err(ChangeError::Place("set", at.to_string())),
             Location::Body(pointer) if pointer.is_empty() => {
                 self.body = BodySpec::Json(to.into(), Vec::new());
                 return Ok(());
@@ -205,7 +206,7 @@ impl RequestSpec {
     fn remove(&mut self, at: &Location) -> Result<(), ChangeError> {
         let missing = || ChangeError::Missing(at.to_string(), "remove");
         match at {
-            Location::Path => Err(ChangeError::Place("remove", at.to_string())),
+            Location::Path | Location::Sent(_) => Err(ChangeError::Place("remove", at.to_string())),
             Location::Header(name) => {
                 let before = self.headers.len();
                 Arc::make_mut(&mut self.headers).retain(|(known, _)| !known.eq_ignore_ascii_case(name));

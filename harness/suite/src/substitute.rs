@@ -115,7 +115,7 @@ fn value<'a>(request: &'a RequestSpec, place: &Location) -> Option<&'a Value> {
             BodySpec::Json(body, _) => body.pointer(pointer),
             BodySpec::None | BodySpec::Raw(_) => None,
         },
-        Location::Path => None,
+        Location::Path | Location::Sent(_) => None,
     }
 }
 

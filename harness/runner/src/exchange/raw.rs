@@ -162,13 +162,29 @@ fn bytes(request: &WireRequest, url: &reqwest::Url, proxy: Option<&Intercept>) -
     for (name, value) in &request.headers {
         _ = write!(head, "{name}: {value}\r\n");
     }
-    if !request.body.is_empty() {
+    let in_chunks = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
+    if !request.body.is_empty() && !in_chunks {
         _ = write!(head, "Content-Length: {}\r\n", request.body.len());
     }
     head.push_str("Connection: close\r\n\r\n");
     let mut bytes = head.into_bytes();
-    bytes.extend_from_slice(&request.body);
+    if in_chunks {
+        write_chunks(&request.body, &mut bytes);
+    } else {
+        bytes.extend_from_slice(&request.body);
+    }
     bytes
+}
+
+/// The body in two chunks, and the one that ends it (RFC 9112 section 7.1).
+fn write_chunks(body: &[u8], bytes: &mut Vec<u8>) {
+    let (first, rest) = body.split_at(body.len() / 2);
+    for chunk in [first, rest].into_iter().filter(|chunk| !chunk.is_empty()) {
+        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
 }
 
 fn of_proxy(says: String) -> ExchangeError {
@@ -205,6 +221,20 @@ mod tests {
         };
         let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap(), None);
         let expected = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:81\r\npSu-iD: x\r\npSu-iD: y\r\nConnection: close\r\n\r\n";
+        assert_eq!(String::from_utf8(sent).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_body_in_chunks_has_no_length() {
+        let request = WireRequest {
+            method: "POST".into(),
+            url: "http://bank.example/a".into(),
+            headers: vec![("Transfer-Encoding".into(), "chunked".into())],
+            body: b"[1,22]".to_vec(),
+            exact: true,
+        };
+        let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap(), None);
+        let expected = "POST /a HTTP/1.1\r\nHost: bank.example\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\n[1,\r\n3\r\n22]\r\n0\r\n\r\n";
         assert_eq!(String::from_utf8(sent).unwrap(), expected);
     }
 

@@ -43,7 +43,17 @@ impl Session {
                     return Ok(Prepared { ended: Some(ended), ..prepared });
                 }
                 for (key, place) in &step.keep {
-                    let value = found(&answer, examined.document.as_ref(), place);
+                    let value = match place {
+                        Location::Sent(header) => {
+                            let builder = self.builder(&case.id, &name, &prepared.kept);
+                            let sent =
+                                builder.fill(&step.request).map(|sent| sent.headers).unwrap_or_default();
+                            let mut fields = sent.into_iter();
+                            let field = fields.find(|(known, _)| known.eq_ignore_ascii_case(header));
+                            field.map(|(_, value)| Value::from(value))
+                        }
+                        _ => found(&answer, examined.document.as_ref(), place),
+                    };
                     // What is not there cannot come twice.
                     if step.distinct.contains(key) && value.as_ref().is_none_or(Value::is_null) {
                         continue;
@@ -165,7 +175,7 @@ fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<
     match place {
         Location::Header(name) => answer.header(name).map(Value::from),
         Location::Body(pointer) => document?.pointer(pointer).cloned(),
-        Location::Query(_) | Location::Path => None,
+        Location::Query(_) | Location::Path | Location::Sent(_) => None,
     }
 }
 
