@@ -5,6 +5,9 @@ mod form;
 
 use std::sync::Arc;
 
+use rsa::pkcs1v15::VerifyingKey;
+use sha2::Sha256;
+
 use crate::certificate::{Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
@@ -17,6 +20,9 @@ use crate::verification;
 /// Headers that must be signed whenever the request has them (rule 2).
 const SIGNED_WHEN_PRESENT: [&str; 6] =
     ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
+
+/// An algorithm of the draft that no key of a certificate is for.
+const HMAC: &str = "hmac-sha256";
 
 /// Checks the signature of a request. `target` is path and query as they came in.
 pub(crate) fn verify(
@@ -53,7 +59,7 @@ pub(crate) fn verify(
     }
 
     let header = fields.bytes(Header::Signature.name()).unwrap_or_default();
-    let header = if rules.varied_by(Variance::AnyCharset) { form::in_utf_8(&header) } else { header };
+    let header = form::of_charset(header, rules);
     let text =
         encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
     form::check_form(&header, &text, rules)?;
@@ -68,6 +74,9 @@ pub(crate) fn verify(
         Err(error) => return Err(unreadable(&error)),
     };
 
+    if broken(S::NoneVerifiesNothing) && parameters.algorithm.as_deref() == Some("none") {
+        return Ok(());
+    }
     check_key_id(&parameters.key_id, &certificate, rules)?;
     let certificate = stand_in(&parameters.key_id, certificate, fields, certificates, rules);
     if !broken(S::AnyAlgorithm) {
@@ -89,16 +98,10 @@ pub(crate) fn verify(
     if broken(S::AbsentPasses) {
         listed.retain(|name| fields.bytes(name).is_some());
     }
-    let string = |listed: &[String]| signing_string(listed, method, target, fields, broken(S::BlanksCount));
+    let string = |listed: &[String]| signing_string(listed, method, target, fields, form::values(rules));
     let signed = string(&listed).map_err(|error| unreadable(&error))?;
     let verified = certificate.rsa.as_ref().is_some_and(|key| {
-        let is_sha1 = broken(S::Sha1AsNamed) && parameters.algorithm.as_deref() == Some("rsa-sha1");
-        let holds = |signed: &[u8]| {
-            if is_sha1 {
-                return verification::holds_with(Hash::Sha1, key, signed, &parameters.signature);
-            }
-            verification::holds(key, signed, &parameters.signature)
-        };
+        let holds = |signed: &[u8]| holds(key, signed, &parameters, rules);
         holds(&signed)
             || broken(S::OneUnsigned)
                 && (0..listed.len()).any(|left_out| {
@@ -129,6 +132,20 @@ pub(crate) fn verify(
         ));
     }
     Ok(())
+}
+
+/// Whether the signature is one of these bytes: by RSA-SHA256, or by what a fault lets the caller name.
+fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], parameters: &Parameters, rules: Rules) -> bool {
+    let named = |name| parameters.algorithm.as_deref() == Some(name);
+    let broken = |breach| rules.broken_by(Breach::Signature(breach));
+    let signature = &parameters.signature;
+    if broken(S::Sha1AsNamed) && named("rsa-sha1") {
+        return verification::holds_with(Hash::Sha1, key, signed, signature);
+    }
+    if broken(S::HmacByPublicKey) && named(HMAC) {
+        return verification::is_hmac(key, signed, signature);
+    }
+    verification::holds(key, signed, signature)
 }
 
 /// The certificate whose key counts: that of the request, or one that a fault takes for it.
@@ -182,7 +199,12 @@ fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result
         let says = format!("expected the issuer as the certificate shows it, found {}", excerpt(issuer));
         return Err(refuse("signature.key-id.issuer", says));
     }
+    let is_holder = || {
+        let name = DistinguishedName::parse(issuer).ok();
+        name.is_some() && name == certificate.holder
+    };
     let is_part = broken(S::PartOfIssuer) && certificate.issuer.has_part(issuer)
+        || broken(S::SubjectAsIssuer) && is_holder()
         || broken(S::CommonNameAlone)
             && issuer.starts_with("CN=")
             && !issuer.contains(',')
@@ -223,6 +245,7 @@ fn check_algorithm(algorithm: Option<&str>, certificate: &Certificate, rules: Ru
         None | Some("rsa-sha256") => Ok(()),
         Some("rsa-sha1") if rules.broken_by(Breach::Signature(S::AlsoNamed("rsa-sha1"))) => Ok(()),
         Some("rsa-sha1") if rules.broken_by(Breach::Signature(S::Sha1AsNamed)) => Ok(()),
+        Some(HMAC) if rules.broken_by(Breach::Signature(S::HmacByPublicKey)) => Ok(()),
         Some("hs2019") if rules.broken_by(Breach::Signature(S::AlsoNamed("hs2019"))) => Ok(()),
         Some(other) => {
             let says =
@@ -273,7 +296,7 @@ mod tests {
         let key_id = format!("SN={SERIAL},CA={ISSUER}");
         let sign = |list: &str| {
             let names: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
-            signer().sign(&signing_string(&names, "GET", "/v1/x?y=z", Fields(&headers), false).unwrap())
+            signer().sign(&signing_string(&names, "GET", "/v1/x?y=z", Fields(&headers), None).unwrap())
         };
         let header = write(&key_id, &sign);
         headers.insert("signature", header.parse().unwrap());

@@ -23,6 +23,8 @@ pub(crate) struct Certificate {
     pub(crate) issuer: DistinguishedName,
     /// The DER encoding of the name of whom it is for: all certificates of a TPP have it.
     pub(crate) subject: Vec<u8>,
+    /// That name as keyId would have it.
+    pub(crate) holder: Option<DistinguishedName>,
     /// The key for RSA-SHA256, or `None` for a key of another kind.
     pub(crate) rsa: Option<VerifyingKey<Sha256>>,
 }
@@ -44,6 +46,7 @@ impl Certificate {
             serial: significant(certificate.serial_number.as_bytes()).to_vec(),
             issuer: DistinguishedName::of_certificate(&certificate.issuer)
                 .ok_or(CertificateError::NotACertificate)?,
+            holder: DistinguishedName::of_certificate(&certificate.subject),
             subject: certificate.subject.to_der().map_err(|_| CertificateError::NotACertificate)?,
             rsa: RsaPublicKey::from_public_key_der(&key).ok().map(VerifyingKey::new),
         })

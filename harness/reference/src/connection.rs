@@ -201,7 +201,7 @@ impl AsyncRead for Picky {
     }
 }
 
-/// Turns the names of header lines that are not known into names that nobody knows.
+/// Turns the names of header lines that are not known into names that nobody knows, or into known ones.
 fn spoil(bytes: &mut [u8], names: FieldNames) {
     let mut start = 0;
     while let Some(end) = bytes[start..].iter().position(|byte| *byte == b'\n').map(|at| start + at) {
@@ -211,8 +211,13 @@ fn spoil(bytes: &mut [u8], names: FieldNames) {
         let line = &bytes[start..end];
         let name = line.iter().position(|byte| *byte == b':').map_or(&line[..0], |colon| &line[..colon]);
         // The request line may have a colon as well, and has a space before it.
+        let name_end = start + name.len();
         if !name.contains(&b' ') && names.are_unknown(name) {
             bytes[start] = b'~';
+        }
+        if names == FieldNames::Underscores {
+            let written = &mut bytes[start..name_end];
+            written.iter_mut().filter(|byte| **byte == b'_').for_each(|byte| *byte = b'-');
         }
         start = end + 1;
     }
@@ -252,6 +257,10 @@ mod tests {
         let plain = "GET /X: HTTP/1.1\r\nHost: a\r\nDIGEST: A\r\nPSU-ID: b\r\ndIgEsT: c\r\n\r\nDIGEST: d\r\n";
         assert_eq!(spoiled(FieldNames::NoCapitals), plain.replacen("DIGEST", "~IGEST", 1));
         assert_eq!(spoiled(FieldNames::NoMixture), plain.replace("dIgEsT", "~IgEsT"));
+        assert_eq!(spoiled(FieldNames::Underscores), plain);
+        let mut underscored = b"GET /a_b HTTP/1.1\r\nPSU_ID: a_b\r\n\r\n".to_vec();
+        spoil(&mut underscored, FieldNames::Underscores);
+        assert_eq!(underscored, b"GET /a_b HTTP/1.1\r\nPSU-ID: a_b\r\n\r\n");
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) fn check(value: &str, body: &[u8], operation: Operation, rules: Rules
     let outcome = if broken(D::Rewritten) {
         let rewritten = serde_json::from_slice::<serde_json::Value>(body);
         verify(value, rewritten.map_or(body.to_vec(), |json| json.to_string().into_bytes()).as_slice(), rules)
+    } else if broken(D::FirstBytes) {
+        verify(value, &body[..body.len().min(4096)], rules)
     } else if broken(D::Trimmed) {
         verify(value, body.trim_ascii(), rules)
     } else {

@@ -14,6 +14,17 @@ pub(crate) use fields::Fields;
 pub(crate) use table::Header;
 use table::{Presence, TABLE};
 
+/// A UUID that is in braces, a URN or without hyphens as others are (RFC 9562 section 4).
+pub(crate) fn usual_notation(uuid: &str) -> String {
+    let uuid = uuid.strip_prefix("urn:uuid:").unwrap_or(uuid).trim_matches(['{', '}']);
+    let digits = uuid.len() == 32 && uuid.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let part = |from: usize, to: usize| &uuid[from..to];
+    if !digits {
+        return uuid.to_owned();
+    }
+    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+}
+
 /// Checks presence first, then forms, both in the order of the document's table.
 pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> Result<(), Refusal> {
     for (header, presence) in column(operation) {
@@ -30,10 +41,10 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
             && !rules.varied_by(Variance::AnyForm(header))
             && !may_be_empty(header, fields, rules)
         {
-            let value = if rules.varied_by(Variance::AnyLetterCase(header)) {
-                value.to_ascii_uppercase()
-            } else {
-                value
+            let value = match () {
+                () if rules.varied_by(Variance::AnyLetterCase(header)) => value.to_ascii_uppercase(),
+                () if rules.broken_by(Breach::UuidNotation(header)) => usual_notation(&value),
+                () => value,
             };
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
@@ -193,6 +204,21 @@ mod tests {
         assert!(rule(&headers, Operation::Periodic, broken).is_some());
         headers.remove("tpp-session-id");
         assert_eq!(rule(&headers, Operation::Ncbct, broken).as_deref(), Some("header.tpp-session-id.ncbct"));
+    }
+
+    #[test]
+    fn notations_of_uuids() {
+        let usual = "8f14e45f-ceea-467f-a9c3-0c6b1a2d3e4f";
+        let without_hyphens = usual.replace('-', "");
+        for other in [&format!("{{{usual}}}"), &format!("urn:uuid:{usual}"), &without_hyphens, usual] {
+            assert_eq!(usual_notation(other), usual);
+        }
+        assert_eq!(usual_notation("words"), "words");
+        let mut headers = complete();
+        headers.insert("psu-device-id", without_hyphens.parse().unwrap());
+        let broken = Rules::broken(Breach::UuidNotation(Header::PsuDeviceId));
+        assert!(rule(&headers, Operation::Ncbct, Rules::kept()).is_some());
+        assert_eq!(rule(&headers, Operation::Ncbct, broken), None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{self, Breach, Form, Head, Rules, StateBreach, Variance};
+use crate::rules::{self, Breach, DigestBreach, Form, Head, Rules, StateBreach, Variance};
 use crate::state::{Owner, State};
 use crate::strictness;
 pub(crate) use query::known as parameters;
@@ -85,7 +85,7 @@ pub(crate) fn perform(
     if operation.has_body()
         && let Some(value) = fields.text(Header::Digest)
     {
-        digest::check(&value, request.body, operation, rules)?;
+        check_digest(context, &value, operation, request, rules)?;
     }
     // The router takes the prefix away, which was signed with the rest.
     let prefix = rules.forms().find_map(Form::prefix).unwrap_or_default();
@@ -172,6 +172,35 @@ pub(crate) fn perform(
         _ => false,
     };
     Ok((if is_other { StatusCode::OK } else { StatusCode::CREATED }, created))
+}
+
+/// Checks a Digest, unless a fault takes it for one that was checked.
+fn check_digest(
+    context: &Context,
+    value: &str,
+    operation: Operation,
+    request: &Request<'_>,
+    rules: Rules,
+) -> Result<(), Refusal> {
+    let fields = Fields(request.headers);
+    if rules.broken_by(Breach::Digest(DigestBreach::NotInChunks))
+        && fields.bytes("transfer-encoding").is_some()
+    {
+        return Ok(());
+    }
+    let remembered = match rules.state_breach() {
+        Some(StateBreach::DigestKnown) => value.to_owned(),
+        Some(StateBreach::DigestOfRequest) => {
+            format!("{} {value}", fields.text(Header::XRequestId).unwrap_or_default())
+        }
+        _ => return digest::check(value, request.body, operation, rules),
+    };
+    if context.state.is_known("digest", &remembered) {
+        return Ok(());
+    }
+    digest::check(value, request.body, operation, rules)?;
+    context.state.is_new("digest", &remembered);
+    Ok(())
 }
 
 /// Remembers what a request would pay, whatever becomes of it.

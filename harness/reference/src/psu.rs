@@ -37,7 +37,11 @@ pub(crate) fn identify(
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
         return Err(Refusal::format("header.x-psu-identity.both", says).at(name));
     }
-    let is_corporate = match (fields.text(Header::PsuId), identity) {
+    let id = fields.text(Header::PsuId).map(|id| match () {
+        () if rules.broken_by(Breach::UuidNotation(Header::PsuId)) => header::usual_notation(&id),
+        () => id,
+    });
+    let is_corporate = match (id, identity) {
         (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
         (Some(id), _) => match state.psu_by_id(&id) {
             None if rules.broken_by(Breach::UnknownPsu(operation)) => None,

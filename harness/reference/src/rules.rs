@@ -27,7 +27,7 @@ pub(crate) use beside::is_of_every_second;
 pub(crate) use beside::{Beside, Head, Turn};
 pub(crate) use breach::{
     Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach, Narrowness,
-    SignatureBreach, TwinBreach, Unreported, Variance,
+    SignatureBreach, TwinBreach, Unreported, Values, Variance,
 };
 pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
@@ -61,6 +61,8 @@ pub(crate) enum Breach {
     HeaderNotRequired(Header, Operation),
     /// The form of this header's value is not looked at.
     HeaderForm(Header),
+    /// A UUID in this header may be in braces, as a URN or without hyphens.
+    UuidNotation(Header),
     /// Amounts in this currency, or in all where there is none, may have so many fraction digits and no more.
     FractionDigits(Option<&'static str>, usize),
     /// A currency without minor units may have two fraction digits.
@@ -154,6 +156,8 @@ pub(crate) enum FieldNames {
     NoCapitals,
     /// Those that begin with a small letter and have a capital one are not known.
     NoMixture,
+    /// An underscore is a hyphen.
+    Underscores,
 }
 
 impl FieldNames {
@@ -166,6 +170,7 @@ impl FieldNames {
                     && !matches!(name, b"PSU-ID" | b"X-PSU-IDENTITY")
             }
             Self::NoMixture => has_capitals && name.first().is_some_and(u8::is_ascii_lowercase),
+            Self::Underscores => false,
         }
     }
 }

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::header::Fields;
 use crate::refusal::excerpt;
+use crate::rules::Values;
 
 /// The name that stands for method and path in the list of signed headers (section 2.3).
 const REQUEST_TARGET: &str = "(request-target)";
@@ -71,13 +72,13 @@ pub(crate) fn first_of_each(text: &str) -> String {
 
 /// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
 /// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in. Blanks around
-/// a value do not count, unless a fault says that they do.
+/// a value do not count, unless a fault has another idea of values.
 pub(crate) fn signing_string(
     headers: &[String],
     method: &str,
     target: &str,
     fields: Fields<'_>,
-    with_blanks: bool,
+    otherwise: Option<Values>,
 ) -> Result<Vec<u8>, SignatureError> {
     let mut string = Vec::new();
     for (index, name) in headers.iter().enumerate() {
@@ -89,14 +90,56 @@ pub(crate) fn signing_string(
         if name == REQUEST_TARGET {
             string.extend_from_slice(method.to_ascii_lowercase().as_bytes());
             string.push(b' ');
-            string.extend_from_slice(target.as_bytes());
+            let target = match otherwise {
+                Some(Values::TargetDecoded) => decoded(target),
+                _ => target.as_bytes().to_vec(),
+            };
+            string.extend_from_slice(&target);
         } else {
             let value = fields.bytes(name).ok_or_else(|| SignatureError::Absent(excerpt(name)))?;
-            let value = fields.as_it_came(name).filter(|_| with_blanks).unwrap_or(value);
+            let value = match otherwise {
+                Some(how) => spoiled(how, name, value, fields),
+                None => value,
+            };
             string.extend_from_slice(&value);
         }
     }
     Ok(string)
+}
+
+/// The value of a header as a fault has it.
+fn spoiled(how: Values, name: &str, value: Vec<u8>, fields: Fields<'_>) -> Vec<u8> {
+    let mut lines = fields.lines(name).map(<[u8]>::trim_ascii);
+    match how {
+        Values::WithBlanks => fields.as_it_came(name).unwrap_or(value),
+        Values::BlanksFolded => {
+            let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(&b' ')
+        }
+        Values::FirstLine => lines.next().map_or(value, <[u8]>::to_vec),
+        Values::LastLine => lines.next_back().map_or(value, <[u8]>::to_vec),
+        Values::CommaAlone => lines.collect::<Vec<_>>().join(&b','),
+        Values::HostWithoutPort if name == "host" => {
+            value.split(|byte| *byte == b':').next().unwrap_or_default().to_vec()
+        }
+        Values::HostWithoutPort | Values::TargetDecoded => value,
+    }
+}
+
+/// A text without its percent-encoding (RFC 3986 section 2.1).
+fn decoded(text: &str) -> Vec<u8> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).map(|digits| u8::from_str_radix(digits, 16)) {
+            Some(Ok(byte)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&part.as_bytes()[2..]);
+            }
+            _ => bytes.extend_from_slice(format!("%{part}").as_bytes()),
+        }
+    }
+    bytes
 }
 
 /// Why a signature cannot be checked.
@@ -201,12 +244,35 @@ mod tests {
         headers.append("cache-control", "must-revalidate".parse().unwrap());
         headers.append("x-empty", "".parse().unwrap());
         let names = ["(request-target)", "cache-control", "x-empty"].map(str::to_owned);
-        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers), false).unwrap();
+        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers), None).unwrap();
         let expected =
             "(request-target): get /Foo?a=%20B\ncache-control: max-age=60, must-revalidate\nx-empty: ";
         assert_eq!(String::from_utf8(string).unwrap(), expected);
-        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers), false);
+        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers), None);
         assert_eq!(absent, Err(SignatureError::Absent("\"date\"".to_owned())));
+    }
+
+    #[test]
+    fn other_ideas_of_values() {
+        let mut headers = HeaderMap::new();
+        for line in [" a  b ", "c"] {
+            headers.append("x", line.parse().unwrap());
+        }
+        headers.append("host", "bank.example:81".parse().unwrap());
+        let names = ["(request-target)", "x", "host"].map(str::to_owned);
+        for (how, expected) in [
+            (None, "(request-target): get /%74?%\nx: a  b, c\nhost: bank.example:81"),
+            (Some(Values::WithBlanks), "(request-target): get /%74?%\nx:  a  b \nhost: bank.example:81"),
+            (Some(Values::BlanksFolded), "(request-target): get /%74?%\nx: a b, c\nhost: bank.example:81"),
+            (Some(Values::FirstLine), "(request-target): get /%74?%\nx: a  b\nhost: bank.example:81"),
+            (Some(Values::LastLine), "(request-target): get /%74?%\nx: c\nhost: bank.example:81"),
+            (Some(Values::CommaAlone), "(request-target): get /%74?%\nx: a  b,c\nhost: bank.example:81"),
+            (Some(Values::HostWithoutPort), "(request-target): get /%74?%\nx: a  b, c\nhost: bank.example"),
+            (Some(Values::TargetDecoded), "(request-target): get /t?%\nx: a  b, c\nhost: bank.example:81"),
+        ] {
+            let string = signing_string(&names, "GET", "/%74?%", Fields(&headers), how).unwrap();
+            assert_eq!(String::from_utf8(string).unwrap(), expected, "{how:?}");
+        }
     }
 
     #[test]
@@ -231,7 +297,7 @@ mod tests {
             }
             let parameters = Parameters::parse(&header).unwrap();
             let (method, path) = (request["method"].as_str().unwrap(), request["path"].as_str().unwrap());
-            let string = signing_string(&parameters.headers, method, path, Fields(&fields), false).unwrap();
+            let string = signing_string(&parameters.headers, method, path, Fields(&fields), None).unwrap();
             assert_eq!(str::from_utf8(&string).unwrap(), case["signing_string"].as_str().unwrap());
             let signature = Signature::try_from(parameters.signature.as_slice()).unwrap();
             key.verify(&string, &signature).unwrap();

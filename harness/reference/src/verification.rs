@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rsa::pkcs1v15::{Signature, VerifyingKey};
+use rsa::pkcs8::{EncodePublicKey as _, LineEnding};
 use rsa::signature::Verifier as _;
 use rsa::traits::PublicKeyParts as _;
 use sha2::{Digest as _, Sha256};
@@ -56,6 +57,16 @@ pub(crate) fn holds_with(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], 
         Hash::Pss => &ring::signature::RSA_PSS_2048_8192_SHA256,
     };
     ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
+}
+
+/// Whether this is the HMAC (RFC 2104) of these bytes with SHA-256, by this public key in PEM, which is no
+/// secret.
+pub(crate) fn is_hmac(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
+    let key: &rsa::RsaPublicKey = key.as_ref();
+    key.to_public_key_pem(LineEnding::LF).is_ok_and(|pem| {
+        let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, pem.as_bytes());
+        ring::hmac::verify(&secret, signed, signature).is_ok()
+    })
 }
 
 /// Whether this is a signature by the private half of this key, over whatever (RFC 8017 section 9.2: a

@@ -4,7 +4,7 @@ use super::{SIGNED_WHEN_PRESENT, refuse};
 use crate::encoded_word;
 use crate::header::Fields;
 use crate::refusal::Refusal;
-use crate::rules::{Breach, List, Rules, SignatureBreach as S, Variance};
+use crate::rules::{Breach, List, Rules, SignatureBreach as S, Values, Variance};
 use crate::signature::{has_duplicates, knows_all};
 
 /// Of which kinds a list of signed headers is; `text` is the whole header.
@@ -59,12 +59,18 @@ fn with_signature(text: &str, other: impl Fn(&str) -> String) -> String {
     format!("{before}signature=\"{}\"{after}", other(value))
 }
 
-/// An encoded word with another charset as one in UTF-8.
-pub(super) fn in_utf_8(header: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(header);
+/// The header as one in UTF-8, where a bank has another idea of charsets. Those that the document does not name
+/// are the bank's own.
+pub(super) fn of_charset(header: Vec<u8>, rules: Rules) -> Vec<u8> {
+    let text = String::from_utf8_lossy(&header);
     match text.strip_prefix("=?").and_then(|rest| rest.split_once('?')) {
-        Some((_, rest)) => format!("=?utf-8?{rest}").into_bytes(),
-        None => header.to_owned(),
+        Some((charset, rest))
+            if rules.broken_by(Breach::Signature(S::CharsetIgnored))
+                || rules.varied_by(Variance::AnyCharset) && !charset.eq_ignore_ascii_case("iso-8859-1") =>
+        {
+            format!("=?utf-8?{rest}").into_bytes()
+        }
+        _ => header,
     }
 }
 
@@ -97,6 +103,14 @@ pub(super) fn check_form(header: &[u8], text: &str, rules: Rules) -> Result<(), 
         return Err(refuse("signature.parameters.blanks", "expected a Signature header of another form"));
     }
     Ok(())
+}
+
+/// What a fault takes for the values that are signed.
+pub(super) fn values(rules: Rules) -> Option<Values> {
+    rules.breaches().find_map(|breach| match breach {
+        Breach::Signature(S::Values(how)) => Some(how),
+        _ => None,
+    })
 }
 
 /// Whether there are blanks outside quotation marks.

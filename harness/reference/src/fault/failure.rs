@@ -147,7 +147,19 @@ pub(super) fn faults() -> Vec<Entry> {
         let says = format!("The bank fails on a PSU-HTTP-Method in small letters ({operation}).");
         faults.push(Entry::treats(format!("http.no-server-error/{name}"), treatment, says));
     }
+    let with_user_agent = [Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Transaction];
+    faults.extend(with_user_agent.map(user_agent));
     faults
+}
+
+/// Whoever decodes the bytes of a header as ASCII (RFC 9110 section 5.5).
+fn user_agent(operation: Operation) -> Entry {
+    let (place, when) = (Place::Header("psu-user-agent"), When::Text(|value| !value.is_ascii()));
+    Entry::treats(
+        format!("http.no-server-error/non-ascii-user-agent-{operation}"),
+        Treatment { operation, place, when, then: Then::Fail },
+        format!("The bank fails on a PSU-User-Agent that is not ASCII ({operation})."),
+    )
 }
 
 fn decimals(text: &str) -> usize {

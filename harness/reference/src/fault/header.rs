@@ -83,6 +83,11 @@ pub(super) fn faults() -> Vec<Entry> {
         "Header names in capital letters are not known.",
     ));
     faults.push(Entry::breach(
+        "header.tpp-session-id.ncbct/underscores",
+        Breach::FieldNames(FieldNames::Underscores),
+        "Underscores in header names are taken for hyphens.",
+    ));
+    faults.push(Entry::breach(
         "http.field-names/no-mixture",
         Breach::FieldNames(FieldNames::NoMixture),
         "Header names in mixed letters are not known.",
@@ -220,6 +225,14 @@ fn values() -> Vec<Entry> {
             format!("header.{name}.format/any"),
             Breach::HeaderForm(header),
             format!("Any value of {name} is accepted."),
+        ));
+    }
+    for header in [Header::PsuDeviceId, Header::PsuId] {
+        let name = header.name();
+        faults.push(Entry::breach(
+            format!("header.{name}.notation/any"),
+            Breach::UuidNotation(header),
+            format!("A UUID in {name} may be in braces, as a URN or without hyphens."),
         ));
     }
     faults.push(treats(

@@ -49,11 +49,29 @@ const REFUSED: [Refused; 27] = [
     ("header.x-psu-identity.ncbct/only-d-number", "x-psu-identity", &[N], |value| !is_d_number(value), "a national identity number"),
 ];
 
+/// The same of headers that have a clause for each operation: the name is without it.
+#[rustfmt::skip]
+const REFUSED_IN_EACH: [Refused; 7] = [
+    ("not-known", "accept-encoding", &[B, N, P, S, T], |value| !["gzip", "identity", ""].contains(&value), "codings other than gzip and identity"),
+    ("no-star", "accept-charset", &[B, N, P, S, T], |value| value.contains('*'), "a star"),
+    ("no-list", "accept-charset", &[B, N, P, S, T], |value| value.contains(','), "several charsets"),
+    ("no-weight", "psu-accept", &[B, N, P, T], |value| value.contains(";q="), "a weight"),
+    ("no-star", "psu-accept-charset", &[B, N, P, T], |value| value.contains('*'), "a star"),
+    ("no-list", "psu-accept-encoding", &[B, N, P, T], |value| value.contains(','), "several codings"),
+    ("no-minus", "psu-geo-location", &[B, N, P, T], |value| value.contains('-'), "a minus sign"),
+];
+
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults: Vec<Entry> = REFUSED
         .iter()
         .flat_map(|values| values.2.iter().map(move |operation| refused(values, *operation)))
         .collect();
+    for (what, header, operations, says, which) in REFUSED_IN_EACH {
+        faults.extend(operations.iter().map(|operation| {
+            let name = format!("header.{header}.{operation}/{what}");
+            treats(name, (*operation, header, When::Text(says)), &format!("{which} in {header}"))
+        }));
+    }
     for operation in [N, P] {
         faults.push(treats(
             format!("header.x-psu-identity.{operation}/not-alone"),

@@ -8,7 +8,7 @@ use crate::operation::Operation;
 use crate::refusal::Code;
 use crate::rules::{
     Breach, DigestBreach as D, Effect, Entry, Hash, List, Place, SignatureBreach as S, Then, Treatment,
-    Variance, When,
+    Values as V, Variance, When,
 };
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -74,7 +74,7 @@ pub(super) fn faults() -> Vec<Entry> {
     faults
 }
 
-const DIGEST: [(&str, D, &str); 20] = [
+const DIGEST: [(&str, D, &str); 22] = [
     ("digest.wrong-hash/unchecked", D::Unchecked, "The hash of any body is accepted in a Digest."),
     ("digest.sha-256/not-known", D::Only512, "Only SHA-512 is known in a Digest."),
     ("digest.sha-512/not-known", D::Only256, "Only SHA-256 is known in a Digest."),
@@ -93,11 +93,13 @@ const DIGEST: [(&str, D, &str); 20] = [
     ("digest.whitespace/trimmed", D::Trimmed, "A Digest is that of the JSON without blanks around it."),
     ("digest.list.wrong/only-first", D::OnlyFirst, "Of several digests only the first is looked at."),
     ("digest.list.wrong/only-last", D::OnlyLast, "Of several digests only the last is looked at."),
+    ("digest.long-body/first-4096-bytes", D::FirstBytes, "Of a body the first 4,096 bytes are hashed."),
+    ("digest.wrong-hash/not-in-chunks", D::NotInChunks, "The Digest of a body in chunks is not looked at."),
     ("digest.wrong-hash/only-periodic", D::OnlyPeriodic, "NCBCT creation accepts any Digest or none."),
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 45] = [
+const SIGNATURE: [(&str, S, &str); 55] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -172,7 +174,7 @@ const SIGNATURE: [(&str, S, &str); 45] = [
     ("signature.value.url-safe/read", S::UrlSafe, "A signature in the URL-safe alphabet is read as well."),
     (
         "signature.headers.blanks/signed",
-        S::BlanksCount,
+        S::Values(V::WithBlanks),
         "Blanks around the value of a header are part of what is signed.",
     ),
     (
@@ -238,5 +240,55 @@ const SIGNATURE: [(&str, S, &str); 45] = [
         "The issuer in keyId may be its common name alone.",
     ),
     ("signature.key-id.part/any-part", S::PartOfIssuer, "The issuer in keyId may be a part of its name."),
+    (
+        "header.x-request-id.format/blanks-folded-when-verified",
+        S::Values(V::BlanksFolded),
+        "Several blanks in the value of a signed header are taken for one.",
+    ),
+    (
+        "signature.headers.extra/first-line",
+        S::Values(V::FirstLine),
+        "Of a signed header of several lines the first is verified.",
+    ),
+    (
+        "signature.headers.extra/last-line",
+        S::Values(V::LastLine),
+        "Of a signed header of several lines the last is verified.",
+    ),
+    (
+        "signature.headers.extra/comma-alone",
+        S::Values(V::CommaAlone),
+        "The lines of a signed header are joined without a blank.",
+    ),
+    (
+        "signature.headers.extra/host-without-port",
+        S::Values(V::HostWithoutPort),
+        "A signed Host is verified without its port.",
+    ),
+    (
+        "signature.headers.request-target/decoded",
+        S::Values(V::TargetDecoded),
+        "The request target is verified without its percent-encoding.",
+    ),
+    (
+        "signature.algorithm.mismatch/none",
+        S::NoneVerifiesNothing,
+        "Nothing is verified where the algorithm is called none.",
+    ),
+    (
+        "signature.algorithm.mismatch/hmac",
+        S::HmacByPublicKey,
+        "An HMAC by the public key of the certificate is accepted, where the algorithm says so.",
+    ),
+    (
+        "signature.key-id.foreign/holder",
+        S::SubjectAsIssuer,
+        "The issuer in keyId may be whom the certificate is for.",
+    ),
+    (
+        "signature.wrap.iso-8859-1/as-utf-8",
+        S::CharsetIgnored,
+        "Encoded words in iso-8859-1 are read as those in utf-8.",
+    ),
     ("signature.value/empty", S::Empty, "An empty signature is passed over."),
 ];

@@ -69,6 +69,8 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("signature.after-an-invalid-one/last-of-key-id", S::LastCertificate, "The key of the certificate counts that came last from a device under the same key id."),
     ("signature.foreign-key/last-of-key-id", S::LastCertificate, "A request is verified by the certificate that came last from its device under the same key id."),
     ("certificate.foreign/first-of-key-id", S::FirstCertificate, "The key of the certificate counts that came first under the same key id."),
+    ("digest.wrong-hash/known", S::DigestKnown, "A Digest that was right once is right for any body."),
+    ("digest.wrong-hash/known-of-its-request", S::DigestOfRequest, "A Digest that was right once is right for any body under the same X-Request-ID."),
     ("payment.deletion.effect/until-the-next", S::DeletedUntilNext, "A deleted payment is received again once another one was made."),
     ("payment.deletion.effect/undone", S::SecondDeletionUndoes, "A second deletion undoes the first one."),
     ("payment.deletion.effect/no-series", S::SeriesNotDeleted, "The deletion of a series is accepted, and the series stays as it is."),

@@ -1,6 +1,6 @@
 //! The header fields of a request.
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::table::Header;
 
@@ -8,7 +8,12 @@ use super::table::Header;
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a>(pub(crate) &'a HeaderMap);
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
+    /// The lines of a field, in their order.
+    pub(crate) fn lines(self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> + use<'a> {
+        self.0.get_all(name).iter().map(HeaderValue::as_bytes)
+    }
+
     /// The value of a field, or `None` where the request has no such field. Lines of the same name are joined
     /// with `, ` in their order (RFC 9110 section 5.3), and white space around each is dropped.
     pub(crate) fn bytes(self, name: &str) -> Option<Vec<u8>> {

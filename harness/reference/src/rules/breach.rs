@@ -176,6 +176,10 @@ pub(crate) enum DigestBreach {
     OnlyPeriodic,
     /// Only cross-border payments have theirs looked at.
     OnlyNcbct,
+    /// Of the body the first 4,096 bytes are hashed.
+    FirstBytes,
+    /// That of a body in chunks is not looked at.
+    NotInChunks,
 }
 
 /// Another idea of a signature.
@@ -255,10 +259,37 @@ pub(crate) enum SignatureBreach {
     CommonNameAlone,
     /// The issuer in keyId may lack parts of its name.
     PartOfIssuer,
-    /// Blanks around the value of a header are part of what is signed.
-    BlanksCount,
+    /// A value of a header is signed in another way.
+    Values(Values),
+    /// The algorithm `none` means that nothing is to be verified.
+    NoneVerifiesNothing,
+    /// The algorithm `hmac-sha256` is verified with the public key in PEM as its key.
+    HmacByPublicKey,
+    /// The issuer in keyId may be the subject of the certificate.
+    SubjectAsIssuer,
+    /// Whatever its charset, an encoded word is read as UTF-8.
+    CharsetIgnored,
     /// The value is not verified if the list of headers is of this kind.
     UncheckedFor(List),
+}
+
+/// Another idea of the values in a signing string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// Blanks around a value are part of it.
+    WithBlanks,
+    /// Several blanks in a value are one.
+    BlanksFolded,
+    /// Of several lines the first counts.
+    FirstLine,
+    /// Of several lines the last counts.
+    LastLine,
+    /// Several lines are joined with a comma alone.
+    CommaAlone,
+    /// Host is without its port.
+    HostWithoutPort,
+    /// The request target is decoded.
+    TargetDecoded,
 }
 
 /// A hash or padding that no signature of the document is made with.

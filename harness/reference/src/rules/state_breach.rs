@@ -83,6 +83,10 @@ pub(crate) enum StateBreach {
     StatusByTurns,
     /// A creation is answered with 200 where the request has a User-Agent of the PSU.
     StatusByHeader,
+    /// A Digest that was right once is right for any body.
+    DigestKnown,
+    /// A Digest that was right once under the id of its request is right for any body under it.
+    DigestOfRequest,
     /// After five wrong signatures in a row the next request is refused, whatever its signature.
     LockedAfterFive,
     /// A deleted payment is as it was once another one was made.

@@ -19,10 +19,11 @@ use crate::rules::{Beside, Breach, Effect, Entry, Place, Treatment, When};
 use probe::{Probe, bodies, remove, set, transaction};
 
 /// Faults that no single request shows, by the end of their names, each with the reason.
-const UNSHOWN: [(&str, &str); 7] = [
+const UNSHOWN: [(&str, &str); 8] = [
     ("certificate.foreign/any-known-key", "two requests, each with a certificate of its own"),
     ("signature.altered/seen-before-", "two requests, the second with the signature of the first"),
     ("signature.value.hash/", "the signer of these tests makes no other hash"),
+    ("signature.algorithm.mismatch/hmac-", "the signer of these tests makes no HMAC"),
     ("header.digest.format/passes-", "a Digest without an equals sign is none of these requests"),
     ("signature.headers.extra/not-verified-customers-alone", "the list has no PSU-IP-Address to sign"),
     ("error.funds/marked-available-", "an earlier payment without funds"),
@@ -170,9 +171,12 @@ fn of_treatment(treatment: &Treatment) -> Vec<Probe> {
         }
         Place::Header(name) => {
             let plain = plain(operation);
-            let values = match treatment.when {
-                When::Is(value) => vec![value.to_owned()],
-                _ => values::texts().filter(|text| text.is_ascii() && !text.contains('\n')).collect(),
+            let values = if let When::Is(value) = treatment.when {
+                vec![value.to_owned()]
+            } else {
+                let texts = values::texts().filter(|text| text.is_ascii() && !text.contains('\n'));
+                let of_headers = ["*", "a, b", "a;q=0.5", "GEO:-1.0;-1.0", "Å"].map(str::to_owned);
+                texts.chain(of_headers).collect()
             };
             let absent = plain.iter().map(|probe| probe.clone().without(name));
             let others = values.iter().map(|value| plain[0].clone().with(name, value));

@@ -62,6 +62,12 @@ impl Probe {
         self
     }
 
+    /// With a further line of a header.
+    pub(super) fn and(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
     /// Without a header. Neither of the two that prove who sent it comes back when it is signed.
     pub(super) fn without(mut self, name: &str) -> Self {
         if matches!(name, "signature" | "tpp-signature-certificate") {
@@ -102,9 +108,12 @@ impl Probe {
 
     /// What is signed for a list of headers.
     pub(super) fn signing_string(&self, list: &str) -> String {
-        let line = |name: &str| match name {
-            "(request-target)" => format!("{name}: {} {}", self.method.to_lowercase(), self.path),
-            _ => format!("{name}: {}", self.header(name).unwrap_or_default().trim()),
+        let line = |name: &str| {
+            if name == "(request-target)" {
+                return format!("{name}: {} {}", self.method.to_lowercase(), self.path);
+            }
+            let lines = self.headers.iter().filter(|(known, _)| *known == name);
+            format!("{name}: {}", lines.map(|(_, value)| value.trim()).collect::<Vec<_>>().join(", "))
         };
         list.to_ascii_lowercase().split(' ').map(line).collect::<Vec<_>>().join("\n")
     }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::probe::{Probe, SIGNED, bodies, header, key_id, sign};
 use crate::operation::Operation;
+use crate::rules::is_of_every_second;
 use crate::test_certificate::{ISSUER, Signer, signer};
 
 /// What shows a fault of Digest or signature in an operation.
@@ -62,6 +63,7 @@ fn signatures(plain: &Probe) -> Vec<Probe> {
     ] {
         probes.extend([of_list(&other, &signed(&other)), of_list(&other, &foreign)]);
     }
+    probes.extend(otherwise_read(plain));
     let without_date = plain.clone().without("date");
     let short = without_date.list();
     let of_short = |signature: &str| without_date.clone().signed_by(&header(&key_id(), &short, signature));
@@ -75,6 +77,24 @@ fn signatures(plain: &Probe) -> Vec<Probe> {
     probes
 }
 
+/// Requests whose signing string some read in another way.
+fn otherwise_read(plain: &Probe) -> Vec<Probe> {
+    let signed = |probe: Probe, more: &str| {
+        let list = format!("{}{more}", probe.list());
+        let signature = sign(&probe.signing_string(&list), signer());
+        probe.signed_by(&header(&key_id(), &list, &signature))
+    };
+    let ids = (0..9).map(|n| format!("probe  {n}"));
+    let id = ids.into_iter().find(|id| is_of_every_second(id.as_bytes())).unwrap();
+    let mark = if plain.path.contains('?') { '&' } else { '?' };
+    vec![
+        signed(plain.clone().with("x-request-id", &id), ""),
+        signed(plain.clone().and("accept-language", "en"), " accept-language"),
+        signed(plain.clone().with("host", "localhost:81"), " host"),
+        signed(plain.clone().at(&format!("{}{mark}synthetic=%74", plain.path)), " (request-target)"),
+    ]
+}
+
 fn key_ids(usual: &str) -> Vec<String> {
     let own = key_id();
     let name = ISSUER.split(',').next().unwrap_or_default();
@@ -84,6 +104,7 @@ fn key_ids(usual: &str) -> Vec<String> {
         "x".to_owned(),
         own.replace("SN=0", "SN=1"),
         own.replace(ISSUER, "CN=Another CA,O=Another AS,C=NO"),
+        own.replace(ISSUER, "CN=Synthetic TPP,O=Synthetic TPP AS,C=NO"),
         own.replace(ISSUER, name),
         own.replace(ISSUER, &part),
         own.replacen(own[3..].split(',').next().unwrap(), &serial.to_string(), 1),
@@ -114,7 +135,8 @@ fn parameters(usual: &str, of_date: &str) -> Vec<String> {
         usual.replace("\",", "\" , ").replace("=\"", " = \""),
     ];
     texts.extend(
-        ["ecdsa-sha256", "rsa-sha1", "hs2019", "rsa-sha512"].map(|name| usual.replace("rsa-sha256", name)),
+        ["ecdsa-sha256", "rsa-sha1", "hs2019", "rsa-sha512", "none"]
+            .map(|name| usual.replace("rsa-sha256", name)),
     );
     texts
 }
@@ -123,7 +145,10 @@ fn wrapped(usual: &str) -> Vec<String> {
     let base64 = STANDARD.encode(usual);
     let quoted: Vec<String> = usual.bytes().map(|byte| format!("={byte:02X}")).collect();
     let q = quoted.concat();
+    // `origin="Ås",` in ISO-8859-1, as base64.
+    let letter = format!("b3JpZ2luPSLFcyIs{base64}");
     vec![
+        format!("=?iso-8859-1?B?{letter}?="),
         format!("=?utf-8?B?{base64}?="),
         format!("=?utf-8?Q?{q}?="),
         format!("=?iso-8859-1?B?{base64}?="),
@@ -172,5 +197,8 @@ fn digests(plain: &Probe) -> Vec<Probe> {
     let spaced = [b"  ", plain.bytes(), b" \n"].concat();
     let inside = String::from_utf8_lossy(plain.bytes()).replace(':', " : ").into_bytes();
     probes.extend([plain.clone().with_bytes(spaced), plain.clone().with_bytes(inside)]);
+    probes.push(plain.clone().with_bytes([" ".repeat(5000).as_bytes(), plain.bytes()].concat()));
+    let in_chunks = plain.clone().with("transfer-encoding", "chunked");
+    probes.push(in_chunks.with("digest", &format!("SHA-256={wrong}")));
     probes
 }
