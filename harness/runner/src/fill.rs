@@ -3,10 +3,12 @@
 //!
 //! Clock and seed are arguments: the same seed, clock and case give the same bytes.
 
+mod calendar;
+
 use std::{cell::RefCell, collections::BTreeMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use chrono::{DateTime, Datelike, Days, NaiveDate, TimeDelta, Utc, Weekday};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use hyper::Uri;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -16,6 +18,7 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, template};
 
+use self::calendar::{leap_day, month_end, workday, year_end};
 use crate::{
     profile::Profile,
     request_signer::{RequestSigner, word},
@@ -398,37 +401,6 @@ fn of(spec: &RequestSpec) -> Option<&str> {
         let (entry, _) = name.rsplit_once('.').filter(|(entry, _)| entry.contains('.'))?;
         Some(entry)
     })
-}
-
-/// The first Wednesday from this day on that is no holiday with a fixed date. Every holiday that moves with
-/// Easter, and every weekend, falls on another day, so that no calendar of bank holidays need be known.
-fn workday(from: NaiveDate) -> NaiveDate {
-    const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
-    from.iter_days()
-        .find(|day| day.weekday() == Weekday::Wed && !FIXED.contains(&(day.month(), day.day())))
-        .unwrap_or(from)
-}
-
-/// The first last day of a month from this day on that is no weekend, and of a month at whose end no holiday
-/// is: Easter and its Monday may be at that of March, Ascension and Whitsun at that of May.
-fn month_end(from: NaiveDate) -> NaiveDate {
-    const HOLIDAYS: [u32; 3] = [3, 5, 12];
-    let is_end = |day: &NaiveDate| day.succ_opt().is_some_and(|next| next.month() != day.month());
-    let is_weekend = |day: &NaiveDate| matches!(day.weekday(), Weekday::Sat | Weekday::Sun);
-    from.iter_days()
-        .find(|day| is_end(day) && !is_weekend(day) && !HOLIDAYS.contains(&day.month()))
-        .unwrap_or(from)
-}
-
-/// The first 31 December from this day on.
-fn year_end(from: NaiveDate) -> NaiveDate {
-    NaiveDate::from_ymd_opt(from.year(), 12, 31).unwrap_or(from)
-}
-
-/// The next 29 February that is at least 120 days after this day.
-fn leap_day(from: NaiveDate) -> NaiveDate {
-    let from = from.checked_add_days(Days::new(120)).unwrap_or(from);
-    from.iter_days().find(|day| (day.month(), day.day()) == (2, 29)).unwrap_or(from)
 }
 
 fn text(value: Value) -> String {

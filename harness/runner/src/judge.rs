@@ -14,6 +14,9 @@ use xs2aspec_suite::{Case, Expectation, Refusal};
 use self::shows::shortened;
 use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
 
+/// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
+pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
+
 /// What an answer says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

@@ -10,7 +10,8 @@ use std::{
 use xs2aspec_record::{CaseVerdict, End, Exchange, Finding, Level, RefusedSince, Role, Verdict};
 
 use crate::{
-    session::{Again, Done, NOT_THERE, Session},
+    judge::NOT_THERE,
+    session::{Again, Done, Session},
     unconfirmed::unconfirm,
 };
 

@@ -59,8 +59,8 @@ fn with_signature(text: &str, other: impl Fn(&str) -> String) -> String {
     format!("{before}signature=\"{}\"{after}", other(value))
 }
 
-/// The header as one in UTF-8, where a bank has another idea of charsets. Those that the document does not name
-/// are the bank's own.
+/// The header as one in UTF-8, where a bank has another idea of charsets. Those that the document does not
+/// name are the bank's own.
 pub(super) fn of_charset(header: Vec<u8>, rules: Rules) -> Vec<u8> {
     let text = String::from_utf8_lossy(&header);
     match text.strip_prefix("=?").and_then(|rest| rest.split_once('?')) {

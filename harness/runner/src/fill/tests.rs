@@ -4,48 +4,6 @@ use super::*;
 use crate::certificate_encoding::CertificateEncoding;
 use serde_json::json;
 
-#[test]
-fn a_workday_is_never_a_weekend_a_moving_holiday_or_a_fixed_one() {
-    let start = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
-    for day in start.iter_days().take(4000) {
-        let found = workday(day);
-        assert_eq!(found.weekday(), Weekday::Wed);
-        assert!((found - day).num_days() < 21, "{day} {found}");
-    }
-    // 17 May 2028 and 24 December 2031 are Wednesdays.
-    assert_eq!(
-        workday(NaiveDate::from_ymd_opt(2028, 5, 17).unwrap()),
-        NaiveDate::from_ymd_opt(2028, 5, 24).unwrap()
-    );
-    assert_eq!(
-        workday(NaiveDate::from_ymd_opt(2031, 12, 24).unwrap()),
-        NaiveDate::from_ymd_opt(2032, 1, 7).unwrap()
-    );
-}
-
-#[test]
-fn a_month_ends_on_a_day_on_which_banks_work() {
-    let start = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
-    for day in start.iter_days().take(4000) {
-        let found = month_end(day);
-        assert_eq!(found.succ_opt().unwrap().day(), 1);
-        assert!(!matches!(found.weekday(), Weekday::Sat | Weekday::Sun), "{found}");
-        // As far ahead as a date may be that the rules of the spec do not leave open.
-        assert!((found - day).num_days() < 200, "{day} {found}");
-    }
-    // 28 February 2026 is a Saturday, and Easter may be at the end of March.
-    let day = NaiveDate::from_ymd_opt(2026, 2, 1).unwrap();
-    assert_eq!(month_end(day), NaiveDate::from_ymd_opt(2026, 4, 30).unwrap());
-}
-
-#[test]
-fn a_year_ends_on_its_last_day() {
-    let day = |year, month, day| NaiveDate::from_ymd_opt(year, month, day).unwrap();
-    assert_eq!(year_end(day(2026, 1, 1)), day(2026, 12, 31));
-    assert_eq!(year_end(day(2026, 12, 31)), day(2026, 12, 31));
-    assert_eq!(year_end(day(2027, 1, 1)), day(2027, 12, 31));
-}
-
 /// A request of this body, signed so, as it is sent.
 fn filled(body: BodySpec, signing: &Value) -> WireRequest {
     filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()

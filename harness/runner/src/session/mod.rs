@@ -37,7 +37,6 @@ use xs2aspec_suite::{Case, Expectation, Suite, lint};
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::outcome::{Ended, InPlace, Prepared, Quota};
-pub(crate) use self::settled::NOT_THERE;
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{

@@ -1,6 +1,6 @@
-//! Answers that may still become another: a bank may reject a payment a moment after it was made, and may show
-//! it only then. The document names no time for either. How long a target needs to show what was made is
-//! learned from the plain request that reads it, and from then on waited.
+//! Answers that may still become another: a bank may reject a payment a moment after it was made, and may
+//! show it only then. The document names no time for either. How long a target needs to show what was made
+//! is learned from the plain request that reads it, and from then on waited.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,7 +10,7 @@ use xs2aspec_suite::{Case, Expectation};
 use super::{Prepared, Session, Stop, Trail};
 use crate::{
     exchange::Answer,
-    judge::{self, Examined, Outcome},
+    judge::{self, Examined, NOT_THERE, Outcome},
 };
 
 /// Pauses before a request is asked again whose answer may still become what a case demands: a bank may
@@ -20,9 +20,6 @@ const PAUSES: [Duration; 4] =
 
 /// So many of them when a case is asked once more.
 const PAUSES_AGAIN: usize = 2;
-
-/// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
-pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
 
 /// Whether the request of a case reads what the requests before it have made.
 pub(super) fn reads_what_it_made(case: &Case) -> bool {

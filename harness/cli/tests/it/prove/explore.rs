@@ -67,20 +67,29 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
 
 #[test]
 fn what_takes_several_requests_is_found_and_told_step_by_step() {
-    for (fault, clause, step) in [
+    // With some seeds a single request shows it first.
+    for (seed, fault, clause, step) in [
         (
+            "5",
             "basket.status.worst/received",
             "basket.status.worst",
             "owner: make rejected 1\n   | owner: make rejected 2\n   | owner: basket 1, 2",
         ),
-        ("error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
+        ("1", "error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
         (
+            "1",
             "basket.payment-status.shown-to/anyone",
             "basket.payment-status.shown-to",
             "owner: make rejected 1\n   | other-tpp: read 1",
         ),
-        ("limit.without-psu-ip/five", "limit.without-psu-ip", "transaction-quota is sent 4 times before"),
         (
+            "1",
+            "limit.without-psu-ip/five",
+            "limit.without-psu-ip",
+            "transaction-quota is sent 4 times before",
+        ),
+        (
+            "1",
             "error.funds.no-server-error/fails",
             "http.no-server-error",
             "${target.accounts.without-funds.iban}",
@@ -90,7 +99,7 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (kept, out) = (path("kept"), path("out"));
         let arguments = ["explore", "--budget", "8000", "--fail-fast", "--fault", fault, "--save", &kept];
-        let (exit, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
+        let (exit, said) = xs2aspec(&[&arguments[..], &["--seed", seed], &FIXED[2..]].concat());
         assert_eq!(exit, Some(1), "{fault}: {said}");
         assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
         // What is kept finds it again, and accuses nobody else.
