@@ -11,7 +11,7 @@ use std::{
 
 use xs2aspec_prove::declare;
 use xs2aspec_record::{End, Exit, Traffic, outputs};
-use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls};
+use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls, Variation};
 use xs2aspec_runner::{Options, Profile, profile::Offered};
 use xs2aspec_signing::keys;
 
@@ -54,16 +54,22 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     let variations = config.variations.clone();
     let bank = start(config, args.address).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
-    let usual = profile.clone();
-    declare(&mut profile, &variations);
+    let decided = decide(&mut profile, &variations);
     let interrupts = Interrupts::listen().map_err(Failure::input)?;
-    say!("{}", profile.base_url);
-    for line in decided(&usual, &profile) {
-        say!("{line}");
-    }
+    say!("{decided}");
     interrupts.asked_to_end().await;
     bank.shutdown().await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
+}
+
+/// Declares in a profile what a bank with these variations has decided, and says where it is and in which
+/// lines its profile is another than that of the plain bank.
+fn decide(profile: &mut Profile, variations: &[Variation]) -> String {
+    let usual = profile.clone();
+    declare(profile, variations);
+    let mut lines = vec![profile.base_url.clone()];
+    lines.extend(decided(&usual, profile));
+    lines.join("\n")
 }
 
 /// The lines of a profile in which a bank is another than the plain one.
@@ -112,9 +118,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", proxy.address());
     profile.base_url.clone_from(&address);
-    let usual = profile.clone();
-    declare(&mut profile, &variations);
-    let (served, decided) = (profile.base_url.clone(), decided(&usual, &profile));
+    let decided = decide(&mut profile, &variations);
     let setup = Setup {
         suite,
         profile,
@@ -133,10 +137,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     };
     let log = TrafficLog::start(folder, &[], setup, sightings)?;
     let interrupts = Interrupts::listen().map_err(Failure::input)?;
-    say!("{served}");
-    for line in decided {
-        say!("{line}");
-    }
+    say!("{decided}");
     interrupts.asked_to_end().await;
     proxy.shutdown().await;
     let exit = log.finish().await?;

@@ -41,10 +41,12 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
             && !rules.varied_by(Variance::AnyForm(header))
             && !may_be_empty(header, fields, rules)
         {
-            let value = match () {
-                () if rules.varied_by(Variance::AnyLetterCase(header)) => value.to_ascii_uppercase(),
-                () if rules.broken_by(Breach::UuidNotation(header)) => usual_notation(&value),
-                () => value,
+            let value = if rules.varied_by(Variance::AnyLetterCase(header)) {
+                value.to_ascii_uppercase()
+            } else if rules.broken_by(Breach::UuidNotation(header)) {
+                usual_notation(&value)
+            } else {
+                value
             };
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())

@@ -37,10 +37,9 @@ pub(crate) fn identify(
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
         return Err(Refusal::format("header.x-psu-identity.both", says).at(name));
     }
-    let id = fields.text(Header::PsuId).map(|id| match () {
-        () if rules.broken_by(Breach::UuidNotation(Header::PsuId)) => header::usual_notation(&id),
-        () => id,
-    });
+    let is_any_notation = rules.broken_by(Breach::UuidNotation(Header::PsuId));
+    let id = fields.text(Header::PsuId);
+    let id = id.map(|id| if is_any_notation { header::usual_notation(&id) } else { id });
     let is_corporate = match (id, identity) {
         (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
         (Some(id), _) => match state.psu_by_id(&id) {

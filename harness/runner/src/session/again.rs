@@ -8,6 +8,7 @@ use xs2aspec_suite::{Case, Expectation, lint};
 use super::{
     Done, Session, Trail, blank,
     outcome::{Again, Prepared},
+    settled,
 };
 use crate::judge::Outcome;
 
@@ -110,12 +111,12 @@ impl Session {
 
     /// Whether the request of a case reads something.
     pub(crate) fn reads(&self, id: &str) -> bool {
-        self.suite.case(id).is_some_and(|case| case.request.method == "GET")
+        self.suite.case(id).is_some_and(settled::reads)
     }
 
     /// Whether the request of a case works with what the requests before it have made.
     pub(crate) fn has_made_it(&self, id: &str) -> bool {
-        self.suite.case(id).is_some_and(|case| case.before.iter().any(|step| !step.keep.is_empty()))
+        self.suite.case(id).is_some_and(settled::has_made_it)
     }
 
     /// What became of a request whose case is none of the suite.

@@ -21,9 +21,19 @@ const PAUSES: [Duration; 4] =
 /// So many of them when a case is asked once more.
 const PAUSES_AGAIN: usize = 2;
 
+/// Whether the request of a case reads something.
+pub(super) fn reads(case: &Case) -> bool {
+    case.request.method == "GET"
+}
+
+/// Whether the request of a case works with what the requests before it have made.
+pub(super) fn has_made_it(case: &Case) -> bool {
+    case.before.iter().any(|step| !step.keep.is_empty())
+}
+
 /// Whether the request of a case reads what the requests before it have made.
 pub(super) fn reads_what_it_made(case: &Case) -> bool {
-    case.request.method == "GET" && case.before.iter().any(|step| !step.keep.is_empty())
+    reads(case) && has_made_it(case)
 }
 
 impl Session {
