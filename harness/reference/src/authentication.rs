@@ -66,6 +66,7 @@ pub(crate) fn verify(
     form::check_variant(&text, fields, rules)?;
     let text = if rules.varied_by(Variance::WrappedSignature) { form::without_word(&text) } else { text };
     let text = if broken(S::UrlSafe) { form::usual_alphabet(&text) } else { text };
+    let text = if broken(S::ForeignCharacters) { form::of_base64(&text) } else { text };
     form::check_names(&text, rules)?;
     let text = if broken(S::FirstParameter) { first_of_each(&text) } else { text };
     let parameters = match Parameters::parse(&text) {

@@ -95,26 +95,31 @@ impl RequestBuilder<'_> {
     pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;
         let mut signing = self.signing(&spec.signing)?;
-        let context = Context { body: Some(&body), certificate: signing.certificate, of: of(spec) };
+        let context =
+            Context { body: Some(&body), certificate: signing.certificate, of: of(spec), signature: None };
         let url = self.url(spec)?;
         let mut headers = Vec::with_capacity(spec.headers.len());
         let mut unsigned = Vec::new();
         for (name, value) in spec.headers.iter() {
-            if template::names(value).iter().any(|name| template::head(name) == "signature") {
-                unsigned.push(headers.len());
-            }
-            headers.push((name.clone(), text(self.value(value, context)?)));
+            let is_unsigned = template::names(value).iter().any(|name| template::head(name) == "signature");
+            let filled = if is_unsigned {
+                unsigned.push((headers.len(), value));
+                String::new()
+            } else {
+                text(self.value(value, context)?)
+            };
+            headers.push((name.clone(), filled));
         }
         if !unsigned.is_empty() {
             let others: Vec<(String, String)> = headers
                 .iter()
                 .enumerate()
-                .filter(|(at, _)| !unsigned.contains(at))
+                .filter(|(at, _)| !unsigned.iter().any(|(unsigned, _)| unsigned == at))
                 .map(|(_, header)| header.clone())
                 .collect();
             let target = target_of(&spec.method, &url);
             // What is written around a signature stands with it in one header, which is wrapped as a whole.
-            let is_plain = unsigned.iter().all(|at| headers[*at].1 == SIGNATURE);
+            let is_plain = unsigned.iter().all(|(_, value)| value.as_str() == Some(SIGNATURE));
             let whole = signing.wrap.filter(|_| !is_plain).and_then(word);
             if whole.is_some() || !is_plain && signing.wrap.is_none() {
                 signing.wrap = Some(Wrap::Never);
@@ -125,9 +130,9 @@ impl RequestBuilder<'_> {
                 Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
                 None => sign()?,
             };
-            for at in unsigned {
-                let value = headers[at].1.replace(SIGNATURE, &signature);
-                let value = value.replace("${signature.base64}", &BASE64_STANDARD.encode(&signature));
+            let context = Context { signature: Some(&signature), ..context };
+            for (at, value) in unsigned {
+                let value = text(self.value(value, context)?);
                 headers[at].1 = match signing.wrap {
                     _ if whole.is_none() && value.is_ascii() => value,
                     // The case asks for a header that is not wrapped.
@@ -271,7 +276,7 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// The value of a placeholder; `None` for `signature`, which is filled last.
+    /// The value of a placeholder; `None` for `signature` before it is made.
     fn lookup(&self, name: &str, context: Context<'_>) -> Result<Option<Value>, FillError> {
         let defect = |what: &str| FillError::Defect(format!("`${{{name}}}`: {what}"));
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
@@ -332,7 +337,10 @@ impl RequestBuilder<'_> {
                     .map(Value::from)
                     .ok_or_else(|| FillError::NotApplicable(why.to_owned()))?
             }
-            "signature" if matches!(rest, "" | "base64") => return Ok(None),
+            "signature" if rest.is_empty() => return Ok(context.signature.map(Value::from)),
+            "signature" if rest == "base64" => {
+                return Ok(context.signature.map(|signature| BASE64_STANDARD.encode(signature).into()));
+            }
             "signature" => return Err(defect("known are signature and signature.base64")),
             _ => self.kept.get(name).cloned().ok_or_else(|| defect("nothing was kept under this name"))?,
         };
@@ -387,10 +395,12 @@ struct Context<'a> {
     certificate: Option<Party>,
     /// The entry of the profile that the request is about, such as `psu.second`.
     of: Option<&'a str>,
+    /// The Signature header that signing makes, where it is made.
+    signature: Option<&'a str>,
 }
 
 impl Context<'_> {
-    const NONE: Self = Self { body: None, certificate: None, of: None };
+    const NONE: Self = Self { body: None, certificate: None, of: None, signature: None };
 }
 
 /// The entry of the profile that a header field names first, as `${target.psu.second.id}` does. What it has

@@ -173,7 +173,9 @@ pub fn judge(
 ) -> Judged {
     let Examined { mut outcome, words, mut checks, mut findings, mut observations, document } = examined;
     let expect = by_choice(expect, levels.choice(clause));
-    if outcome == Outcome::Busy && used_up(expect, answer.status) {
+    // Where nothing is demanded, whatever counts as a call may have used up a quota of the day.
+    let may_be_used_up = || *expect == Expectation::Observed && is_quota(answer, rules);
+    if outcome == Outcome::Busy && (used_up(expect, answer.status) || may_be_used_up()) {
         outcome = Outcome::Refused;
     }
     if outcome == Outcome::Busy {

@@ -116,6 +116,10 @@ fn shows(values: &serde_json::Map<String, Value>) -> Result<Expectation, String>
     if values.is_empty() {
         return Err("`body` wants at least one JSON pointer with its value".to_owned());
     }
+    // In a name nothing is filled, and a value that nobody has may be nothing at all.
+    if let Some(pointer) = values.keys().find(|pointer| pointer.contains("${")) {
+        return Err(format!("`body` wants a JSON pointer without placeholders, found `{pointer}`"));
+    }
     match values.keys().find(|pointer| !pointer.is_empty() && !pointer.starts_with('/')) {
         Some(pointer) => Err(format!("`body` wants JSON pointers (`/member`), found `{pointer}`")),
         None => Ok(Expectation::Shows(
@@ -245,6 +249,7 @@ mod tests {
             json!({"refused": "x"}),
             json!({"body": {}}),
             json!({"body": {"a": 1}}),
+            json!({"body": {"/a/${b}": 1}}),
             json!({"body": "x"}),
             json!({"choice": {"a": "b"}}),
             json!({"accepted": {}, "refused": {}}),

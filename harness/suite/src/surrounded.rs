@@ -14,7 +14,7 @@ use crate::{
     case::{BESIDE, Case},
     combination::{AppliedForm, Combination},
     covering::each_once,
-    definition::{Change, Depth},
+    definition::{Change, Depth, IfControlRefused},
     difference::differences,
     forms::{FormCases, id, moved, of_operation},
     paired::{Factor, factors, is_accepted, lawful, lawful_case, levels},
@@ -33,8 +33,11 @@ const ROWS: usize = 9;
 const FULL_ROWS: usize = 2;
 const FULL_SORTS: usize = 3;
 
-/// Mistakes of one clause that are made in surroundings at the standard depth; then all, or all sorts.
-const MISTAKES: usize = 1;
+/// From which depth on a mistake of a clause, by its number of so many, is made in surroundings: the first
+/// one, which whoever does not look at all takes, and one in the middle, since some only look less closely.
+fn depth_of(number: usize, of: usize) -> Depth {
+    if number == 0 || number == of / 2 { Depth::Standard } else { Depth::Exhaustive }
+}
 
 /// Mistakes beside each of the surroundings, and each of these alone, which is the control.
 pub(crate) fn surrounded<'a>(
@@ -70,16 +73,23 @@ impl Surrounding<'_> {
     /// be beside a mistake.
     fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
         let plain = parts.requests().plain_clause(operation)?;
-        let own = format!("{}/{}", of_operation(plain, operation), self.name);
+        let own = || format!("{}/{}", of_operation(plain, operation), self.name);
         let mut fitting = Combination::plain(operation);
         add(&mut fitting, &self.lawful, parts);
         if fitting.forms.is_empty() && !self.own_connection {
             return None;
         }
-        let control = lawful_case(own.clone(), &fitting, parts)?;
+        // Whoever may refuse what is around them is asked no more.
+        let chosen = || self.by_choice(&fitting, parts).map(|case| (case, IfControlRefused::Observed));
+        let (control, if_control_refused) = lawful_case(own(), &fitting, parts)
+            .map(|case| (case, IfControlRefused::Inconclusive))
+            .or_else(chosen)?;
+        let (own, by_choice) = (control.id.clone(), if_control_refused == IfControlRefused::Observed);
         let mut cases = vec![control.clone()];
-        let mut around =
-            AroundTwins { whole: Around::new(operation, fitting.forms, parts), beside: BTreeMap::new() };
+        let mut around = AroundTwins {
+            whole: Around::new(operation, fitting.forms, parts, by_choice),
+            beside: BTreeMap::new(),
+        };
         let mut known = BTreeSet::new();
         for any in &self.mistakes {
             let Some(met) = around.first_met(any, all, &control) else { continue };
@@ -94,12 +104,14 @@ impl Surrounding<'_> {
                 control = id(&twin_case.clause, twin);
                 if known.insert(control.clone()) {
                     let (id, own) = (control.clone(), Some(own.clone()));
-                    cases.push(Case { id, line: twin.line, control: own, depth, ..Case::clone(&twin_case) });
+                    let case = Case::clone(&twin_case);
+                    cases.push(Case { id, line: twin.line, control: own, depth, if_control_refused, ..case });
                 } else if let Some(twin) = cases.iter_mut().find(|case| case.id == control) {
                     twin.depth = twin.depth.min(depth);
                 }
             }
-            cases.push(Case { id: id(clause, form), line: form.line, depth, control: Some(control), ..case });
+            let (id, line, control) = (id(clause, form), form.line, Some(control));
+            cases.push(Case { id, line, depth, control, if_control_refused, ..case });
         }
         for (clause, form) in self.accepted {
             let Some((case, Due::Accepted { .. })) = around.whole.beside(form) else { continue };
@@ -117,6 +129,17 @@ impl Surrounding<'_> {
         }
         Some(cases)
     }
+
+    /// The lawful forms alone, where the bank chooses whether it takes them.
+    fn by_choice(&self, fitting: &Combination, parts: &Parts) -> Option<Case> {
+        let (case, Due::Choice { .. }) = fitting.case(parts)? else { return None };
+        Some(Case { id: format!("{}/{}", case.clause, self.name), ..case })
+    }
+}
+
+/// Whether a request is to be accepted, or is where the bank's profile says so.
+fn may_be_accepted(due: &Due) -> bool {
+    matches!(due, Due::Accepted { .. } | Due::Choice { .. })
 }
 
 /// The surroundings of the spec, rows in which every lawful form of every place is there once, and all that
@@ -132,16 +155,17 @@ fn surroundings<'a, 'b>(
     for one in parts.requests().surroundings() {
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
             let which = if one.own_connection { first_of_each_sort(all) } else { all.as_slice() };
-            let depth = |at| if at < MISTAKES { Depth::Standard } else { Depth::Exhaustive };
-            let clause = *clause;
-            which.iter().enumerate().map(move |(at, form)| vec![(clause, *form, depth(at))])
+            let (clause, of) = (*clause, which.len());
+            let depths = which.iter().enumerate().map(move |(at, form)| (*form, depth_of(at, of)));
+            let kept = depths.filter(|(_, depth)| !one.few || *depth == Depth::Standard);
+            kept.map(move |(form, depth)| vec![(clause, form, depth)])
         };
         made.push(Surrounding {
             name: one.name.clone(),
             lawful: lawful(operation, one, parts),
             own_connection: one.own_connection,
             mistakes: mistakes.iter().flat_map(of_clause).collect(),
-            accepted: if one.own_connection { &[] } else { accepted },
+            accepted: if one.own_connection || one.few { &[] } else { accepted },
         });
     }
     let every = factors(operation, forms.clone(), usize::MAX, parts);
@@ -188,7 +212,8 @@ fn surroundings<'a, 'b>(
     // Every mistake beside all that may be there at once.
     let one_by_one = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
         let clause = *clause;
-        all.iter().map(move |form| vec![(clause, *form, Depth::Exhaustive)])
+        let of = all.len();
+        all.iter().enumerate().map(move |(at, form)| vec![(clause, *form, depth_of(at, of))])
     };
     let Some(plain) = parts.baselines.get(operation).map(|baseline| &baseline.request) else { return made };
     let gives = |one: &&AppliedForm| adds(one, plain);
@@ -245,11 +270,13 @@ struct Around<'a> {
     parts: &'a Parts,
     /// The cases of twins beside them, by the number of the twin; None where it cannot be a control.
     twins: HashMap<usize, Option<Rc<Case>>>,
+    /// Whether the bank chooses if it takes them.
+    by_choice: bool,
 }
 
 impl<'a> Around<'a> {
-    fn new(operation: &'a str, lawful: Vec<AppliedForm>, parts: &'a Parts) -> Self {
-        Self { operation, lawful, parts, twins: HashMap::new() }
+    fn new(operation: &'a str, lawful: Vec<AppliedForm>, parts: &'a Parts, by_choice: bool) -> Self {
+        Self { operation, lawful, parts, twins: HashMap::new(), by_choice }
     }
 
     /// Those of its lawful forms that go together with a twin.
@@ -257,7 +284,7 @@ impl<'a> Around<'a> {
         let mut combination = Combination::plain(self.operation);
         combination.add(moved(self.operation, self.form(twin)));
         add(&mut combination, &self.lawful, self.parts);
-        Self::new(self.operation, combination.forms.split_off(1), self.parts)
+        Self::new(self.operation, combination.forms.split_off(1), self.parts, self.by_choice)
     }
 
     fn form(&self, number: usize) -> &'a Form {
@@ -312,12 +339,15 @@ impl<'a> Around<'a> {
     fn twin(&mut self, number: usize) -> Option<Rc<Case>> {
         if !self.twins.contains_key(&number) {
             let is_control = |(case, due): &(Case, Due)| {
-                matches!(due, Due::Accepted { .. }) && !self.parts.is_expected(&case.clause)
+                let is_accepted = matches!(due, Due::Accepted { .. });
+                (is_accepted || self.by_choice && may_be_accepted(due))
+                    && !self.parts.is_expected(&case.clause)
             };
             let form = self.form(number);
             let made = self.beside(form).filter(is_control);
-            // It is about its own form; the others are there in the control as well.
-            let made = made.map(|(case, _)| Rc::new(Case { clause: form.clause.clone(), ..case }));
+            // It is about its own form, since the others are there in the control as well; or about the choice.
+            let about_form = |case: Case| Case { clause: form.clause.clone(), ..case };
+            let made = made.map(|(case, _)| Rc::new(if self.by_choice { case } else { about_form(case) }));
             self.twins.insert(number, made);
         }
         self.twins[&number].clone()
@@ -397,7 +427,7 @@ fn open(due: &Due) -> &[String] {
 fn add(combination: &mut Combination, forms: &[AppliedForm], parts: &Parts) {
     let before = combination.forms.len();
     let fits = forms.iter().all(|one| combination.add(one.clone()));
-    if fits && matches!(combination.due(parts), Some(Due::Accepted { .. })) {
+    if fits && combination.due(parts).as_ref().is_some_and(may_be_accepted) {
         return;
     }
     combination.forms.truncate(before);

@@ -52,6 +52,12 @@ pub(super) fn usual_alphabet(text: &str) -> String {
     with_signature(text, |value| value.replace('-', "+").replace('_', "/"))
 }
 
+/// The header with those characters of its signature that base64 has (RFC 4648 section 4).
+pub(super) fn of_base64(text: &str) -> String {
+    let is_of_base64 = |letter: &char| letter.is_ascii_alphanumeric() || "+/=".contains(*letter);
+    with_signature(text, |value| value.chars().filter(is_of_base64).collect())
+}
+
 fn with_signature(text: &str, other: impl Fn(&str) -> String) -> String {
     let parts =
         text.split_once("signature=\"").and_then(|(before, rest)| Some((before, rest.split_once('"')?)));

@@ -23,6 +23,18 @@ pub(super) fn faults() -> Vec<Entry> {
                 &format!("does not look at the check digits of {}", pointer[1..].replace('/', " ")),
             ));
         }
+        for (pointer, take) in [CREDITOR, DEBTOR] {
+            faults.push(on_member(
+                operation,
+                pointer,
+                format!("account.iban.length/cut-before-check-digits-{}-{operation}", kebab(pointer)),
+                (When::Text(is_right_before_the_limit), take),
+                &format!(
+                    "takes a longer {} if its first 34 characters are one",
+                    pointer[1..].replace('/', " ")
+                ),
+            ));
+        }
         let creditor = |name: &str, says: fn(&str) -> bool, which: &str| {
             let name = format!("account.iban.check-digits/{name}-{operation}");
             let sentence = format!("does not look at the check digits of {which} ibans");
@@ -136,6 +148,11 @@ fn agents() -> Vec<Entry> {
         refused("digits", |text| text.bytes().any(|byte| byte.is_ascii_digit()), "a BIC with digits"),
         agent("trimmed", |text| !is_bic(text) && is_bic(text.trim()), "a BIC with blanks around it"),
     ]
+}
+
+/// Longer than the limit, with the check digits of what stands before it.
+fn is_right_before_the_limit(iban: &str) -> bool {
+    iban.len() > 34 && iban.is_char_boundary(34) && has_check_digits(&iban[..34])
 }
 
 /// In the form of an iban, with other check digits than those of the number.

@@ -1,7 +1,7 @@
 //! Failures inside: requests that a bank answers with a 5xx (RFC 9110 section 15.6), and JSON that it reads
 //! in another way.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::operation::{Operation, Product};
 use crate::rules::{
@@ -147,6 +147,7 @@ pub(super) fn faults() -> Vec<Entry> {
         let says = format!("The bank fails on a PSU-HTTP-Method in small letters ({operation}).");
         faults.push(Entry::treats(format!("http.no-server-error/{name}"), treatment, says));
     }
+    faults.extend(calendars());
     let with_user_agent = [Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Transaction];
     faults.extend(with_user_agent.map(user_agent));
     faults
@@ -160,6 +161,61 @@ fn user_agent(operation: Operation) -> Entry {
         Treatment { operation, place, when, then: Then::Fail },
         format!("The bank fails on a PSU-User-Agent that is not ASCII ({operation})."),
     )
+}
+
+/// Whoever counts on from a day, and does not find another one in the calendar.
+fn calendars() -> Vec<Entry> {
+    let on = |name: &str, operation, pointer, when, says: &str| {
+        let treatment = Treatment { operation, place: Place::Body(pointer), when, then: Then::Fail };
+        let name = format!("http.no-server-error/{name}");
+        Entry::treats(name, treatment, format!("The bank fails on {says}."))
+    };
+    let (periodic, start) = (Operation::Periodic, "/startDate");
+    let is_last_day = When::Text(|text| text == "9999-12-31");
+    vec![
+        on(
+            "leap-day-and-a-year",
+            periodic,
+            start,
+            When::Together(|body| says(body, "startDate", "-02-29") && says(body, "frequency", "Annual")),
+            "29 February plus one year",
+        ),
+        on(
+            "leap-day-and-three-months",
+            periodic,
+            start,
+            When::Together(|body| says(body, "startDate", "-02-29") && says(body, "frequency", "Quarterly")),
+            "29 February plus three months",
+        ),
+        on(
+            "30-february",
+            periodic,
+            "/dayOfExecution",
+            When::Together(|body| {
+                says(body, "dayOfExecution", "30") && body.get("monthsOfExecution") == Some(&json!([2]))
+            }),
+            "the 30th as the day of a series in February alone",
+        ),
+        on(
+            "last-day-of-the-calendar-periodic",
+            periodic,
+            "/endDate",
+            is_last_day,
+            "the day after 9999-12-31",
+        ),
+        on(
+            "last-day-of-the-calendar-ncbct",
+            Operation::Ncbct,
+            "/requestedExecutionDate",
+            is_last_day,
+            "the day after 9999-12-31",
+        ),
+    ]
+}
+
+/// Whether a member is a text that ends so.
+fn says(body: &Map<String, Value>, name: &str, end: &str) -> bool {
+    body.get(name).and_then(Value::as_str).is_some_and(|text| text.ends_with(end))
 }
 
 fn decimals(text: &str) -> usize {

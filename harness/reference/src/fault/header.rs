@@ -240,6 +240,17 @@ fn values() -> Vec<Entry> {
         (B, "x-accept-fix", When::Is("amount-as-string")),
         "Basket creation refuses amount-as-string in X-Accept-Fix.",
     ));
+    let other = Treatment {
+        operation: B,
+        place: Place::Header("x-accept-fix"),
+        when: When::Text(|value| !value.eq_ignore_ascii_case("amount-as-string")),
+        then: Then::Refuse,
+    };
+    faults.push(Entry::new(
+        "header.x-accept-fix.basket.other/any-case",
+        vec![Effect::Breach(Breach::HeaderForm(Header::XAcceptFix)), Effect::Treats(other)],
+        "Basket creation takes amount-as-string in capital letters as well.",
+    ));
     faults.push(Entry::breach(
         "header.x-accept-fix.basket.other/any",
         Breach::HeaderForm(Header::XAcceptFix),
@@ -272,6 +283,11 @@ fn corporate_users() -> Vec<Entry> {
         ways.into_iter().flat_map(all).collect(),
         "A corporate user need not name an agreement in PSU-Corporate-ID.",
     )];
+    faults.push(Entry::breach(
+        "error.corporate-id/not-asked-by-identity",
+        Breach::NoAgreementByIdentity,
+        "A corporate user that X-PSU-IDENTITY names need not name an agreement in PSU-Corporate-ID.",
+    ));
     for (way, name, operations, who) in ways {
         faults.extend(operations.iter().map(|operation| {
             let clause = match (way, operation.creates_payment()) {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::account_number::is_bic;
 use crate::operation::Operation;
 use crate::operation::Operation::{Customers, Ncbct, Periodic};
 use crate::rules::{Entry, Place, Then, Treatment, When};
@@ -65,6 +66,18 @@ fn of_cross_border() -> Vec<Entry> {
             },
             Then::TakeFor("\"AAAADEF0XXX\""),
             "A bban may come without creditorAgent if there is an address.",
+        ),
+        on(
+            Ncbct,
+            "ncbct.creditor-agent.form/any-beside-an-iban",
+            "/creditorAgent",
+            |body| {
+                let agent = body.get("creditorAgent").and_then(Value::as_str);
+                let iban = body.get("creditorAccount").and_then(|account| account.get("iban"));
+                agent.is_some_and(|agent| !is_bic(agent)) && iban.is_some()
+            },
+            Then::Drop,
+            "Beside an iban, creditorAgent may be any text.",
         ),
         on(
             Ncbct,

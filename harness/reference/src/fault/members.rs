@@ -294,6 +294,11 @@ fn conditions() -> Vec<Entry> {
             "The regulatory members are not required of transfers to Nordic countries.",
         ),
         Entry::breach(
+            "ncbct.regulatory-reporting-code.required/not-to-a-norwegian-address",
+            Breach::Unreported(Unreported::Address("NO")),
+            "The regulatory members are not required of transfers to a creditor whose address is in Norway.",
+        ),
+        Entry::breach(
             "ncbct.regulatory-reporting-code.required/not-to-switzerland",
             Breach::Unreported(Unreported::To(&["CH"])),
             "The regulatory members are not required of transfers to Switzerland.",

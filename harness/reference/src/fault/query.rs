@@ -42,6 +42,11 @@ fn queries() -> Vec<Entry> {
             "Customers have no agreements where these are asked for.",
         ),
         (
+            "accounts.content/first-alone",
+            F::FirstAlone,
+            "Of withAccounts and withAgreements only the one that stands first is looked at.",
+        ),
+        (
             "accounts.content/agreements-too",
             F::AgreementsWithAccounts,
             "Without accounts there are no agreements.",
@@ -101,6 +106,26 @@ fn twins() -> Vec<Entry> {
             "meaning/any-debtor",
             TwinBreach::But("/debtorAccount"),
             "A payment that differs in its PSU and the debtor's account alone is taken for the same.",
+        ),
+        (
+            "meaning/not-to-a-bban",
+            TwinBreach::NotWith("/creditorAccount/bban"),
+            "A second payment to a bban is accepted although the TPP allows none.",
+        ),
+        (
+            "meaning/not-from-a-bban",
+            TwinBreach::NotWith("/debtorAccount/bban"),
+            "A second payment from a bban is accepted although the TPP allows none.",
+        ),
+        (
+            "meaning/not-with-a-day",
+            TwinBreach::NotWith("/requestedExecutionDate"),
+            "A second payment on a certain day is accepted although the TPP allows none.",
+        ),
+        (
+            "meaning/not-with-a-text",
+            TwinBreach::NotWith("/remittanceInformationUnstructured"),
+            "A second payment with a text is accepted although the TPP allows none.",
         ),
         ("of-anyone", TwinBreach::OfAnyone, "The payment of another PSU is taken for the same."),
     ];

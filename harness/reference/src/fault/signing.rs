@@ -99,7 +99,7 @@ const DIGEST: [(&str, D, &str); 22] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 55] = [
+const SIGNATURE: [(&str, S, &str); 56] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -289,6 +289,11 @@ const SIGNATURE: [(&str, S, &str); 55] = [
         "signature.wrap.iso-8859-1/as-utf-8",
         S::CharsetIgnored,
         "Encoded words in iso-8859-1 are read as those in utf-8.",
+    ),
+    (
+        "signature.value/foreign-characters",
+        S::ForeignCharacters,
+        "Characters of a signature that are none of base64 are passed over.",
     ),
     ("signature.value/empty", S::Empty, "An empty signature is passed over."),
 ];

@@ -6,7 +6,7 @@ use crate::operation::{Operation, Product};
 use crate::refusal::Code;
 use crate::rules::{
     Alteration, BasketRule as Rule, Breach, Change, Effect, Entry, IdLikeness as Id, Looked,
-    ReferenceBreach as Reference, StateBreach as S,
+    ReferenceBreach as Reference, StateBreach as S, Variance,
 };
 use crate::state::Status;
 
@@ -84,6 +84,7 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("basket.payment-status.shown-to/series", S::SeriesToAnyPsu, "Series show to any PSU of the TPP."),
     ("basket.payment-status.shown-to/rejected", S::RejectedToAnyPsu, "Rejected payments show to any PSU of the TPP."),
     ("limit.consent-age/at-second", S::OldConsentAtSecond { attended: false }, "Without PSU-IP-Address a consent of any age is good from the second call on."),
+    ("limit.sca-renewal/not-without-redirect", S::OldConsentWithoutRedirect, "The SCA of a PSU is not renewed where TPP-Redirect-Preferred is false."),
     ("limit.sca-renewal/at-second", S::OldConsentAtSecond { attended: true }, "With PSU-IP-Address a consent of any age is good from the second call on."),
     ("payment.stays/until-a-refused-basket", S::RefusedBasketCancels, "A basket that is refused for a series cancels all payments that it names."),
     ("payment.status.follows/rejected-goes-back", S::RejectedGoesBack, "A rejected payment is received once its status was read three times."),
@@ -151,6 +152,11 @@ pub(super) fn faults() -> Vec<Entry> {
         Breach::NotVerified(Operation::Status(Product::Ncbct)),
         "The status of a payment shows whatever the signature.",
     );
+    let empty_address = Entry::new(
+        "limit.without-psu-ip.empty/not-counted",
+        vec![Effect::Variance(Variance::EmptyStrings), Effect::Breach(Breach::State(S::EmptyAddressCounts))],
+        "Calls with an empty PSU-IP-Address are taken, and not counted.",
+    );
     let other_status = Entry::new(
         "error.kid.status/unprocessable",
         vec![Effect::Refuses("error.kid.status", StatusCode::UNPROCESSABLE_ENTITY, Code::FormatError)],
@@ -161,6 +167,6 @@ pub(super) fn faults() -> Vec<Entry> {
         vec![Effect::Refuses("error.kid.status", StatusCode::BAD_REQUEST, Code::FormatError)],
         "A missing or wrong reference is refused with FORMAT_ERROR.",
     );
-    let of_one_by_one = [unsigned, unsigned_status, other_status, other_code];
+    let of_one_by_one = [unsigned, unsigned_status, empty_address, other_status, other_code];
     FAULTS.iter().map(breach).chain(STATUSES.map(alters)).chain(of_one_by_one).collect()
 }

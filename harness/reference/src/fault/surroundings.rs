@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::title;
 use crate::date;
 use crate::operation::Operation;
-use crate::rules::{Beside, Entry, Place, Then, Treatment, Turn, When};
+use crate::rules::{
+    Beside, Breach, Corporate, Effect, Entry, MixBreach, Place, ReferenceBreach, StateBreach, Then,
+    Treatment, Turn, When,
+};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
@@ -21,43 +24,43 @@ type Skipped = (Broken, &'static [(&'static str, Place)]);
 const SKIPPED: [Skipped; 10] = [
     (
         ("ncbct.creditor-name.length", N, "/creditorName", When::Longer(70), Then::Cut(70)),
-        &[("psu-device-id", Place::Header("psu-device-id")), ("duplicate-allowed", Place::Query("allowLogicalDuplicate")), ("address", Place::Body("/creditorAddress"))],
+        &[("psu-device-id", Place::Header("psu-device-id")), ("duplicate-allowed", Place::Query("allowLogicalDuplicate")), ("address", Place::Body("/creditorAddress")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("periodic.creditor-name.length", P, "/creditorName", When::Longer(70), Then::Cut(70)),
-        &[("end-date", Place::Body("/endDate")), ("psu-user-agent", Place::Header("psu-user-agent"))],
+        &[("end-date", Place::Body("/endDate")), ("psu-user-agent", Place::Header("psu-user-agent")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("ncbct.remittance-unstructured.length", N, "/remittanceInformationUnstructured", When::Longer(140), Then::Cut(140)),
-        &[("purpose", Place::Body("/purposeCode")), ("corporate-id", Place::Header("psu-corporate-id"))],
+        &[("purpose", Place::Body("/purposeCode")), ("corporate-id", Place::Header("psu-corporate-id")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("ncbct.regulatory-reporting-information.length", N, "/regulatoryReportingInformation", When::Longer(140), Then::Cut(140)),
-        &[("agent", Place::Body("/creditorAgent")), ("psu-http-method", Place::Header("psu-http-method"))],
+        &[("agent", Place::Body("/creditorAgent")), ("psu-http-method", Place::Header("psu-http-method")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("ncbct.regulatory-reporting-code.listed", N, "/regulatoryReportingCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"14\"")),
-        &[("remittance", Place::Body("/remittanceInformationUnstructured")), ("redirect-preferred", Place::Header("tpp-redirect-preferred"))],
+        &[("remittance", Place::Body("/remittanceInformationUnstructured")), ("redirect-preferred", Place::Header("tpp-redirect-preferred")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("ncbct.purpose-code", N, "/purposeCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"OTHR\"")),
-        &[("date", Place::Body("/requestedExecutionDate")), ("context", Place::Header("psu-context"))],
+        &[("date", Place::Body("/requestedExecutionDate")), ("context", Place::Header("psu-context")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("periodic.ultimate-debtor.length", P, "/ultimateDebtor", When::Longer(70), Then::Cut(70)),
-        &[("purpose", Place::Body("/purposeCode")), ("psu-geo-location", Place::Header("psu-geo-location"))],
+        &[("purpose", Place::Body("/purposeCode")), ("psu-geo-location", Place::Header("psu-geo-location")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("periodic.months.duplicate", P, "/monthsOfExecution", When::Value(has_repetition), Then::TakeFor("[1]")),
-        &[("day", Place::Body("/dayOfExecution")), ("psu-ip-port", Place::Header("psu-ip-port"))],
+        &[("day", Place::Body("/dayOfExecution")), ("psu-ip-port", Place::Header("psu-ip-port")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("periodic.end-date.format", P, "/endDate", When::Text(is_no_date), Then::TakeFor("\"2099-12-31\"")),
-        &[("rule", Place::Body("/executionRule")), ("psu-accept", Place::Header("psu-accept"))],
+        &[("rule", Place::Body("/executionRule")), ("psu-accept", Place::Header("psu-accept")), ("identity", Place::Header("x-psu-identity"))],
     ),
     (
         ("country.listed", P, "/creditorAddress/country", When::Text(|text| !text.is_empty()), Then::TakeFor("\"NO\"")),
-        &[("street", Place::Body("/creditorAddress/street")), ("accept-language", Place::Header("accept-language"))],
+        &[("street", Place::Body("/creditorAddress/street")), ("accept-language", Place::Header("accept-language")), ("identity", Place::Header("x-psu-identity"))],
     ),
 ];
 
@@ -73,7 +76,51 @@ pub(super) fn faults() -> Vec<Entry> {
         )
         .only(Beside::Value(*place))
     };
-    each.map(entry).chain(by_turn()).collect()
+    each.map(entry).chain(by_turn()).chain(of_other_rules()).collect()
+}
+
+/// Rules that are no member's, and what beside they are not asked.
+fn of_other_rules() -> Vec<Entry> {
+    let any_reference = Breach::State(StateBreach::Reference(ReferenceBreach::Nothing));
+    let of_any_age = Breach::State(StateBreach::ConsentDays { attended: false, days: 9_999 });
+    let ways = [Corporate::Person, Corporate::Context, Corporate::Account];
+    let agreement = |operation| ways.map(|way| Effect::Breach(Breach::NoAgreement(operation, way)));
+    let beside = |name: &str, effects, place, says: &str| {
+        let says = format!("{says} beside {}.", words(place));
+        Entry::new(name, effects, says).only(Beside::Value(place))
+    };
+    vec![
+        beside(
+            "basket.mix/not-asked-beside-a-device",
+            vec![Effect::Breach(Breach::Mix(MixBreach::Never))],
+            Place::Header("psu-device-id"),
+            "Any payment may be in a basket",
+        ),
+        beside(
+            "error.kid.status/not-asked-beside-a-location",
+            vec![Effect::Breach(any_reference)],
+            Place::Header("psu-geo-location"),
+            "No creditor demands a reference",
+        ),
+        beside(
+            "error.kid.status/not-asked-from-a-bban",
+            vec![Effect::Breach(any_reference)],
+            Place::Body("/debtorAccount/bban"),
+            "No creditor demands a reference",
+        ),
+        beside(
+            "limit.consent-age/not-asked-beside-a-context",
+            vec![Effect::Breach(of_any_age)],
+            Place::Header("psu-context"),
+            "A consent may be of any age",
+        ),
+        beside(
+            "error.corporate-id/not-asked-beside-a-user-agent",
+            [N, P].into_iter().flat_map(agreement).collect(),
+            Place::Header("psu-user-agent"),
+            "A corporate user need not name an agreement",
+        ),
+    ]
 }
 
 /// The same rules, which are asked of some requests of a connection and not of others.

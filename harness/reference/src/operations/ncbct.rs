@@ -87,6 +87,12 @@ fn is_unreported(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<bool
             let iban = iban.map(|iban| iban.text()).transpose()?.unwrap_or_default();
             countries.iter().any(|country| iban.starts_with(country))
         }
+        Some(Breach::Unreported(Unreported::Address(country))) => {
+            let address =
+                body.optional("creditorAddress").map(|address| address.object("address")).transpose()?;
+            let found = address.and_then(|address| address.optional("country"));
+            found.map(|country| country.text()).transpose()?.is_some_and(|found| found == country)
+        }
         Some(Breach::Unreported(Unreported::Signed)) => is_few || bits > 0x7FFF_FFFF,
         Some(Breach::Unreported(Unreported::Unsigned)) => is_few,
         _ => false,

@@ -6,7 +6,7 @@ use axum::http::Uri;
 use crate::member::kebab_case;
 use crate::operation::Operation;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, Rules, Variance};
+use crate::rules::{Breach, FlagBreach, Rules, Variance};
 
 /// The boolean parameters of one request.
 pub(super) struct Flags(Vec<(&'static str, bool)>);
@@ -57,6 +57,9 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
                 return Err(Refusal::format(rule, says).at(*name));
             }
         }
+    }
+    if rules.broken_by(Breach::Flags(FlagBreach::FirstAlone)) {
+        flags.truncate(1);
     }
     Ok(Flags(flags))
 }

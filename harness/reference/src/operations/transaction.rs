@@ -143,6 +143,11 @@ fn account(
         {
             i64::MAX
         }
+        Some(StateBreach::OldConsentWithoutRedirect)
+            if is_attended && fields.text(Header::TppRedirectPreferred).as_deref() == Some("false") =>
+        {
+            i64::MAX
+        }
         _ if is_attended => SCA_DAYS,
         _ => UNATTENDED_DAYS,
     };
@@ -178,6 +183,7 @@ fn account(
             let address = fields.bytes(Header::PsuIpAddress.name());
             address.is_none_or(|address| address.starts_with(b"127."))
         }
+        Some(StateBreach::EmptyAddressCounts) => fields.bytes(Header::PsuIpAddress.name()).is_none(),
         _ => !is_attended,
     };
     if is_counted {

@@ -67,6 +67,8 @@ pub(crate) enum TwinBreach {
     OnlyLast,
     /// A payment with the same members but the one at this pointer is taken for the same.
     But(&'static str),
+    /// A payment that has something at this pointer is not compared.
+    NotWith(&'static str),
     /// Refused where the TPP does not say that it allows it: the same amount between the same accounts.
     Unsaid,
 }
@@ -93,6 +95,8 @@ pub(crate) enum JsonBreach {
 pub(crate) enum Unreported {
     /// Those to an iban of one of these countries.
     To(&'static [&'static str]),
+    /// Those to a creditor whose address is in this country.
+    Address(&'static str),
     /// Those whose hundredths are too few as a signed number of 32 bits.
     Signed,
     /// Those whose hundredths are too few as a number of 32 bits.
@@ -133,6 +137,8 @@ pub(crate) enum FlagBreach {
     AgreementsWithAccounts,
     /// Without agreements there are no accounts.
     AccountsWithAgreements,
+    /// Of both parameters the first one that is given counts.
+    FirstAlone,
 }
 
 /// Another idea of a Digest.
@@ -249,6 +255,8 @@ pub(crate) enum SignatureBreach {
     EncodingAsShown,
     /// The alphabet of base64 for URLs is read as well.
     UrlSafe,
+    /// Characters of a signature that base64 does not have are passed over.
+    ForeignCharacters,
     /// A signature with this other hash is accepted.
     OtherHash(Hash),
     /// `rsa-sha1` is accepted as well, with that hash.

@@ -118,6 +118,10 @@ pub(crate) enum StateBreach {
         /// Whether that is so with PSU-IP-Address, or without.
         attended: bool,
     },
+    /// Calls with an empty PSU-IP-Address are not counted.
+    EmptyAddressCounts,
+    /// An SCA that is too old is good where the TPP would rather have no redirect.
+    OldConsentWithoutRedirect,
     /// A basket that is refused for a series cancels all payments that it names.
     RefusedBasketCancels,
     /// A rejected payment is received once its status was read three times.

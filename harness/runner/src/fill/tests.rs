@@ -29,7 +29,7 @@ fn filled_as(
     )
 }
 
-/// A request with these header fields.
+/// A request with these header fields, whose values may be JSON.
 fn with_headers(
     profile: &Profile,
     headers: &[&str],
@@ -44,7 +44,10 @@ fn with_headers(
         headers: headers
             .iter()
             .filter_map(|line| line.split_once(": "))
-            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .map(|(name, value)| {
+                let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+                (name.to_owned(), value)
+            })
             .collect::<Vec<_>>()
             .into(),
         body,
@@ -121,6 +124,19 @@ fn what_is_rewritten_in_a_header_is_wrapped_with_it() {
     }
     assert!(unwrapped("${signature}", &json!({"spaced": true})).starts_with("keyId = \""));
     assert!(!unwrapped("${signature}", &json!({"url-safe": true})).contains('+'));
+}
+
+#[test]
+fn a_function_around_a_signature_is_computed() {
+    let profile = Profile::reference("http://127.0.0.1:1").unwrap();
+    let around = json!({"$concat": [{"$drop-last": {"of": "${signature}", "characters": 9}}, "!", {"$last": {"of": "${signature}", "characters": 9}}]});
+    let value = |template: &str| {
+        let filled = filled_as(&profile, template, BodySpec::None, &json!({})).unwrap();
+        filled.headers[2].1.clone()
+    };
+    let plain = value(SIGNATURE);
+    let (before, after) = plain.split_at(plain.len() - 9);
+    assert_eq!(value(&around.to_string()), format!("{before}!{after}"));
 }
 
 /// The reference bank's, with a certificate whose issuer has letters beyond ASCII.

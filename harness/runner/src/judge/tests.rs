@@ -322,6 +322,21 @@ fn a_time_to_come_back_is_the_refusal_where_a_quota_is_used_up() {
 }
 
 #[test]
+fn a_quota_that_is_used_up_is_observed_where_nothing_is_demanded() {
+    let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    let says = |code: &str| format!(r#"{{"tppMessages":[{{"category":"ERROR","code":"{code}"}}]}}"#);
+    let table = [
+        ("ACCESS_EXCEEDED", "observed", Verdict::Observed),
+        ("ACCESS_EXCEEDED", "accepted", Verdict::Inconclusive),
+        ("SYSTEM_ERROR", "observed", Verdict::Inconclusive),
+    ];
+    for (code, expect, verdict) in table {
+        let judged = judged(&Value::from(expect), &profile, &answer(429, &says(code)));
+        assert_eq!(judged.verdict, verdict, "{code} {expect}");
+    }
+}
+
+#[test]
 fn a_choice_is_asserted_where_it_is_declared_or_has_a_plain_reading() {
     let expect = serde_json::json!({"choice": {"accept": "accepted", "refuse": "refused"}});
     let entry = "id: ncbct.path, strength: choice, choice: {key: a, default: refuse";

@@ -143,12 +143,12 @@ fn a_table_that_is_a_list_has_an_entry_of_each_number() {
     let profile = read(&format!("{entry}{}", entry.replace("\"a\"", "\"b\""))).unwrap();
     assert_eq!(profile.values["transaction.account-id"], "a");
     assert_eq!(profile.values["transaction.2.account-id"], "b");
-    assert!(read(&entry.repeat(9)).is_ok());
-    let tenth = read(&entry.repeat(10)).unwrap_err();
-    assert!(tenth.starts_with("bank.toml:20:"), "{tenth}");
+    assert!(read(&entry.repeat(20)).is_ok());
+    let one_more = read(&entry.repeat(21)).unwrap_err();
+    assert!(one_more.starts_with("bank.toml:42:"), "{one_more}");
     assert!(
-        tenth.contains("`[[transaction]]` stands here for the 10th time: a profile may have 9"),
-        "{tenth}"
+        one_more.contains("one `[[transaction]]` more than the 20 that a profile may have"),
+        "{one_more}"
     );
     assert!(read("[[rejected-payment]]\nid = \"a\"").unwrap_err().contains("expected a text"));
 }

@@ -59,8 +59,7 @@ impl Reader<'_> {
                 let most = self.spec.lists[key] as usize;
                 if let Some(entry) = entries.get(most) {
                     let message = format!(
-                        "`[[{key}]]` stands here for the {}th time: a profile may have {most}; name the others in a profile of their own",
-                        most + 1
+                        "here begins one `[[{key}]]` more than the {most} that a profile may have; name the others in a profile of their own",
                     );
                     return Err(error::at(self.name, self.text, entry.span().start, message));
                 }

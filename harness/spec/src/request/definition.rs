@@ -48,6 +48,9 @@ pub struct Surrounding {
     /// Whether the mistake is the first and only request of a connection.
     #[serde(default)]
     pub own_connection: bool,
+    /// Whether two mistakes of a clause are enough at any depth, and no further lawful form is met.
+    #[serde(default)]
+    pub few: bool,
 }
 
 impl Surrounding {
