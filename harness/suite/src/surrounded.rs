@@ -345,7 +345,7 @@ impl<'a> Around<'a> {
             };
             let form = self.form(number);
             let made = self.beside(form).filter(is_control);
-            // It is about its own form, since the others are there in the control as well; or about the choice.
+            // It is about its own form, since the others are in the control as well; or about the choice.
             let about_form = |case: Case| Case { clause: form.clause.clone(), ..case };
             let made = made.map(|(case, _)| Rc::new(if self.by_choice { case } else { about_form(case) }));
             self.twins.insert(number, made);

@@ -42,7 +42,9 @@ impl Session {
                 Ok(found) if !is_least(&found, &answers) => {
                     return unknown("some of them must not be accepted without the others".to_owned());
                 }
-                Ok(found) => {
+                Ok(mut found) => {
+                    // In the order of the spec's places, in whatever order the row has them.
+                    found.sort_by_key(|at| row.together[*at]);
                     let forms = found.iter().filter_map(|at| {
                         let place = all.get(row.together[*at])?.place.clone();
                         Some(RefusedForm { place, changes: of(&[*at])?.changes(), clause: None })

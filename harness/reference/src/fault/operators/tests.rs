@@ -19,13 +19,15 @@ use crate::rules::{Beside, Breach, Effect, Entry, Place, Treatment, When};
 use probe::{Probe, bodies, remove, set, transaction};
 
 /// Faults that no single request shows, by the end of their names, each with the reason.
-const UNSHOWN: [(&str, &str); 8] = [
+const UNSHOWN: [(&str, &str); 10] = [
     ("certificate.foreign/any-known-key", "two requests, each with a certificate of its own"),
     ("signature.altered/seen-before-", "two requests, the second with the signature of the first"),
     ("signature.value.hash/", "the signer of these tests makes no other hash"),
     ("signature.algorithm.mismatch/hmac-", "the signer of these tests makes no HMAC"),
     ("header.digest.format/passes-", "a Digest without an equals sign is none of these requests"),
     ("signature.headers.extra/not-verified-customers-alone", "the list has no PSU-IP-Address to sign"),
+    ("http.no-server-error/30-february-", "a day and months that go with it"),
+    ("http.no-server-error/leap-day-and-", "a day and a frequency that goes with it"),
     ("error.funds/marked-available-", "an earlier payment without funds"),
     ("header.psu-context.absent/demanded-of-devices-in-", "it is of requests without a context"),
 ];
