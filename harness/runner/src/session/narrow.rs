@@ -43,8 +43,9 @@ impl Session {
                     return unknown("some of them must not be accepted without the others".to_owned());
                 }
                 Ok(mut found) => {
-                    // In the order of the spec's places, in whatever order the row has them.
-                    found.sort_by_key(|at| row.together[*at]);
+                    // By the names of their places, in whatever order the row has them.
+                    let place = |at: &usize| all.get(row.together[*at]).map(|form| form.place.as_str());
+                    found.sort_by(|one, other| place(one).cmp(&place(other)));
                     let forms = found.iter().filter_map(|at| {
                         let place = all.get(row.together[*at])?.place.clone();
                         Some(RefusedForm { place, changes: of(&[*at])?.changes(), clause: None })
