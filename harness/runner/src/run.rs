@@ -114,7 +114,9 @@ pub async fn run(
             let session = Arc::clone(&session);
             flying.spawn(async move { Landed::Again(ask_again(&session, time, plain).await) });
         }
-        if let Some(row) = release.row_to_narrow() {
+        if !window.is_alone()
+            && let Some(row) = release.row_to_narrow()
+        {
             let (session, row) = (Arc::clone(&session), row.clone());
             flying.spawn(async move { Landed::Narrowed(session.narrow(&row).await) });
         }
@@ -151,7 +153,7 @@ pub async fn run(
                 .map(|(done, role)| (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges()))
                 .into_iter()
                 .collect(),
-            Landed::Again(answers) => window.settle(&session, answers),
+            Landed::Again(answers) => window.answered(&session, answers),
             Landed::Narrowed(narrowed) => {
                 failed |= release.narrowed(narrowed);
                 Vec::new()

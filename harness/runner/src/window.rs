@@ -33,6 +33,11 @@ pub(crate) struct Window {
     refused: BTreeMap<String, String>,
     /// Since when, in the order in which it was seen.
     since: Vec<RefusedSince>,
+    /// Answers of which some were the first refusals of plain requests while other requests were under way:
+    /// those are asked again when nothing else is. A target may only know what was made last.
+    in_doubt: Option<Answers>,
+    /// Whether the plain requests are asked while nothing else is.
+    is_alone: bool,
 }
 
 /// What came of asking plain requests again, each with the number of requests of the run until then.
@@ -55,16 +60,29 @@ impl Window {
 
     /// Whether no further case is to be begun before the plain requests have answered.
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting.len() >= WAITING && !self.asked.is_empty()
+        self.in_doubt.is_some() || self.waiting.len() >= WAITING && !self.asked.is_empty()
+    }
+
+    /// Whether nothing else is to be asked now.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.in_doubt.is_some() || self.is_alone
     }
 
     /// The plain requests to ask now, if it is time or nothing else is left to do, and which time it is.
     pub(crate) fn due(&mut self, session: &Session, is_end: bool) -> Option<(u64, BTreeSet<String>)> {
+        if let Some(answers) = &self.in_doubt {
+            let refused = answers.iter().filter(|(plain, _, again)| self.is_news(session, plain, again));
+            let refused = refused.map(|(plain, ..)| plain.clone()).collect();
+            self.is_alone = is_end;
+            self.times += u64::from(is_end);
+            return is_end.then_some((self.times, refused));
+        }
         let is_time = self.waiting.len() >= WAITING || is_end && !self.waiting.is_empty();
         if !is_time || !self.asked.is_empty() {
             return None;
         }
         self.asked = std::mem::take(&mut self.waiting);
+        self.is_alone = is_end;
         self.times += 1;
         let plain = self.asked.iter().map(|(done, _)| session.plain(&done.verdict.case));
         Some((self.times, plain.collect()))
@@ -75,13 +93,47 @@ impl Window {
         self.since
     }
 
-    /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says
-    /// nothing. The exchanges that show it are those of the first case, by id, that says nothing.
-    pub(crate) fn settle(
+    /// Takes the answers of plain requests: settles the verdicts that waited for them, unless a refusal may be
+    /// due to what was asked beside it.
+    pub(crate) fn answered(
         &mut self,
         session: &Session,
         answers: Answers,
     ) -> Vec<(CaseVerdict, Vec<Exchange>)> {
+        let is_alone = std::mem::take(&mut self.is_alone);
+        let mut all = match self.in_doubt.take() {
+            None if !is_alone
+                && answers.iter().any(|(plain, _, again)| self.is_news(session, plain, again)) =>
+            {
+                self.in_doubt = Some(answers);
+                return Vec::new();
+            }
+            None => return self.settle(session, answers),
+            Some(before) => before,
+        };
+        for (plain, requests, mut again) in answers {
+            let Some(known) = all.iter_mut().find(|(other, ..)| *other == plain) else { continue };
+            let mut exchanges = std::mem::take(&mut known.2.exchanges);
+            if again.refused.is_none() {
+                session.count_asked_again(exchanges.len());
+            } else {
+                exchanges.append(&mut again.exchanges);
+                again.exchanges = exchanges;
+            }
+            *known = (plain, requests, again);
+        }
+        self.settle(session, all)
+    }
+
+    /// Whether a plain request is refused that was accepted until now.
+    fn is_news(&self, session: &Session, plain: &str, again: &Again) -> bool {
+        let was_accepted = self.accepted.contains_key(plain) || session.asked_at(plain).is_some();
+        again.refused.is_some() && !again.is_held_back && was_accepted && !self.refused.contains_key(plain)
+    }
+
+    /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says
+    /// nothing. The exchanges that show it are those of the first case, by id, that says nothing.
+    fn settle(&mut self, session: &Session, answers: Answers) -> Vec<(CaseVerdict, Vec<Exchange>)> {
         let mut shown = BTreeMap::new();
         let mut reasons = BTreeMap::new();
         let mut broken = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Valid requests that are asked again: a refusal says something of a request only while they are accepted.
 
-use std::sync::{PoisonError, atomic::Ordering};
+use std::sync::PoisonError;
 
 use xs2aspec_record::{Exchange, Finding, Verdict};
 use xs2aspec_suite::{Case, Expectation, lint};
@@ -79,7 +79,7 @@ impl Session {
             accepted.insert(id.to_owned(), self.exchanges());
         }
         if refused.is_none() {
-            self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
+            self.count_asked_again(trail.exchanges.len());
         }
         as_steps(id, &mut trail.exchanges);
         Again { refused, answer, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
@@ -93,7 +93,7 @@ impl Session {
         let mut verdict = blank(&own);
         let asked = self.attempt(&own, &mut verdict, &mut trail).await;
         self.levels.weigh(&mut verdict);
-        self.asked_again.fetch_add(trail.exchanges.len() as u64, Ordering::Relaxed);
+        self.count_asked_again(trail.exchanges.len());
         let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
         let (_, words) = asked.ok().filter(|_| is_judged)?;
         Some((verdict.findings, self.masker.text_with(&words, &trail.learned)))

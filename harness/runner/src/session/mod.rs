@@ -190,6 +190,11 @@ impl Session {
         self.asked_again.load(Ordering::Relaxed)
     }
 
+    /// Counts so many exchanges as those that only showed it.
+    pub(crate) fn count_asked_again(&self, exchanges: usize) {
+        self.asked_again.fetch_add(exchanges as u64, Ordering::Relaxed);
+    }
+
     /// How many of them sent a request once more.
     pub fn retries(&self) -> u64 {
         self.transport.retries()
