@@ -12,9 +12,10 @@ use crate::{Failure, args::Curl, target};
 
 /// Prepares the case, signs its request, and prints the line.
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(&args.source)?);
-    let case = case(&suite, &args.case)?;
+    let suite = crate::suite(&args.source)?;
     let profile = target::profile(&args.target, &suite.spec().profile)?;
+    let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
+    let case = case(&suite, &args.case)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(Utc::now);

@@ -23,8 +23,9 @@ const COLUMN: usize = 14;
 
 /// Looks at everything in order, and goes on as long as that says something.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(&args.source)?);
+    let suite = crate::suite(&args.source)?;
     let profile = target::profile(&args.target, &suite.spec().profile)?;
+    let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     let file = Path::new(&args.target);
     if args.fix && !file.is_file() {
         return Err(Failure::input(

@@ -157,7 +157,12 @@ async fn against_the_suite(
     summary: &RunSummary,
     verified: &mut Verified,
 ) -> Result<(), Failure> {
-    let suite = Arc::new(crate::suite(source)?);
+    let suite = crate::suite(source)?;
+    let suite = match summary.profile() {
+        Some(profile) => crate::with_entries(suite, &profile.values)?,
+        None => suite,
+    };
+    let suite = Arc::new(suite);
     match complete(&suite, archive, summary)? {
         Complete::Whole(said) => verified.proven.push(said),
         Complete::Drawn(said) => verified.not_proven.push(said),

@@ -10,8 +10,9 @@ use crate::{Failure, args::Explain};
 
 /// Explains a case or a clause.
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(&args.source)?);
+    let suite = crate::suite(&args.source)?;
     let mut profile = profile(args, &suite)?;
+    let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     profile.levels.extend(args.levels.0.iter().cloned());
     let levels = Levels::new(suite.clauses(), &profile).map_err(Failure::input)?;
     if let Some(clause) = suite.clauses().get(&args.id) {

@@ -53,6 +53,7 @@ mod traffic_log;
 mod verdicts;
 
 use std::{
+    collections::BTreeMap,
     io::{self, Write as _},
     path::PathBuf,
     pin::Pin,
@@ -164,6 +165,11 @@ fn suite(source: &Source) -> Result<Suite, Failure> {
 /// The suite of a document for what asks no case that runs at a greater depth only.
 fn suite_for(source: &Source, depth: Depth) -> Result<Suite, Failure> {
     Suite::load_for(tree(source)?, depth).map_err(Failure::input)
+}
+
+/// The same suite with cases for all that a profile with these values has entries of.
+fn with_entries(suite: Suite, values: &BTreeMap<String, String>) -> Result<Suite, Failure> {
+    suite.with_entries(values.keys().map(String::as_str)).map_err(Failure::input)
 }
 
 fn failed(failure: &Failure) -> ExitCode {

@@ -151,9 +151,20 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
 fn suite(args: &Run) -> Result<Suite, Failure> {
     let means_any = args.requests.is_some() || args.waivers.is_some();
     let depth = if means_any { Depth::Exhaustive } else { args.depth };
-    let suite = crate::suite_for(&args.source, depth)?;
+    let all_entries = |suite: Suite| match &args.target {
+        Some(target) => {
+            let profile = target::profile(target, &suite.spec().profile)?;
+            crate::with_entries(suite, &profile.values)
+        }
+        None => Ok(suite),
+    };
+    let suite = all_entries(crate::suite_for(&args.source, depth)?)?;
     let is_known = |pattern: &String| suite.cases().iter().any(|case| matches(pattern, case));
-    if args.only.iter().chain(&args.skip).all(is_known) { Ok(suite) } else { crate::suite(&args.source) }
+    if args.only.iter().chain(&args.skip).all(is_known) {
+        Ok(suite)
+    } else {
+        all_entries(crate::suite(&args.source)?)
+    }
 }
 
 /// Says how a run goes on that was stopped, or forgets what it had noted for that.

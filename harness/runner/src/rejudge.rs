@@ -9,7 +9,7 @@ use std::{
 
 use xs2aspec_record::{
     CaseVerdict, Entry, Event, Exchange, Finding, LevelRule, ReadError, RecordReader, Role, RunStarted,
-    Verdict,
+    TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Problems, Suite};
 
@@ -125,7 +125,8 @@ fn session<R: BufRead>(
     }
     let profile = profile.ok_or(RejudgeError::NoProfile)?;
     levels.extend_from_slice(more);
-    Ok((Session::of_record(with_drawn(suite, &sources)?, rested_on, (&profile, levels))?, is_own))
+    let suite = of_record(suite, &sources, &profile)?;
+    Ok((Session::of_record(suite, rested_on, (&profile, levels))?, is_own))
 }
 
 impl Rejudged {
@@ -151,17 +152,24 @@ impl Rejudged {
     }
 }
 
-/// The suite, and the cases that were drawn for a run and stand in its record: the texts of case files.
-fn with_drawn(suite: &Arc<Suite>, sources: &[(String, String)]) -> Result<Arc<Suite>, Problems> {
+/// The suite with all cases of a run: those that were drawn for it, which stand in its record as the texts of
+/// case files, and those of all entries of its profile.
+fn of_record(
+    suite: &Arc<Suite>,
+    sources: &[(String, String)],
+    profile: &TargetProfile,
+) -> Result<Arc<Suite>, Problems> {
     let drawn: Vec<(&str, &str)> = sources
         .iter()
         .map(|(file, text)| (file.as_str(), text.as_str()))
         .filter(|(file, _)| suite.tree().text(file).is_none())
         .collect();
-    if drawn.is_empty() {
+    let values = || profile.values.keys().map(String::as_str);
+    if drawn.is_empty() && suite.has_entries(values()) {
         return Ok(Arc::clone(suite));
     }
-    Ok(Arc::new(Suite::load(suite.tree().clone().and(&drawn))?))
+    let suite = Suite::load(suite.tree().clone().and(&drawn))?;
+    Ok(Arc::new(suite.with_entries(values()).map_err(|problem| Problems(vec![problem]))?))
 }
 
 /// Whether a run was judged by this version and by these cases.

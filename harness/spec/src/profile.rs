@@ -2,7 +2,10 @@
 //!
 //! All names are known, so that a misspelt one in a case file is an error and not a case that never applies.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use serde::Deserialize;
 
@@ -23,7 +26,7 @@ pub const TEMPLATE: &str = "fixtures/spec/template.toml";
 pub struct ProfileSpec {
     /// What each table of values holds, by name.
     pub tables: BTreeMap<String, String>,
-    /// How many entries of a table there may be, of those that may be given several times.
+    /// Tables that may be given several times, and how many of their entries have cases in every plan.
     pub lists: BTreeMap<String, u32>,
     /// Values that requests use.
     pub values: Vec<ValueSpec>,
@@ -122,6 +125,14 @@ impl HintSpec {
     }
 }
 
+/// The table, the number and the key of a value of a further entry: `transaction.2.account-id`.
+fn entry(name: &str) -> Option<(&str, u32, &str)> {
+    let (table, rest) = name.split_once('.')?;
+    let (digits, key) = rest.split_once('.')?;
+    let number: u32 = digits.parse().ok().filter(|number: &u32| number.to_string() == digits)?;
+    Some((table, number, key))
+}
+
 impl ProfileSpec {
     /// Reads them from a tree; nothing where the tree has no such files.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
@@ -142,9 +153,9 @@ impl ProfileSpec {
                 return Err(Problem::of_file(FILE, message("table", table)).nearest(table, known));
             }
         }
-        let most = |value: &ValueSpec| spec.lists.get(value.name.split('.').next()?).copied();
+        let known = |value: &ValueSpec| spec.lists.get(value.name.split('.').next()?).copied();
         let further = spec.values.iter().flat_map(|value| {
-            (2..=most(value).unwrap_or_default()).filter_map(|number| value.of_entry(number))
+            (2..=known(value).unwrap_or_default()).filter_map(|number| value.of_entry(number))
         });
         let further: Vec<ValueSpec> = further.collect();
         spec.values.extend(further);
@@ -159,9 +170,32 @@ impl ProfileSpec {
         &EMBEDDED
     }
 
-    /// The value of this name.
+    /// The value of this name. Every further entry of a table has those of its second one.
     pub fn value(&self, name: &str) -> Option<&ValueSpec> {
-        self.values.iter().find(|value| value.name == name)
+        let find = |name: &str| self.values.iter().find(|value| value.name == name);
+        find(name).or_else(|| {
+            let (table, number, key) = entry(name)?;
+            (number > 2).then(|| find(&format!("{table}.2.{key}")))?
+        })
+    }
+
+    /// The names of values that may be seen in reports: of all, and of those of a profile with these.
+    pub fn public<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+        let own = self.values.iter().filter(|value| value.public).map(|value| value.name.clone());
+        let names = names.into_iter().filter(|name| self.value(name).is_some_and(|value| value.public));
+        own.chain(names.map(str::to_owned)).collect()
+    }
+
+    /// How many entries of each list these names of values come from. Each entry has at least one of them.
+    pub fn entries<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, u32> {
+        let of_lists =
+            names.into_iter().filter_map(entry).filter(|(table, ..)| self.lists.contains_key(*table));
+        let numbers: BTreeSet<(&str, u32)> = of_lists.map(|(table, number, _)| (table, number)).collect();
+        let mut entries = BTreeMap::new();
+        for (table, _) in numbers {
+            *entries.entry(table.to_owned()).or_insert(1) += 1;
+        }
+        entries
     }
 
     /// The capability of this name.

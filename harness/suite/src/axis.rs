@@ -1,6 +1,6 @@
 //! Axes and matrices: the lists that a case is multiplied by, and the combinations of their rows.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use xs2aspec_spec::{
 };
 
 use crate::{
-    definition::{Axis, Group},
+    definition::{Axis, Entries, Group},
     template,
 };
 
@@ -112,6 +112,17 @@ impl Combination {
     }
 }
 
+/// The numbers of further entries of tables of a profile that cases are made for, by table.
+pub(crate) type Numbers = BTreeMap<String, RangeInclusive<u32>>;
+
+/// Where the rows of axes come from that are not written out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sources<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) requests: &'a RequestRules,
+    pub(crate) entries: &'a Numbers,
+}
+
 /// Combinations of a group, at most: more is a mistake, and would fill the memory.
 const MOST: usize = 100_000;
 
@@ -120,12 +131,11 @@ const MOST: usize = 100_000;
 pub(crate) fn combinations(
     file: &str,
     group: &At<Group>,
-    tree: &Tree,
-    requests: &RequestRules,
+    sources: Sources<'_>,
 ) -> Result<Vec<Combination>, Problem> {
     let mut axes = IndexMap::new();
     for (name, axis) in &group.value.axes {
-        let rows = rows(file, name, axis, tree, requests)?.into_iter().map(Arc::new).collect::<Vec<_>>();
+        let rows = rows(file, name, axis, sources)?.into_iter().map(Arc::new).collect::<Vec<_>>();
         axes.insert(name.as_str(), rows);
     }
     let mut all = vec![Combination::default()];
@@ -210,15 +220,10 @@ fn bundles<'a>(
     Ok(bundles)
 }
 
-fn rows(
-    file: &str,
-    name: &str,
-    axis: &At<Axis>,
-    tree: &Tree,
-    requests: &RequestRules,
-) -> Result<Vec<Row>, Problem> {
-    let rows = match &axis.value {
-        Axis { rows: Some(rows), values: None, table: None, places: None, .. } => rows
+fn rows(file: &str, name: &str, axis: &At<Axis>, sources: Sources<'_>) -> Result<Vec<Row>, Problem> {
+    let Axis { rows, values, table, places, entries, .. } = &axis.value;
+    let rows = match (rows, values, table, places, entries) {
+        (Some(rows), None, None, None, None) => rows
             .iter()
             .map(|(name, row)| Row {
                 name: name.clone(),
@@ -226,19 +231,24 @@ fn rows(
                 place: Some((row.line, row.column)),
             })
             .collect(),
-        Axis { rows: None, values: Some(values), table: None, places: None, .. } => {
+        (None, Some(values), None, None, None) => {
             values.iter().map(|value| Row { name: shown(value), value: value.clone(), place: None }).collect()
         }
-        Axis { rows: None, values: None, table: Some(table), places: None, .. } => {
-            table_rows(file, table, axis, tree)?
-        }
-        Axis { rows: None, values: None, table: None, places: Some(wanted), .. } => {
-            place_rows(requests, wanted)
+        (None, None, Some(table), None, None) => table_rows(file, table, axis, sources.tree)?,
+        (None, None, None, Some(wanted), None) => place_rows(sources.requests, wanted),
+        (None, None, None, None, Some(entries)) => {
+            let Some(numbers) = sources.entries.get(&entries.of) else {
+                let problem = axis.problem(file, format!("a profile has no list `{}`", entries.of));
+                return Err(problem.nearest(&entries.of, sources.entries.keys().map(String::as_str)));
+            };
+            numbers.clone().map(|number| entry_row(entries, number)).collect()
         }
         _ => {
             return Err(axis.problem(
                 file,
-                format!("axis `{name}` wants exactly one of `rows`, `values`, `table` and `places`"),
+                format!(
+                    "axis `{name}` wants exactly one of `rows`, `values`, `table`, `places` and `entries`"
+                ),
             ));
         }
     };
@@ -258,6 +268,15 @@ fn rows(
         }
     }
     Ok(rows)
+}
+
+/// The row of the entry of this number: its columns are placeholders of what a profile says there.
+fn entry_row(entries: &Entries, number: u32) -> Row {
+    let column = |(name, key): (&String, &String)| {
+        (name.clone(), Value::String(format!("${{target.{}.{number}.{key}}}", entries.of)))
+    };
+    let columns: Map<String, Value> = entries.columns.iter().map(column).collect();
+    Row { name: number.to_string(), value: Value::Object(columns), place: None }
 }
 
 /// The places whose rows say what is wanted.
@@ -336,7 +355,10 @@ mod tests {
     fn names(group: &str) -> Result<Vec<String>, String> {
         let text = format!("title: t\ncases:\n  - {{clause: a, baseline: b, expect: accepted, {group}}}\n");
         let file: CaseFile = yaml::read("a.yaml", &text).map_err(|problem| problem.to_string())?;
-        combinations("a.yaml", &file.cases[0], &Tree::of(&[TABLE]), &RequestRules::default())
+        let (tree, requests) = (Tree::of(&[TABLE]), RequestRules::default());
+        let entries = BTreeMap::from([("payment".to_owned(), 2..=4)]);
+        let sources = Sources { tree: &tree, requests: &requests, entries: &entries };
+        combinations("a.yaml", &file.cases[0], sources)
             .map(|all| all.iter().map(Combination::name).collect())
             .map_err(|problem| problem.to_string())
     }
@@ -361,6 +383,14 @@ mod tests {
     }
 
     #[test]
+    fn further_entries_of_a_profile_are_rows() {
+        let group = "axes: {entry: {entries: {of: payment, columns: {id: id}}}}";
+        assert_eq!(names(group).unwrap(), ["2", "3", "4"]);
+        let row = entry_row(&Entries { of: "a".into(), columns: [("b".into(), "c".into())].into() }, 7);
+        assert_eq!(row.value["b"], "${target.a.7.c}");
+    }
+
+    #[test]
     fn every_mistake_is_an_error_that_names_it() {
         let cases = [
             ("axes: {m: {table: mony}}", "did you mean `money`?"),
@@ -368,6 +398,7 @@ mod tests {
             ("axes: {m: {table: money, where: {digits: 7}}}", "no line of table `money` has digits = 7"),
             ("axes: {m: {table: money, where: {digits: 0, code: NOK}}}", "axis `m` has no rows"),
             ("axes: {m: {table: money, values: [1]}}", "exactly one of"),
+            ("axes: {m: {entries: {of: paymnt, columns: {id: id}}}}", "did you mean `payment`?"),
             ("axes: {m: {values: [1], name: a}}", "belong to a `table`"),
             ("axes: {m: {values: []}}", "has no rows"),
             ("axes: {m: {values: [a/b]}}", "cannot be part of an id"),

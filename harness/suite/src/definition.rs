@@ -104,8 +104,8 @@ pub struct Group {
     pub expect: At<Value>,
 }
 
-/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table or from the
-/// places of the spec.
+/// A list that a case is multiplied by: written out as `rows` or `values`, or taken from a table, from the
+/// places of the spec or from the entries of a profile.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Axis {
@@ -119,11 +119,24 @@ pub struct Axis {
     /// The places of requests (`fixtures/spec/requests.yaml`) whose rows say this: name and value, list of
     /// values, or `any`. Its columns are what the row says: `operation`, `at`, `clause`, ..
     pub places: Option<IndexMap<String, Value>>,
+    /// The further entries of a table of which a profile may have several: `2`, `3`, ..
+    pub entries: Option<Entries>,
     /// Which lines of the table: column and value, or column and list of values.
     #[serde(default, rename = "where")]
     pub filter: IndexMap<String, Value>,
     /// Column of the table that names the row; by default the first.
     pub name: Option<String>,
+}
+
+/// Further entries of a table of a profile, as rows. There are as many as `fixtures/spec/profile.yaml` says, and
+/// more where a profile has more.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Entries {
+    /// Name of the table.
+    pub of: String,
+    /// Columns of a row, each with the key of the entry whose value it is.
+    pub columns: IndexMap<String, String>,
 }
 
 /// One difference from a baseline. Exactly one of the verbs, with `to` where it needs a value.

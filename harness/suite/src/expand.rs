@@ -4,7 +4,7 @@ use serde_json::Value;
 use xs2aspec_spec::{At, Clause, Problem};
 
 use crate::{
-    axis::{self, Combination},
+    axis::{self, Combination, Numbers, Sources},
     baseline::Baseline,
     case::{Case, NO_CONTROL, Preparation, area_of},
     definition::{Change, Group, Signing, Step},
@@ -17,7 +17,19 @@ use crate::{
 
 /// All cases of one group, as far as they can be made.
 pub(crate) fn of_group(path: &str, group: &At<Group>, parts: &Parts) -> Result<Vec<Case>, Problem> {
-    let combinations = axis::combinations(path, group, &parts.tree, parts.requests())?;
+    let lists = &parts.spec.profile.lists;
+    of_entries(path, group, parts, &lists.iter().map(|(table, last)| (table.clone(), 2..=*last)).collect())
+}
+
+/// The same for entries of a profile with these numbers.
+pub(crate) fn of_entries(
+    path: &str,
+    group: &At<Group>,
+    parts: &Parts,
+    entries: &Numbers,
+) -> Result<Vec<Case>, Problem> {
+    let sources = Sources { tree: &parts.tree, requests: parts.requests(), entries };
+    let combinations = axis::combinations(path, group, sources)?;
     combinations.iter().map(|combination| expand(path, group, combination, parts)).collect()
 }
 

@@ -13,6 +13,7 @@ use xs2aspec_spec::{
 use crate::{
     alternatives::{Alternative, alternatives},
     answer_matrix,
+    axis::Numbers,
     baseline::{self, Baseline},
     case::Case,
     combination::Combination,
@@ -99,9 +100,7 @@ impl Suite {
             (spec, baselines, requests)
         });
         let parts = Parts { tree, spec, baselines, rules: OnceLock::from(requests) };
-        let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
-        let files: Vec<_> =
-            files.into_iter().filter(|(path, _)| !path.starts_with("cases/clauses/")).collect();
+        let files: Vec<(&str, &str)> = case_files(&parts.tree).collect();
         let (answers, mut cases) = thread::scope(|scope| {
             let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
             let cases = expanded(&files, &parts, &mut problems);
@@ -139,6 +138,45 @@ impl Suite {
         problems.sort();
         problems.dedup();
         Err(Problems(problems))
+    }
+
+    /// The same suite with cases, at the end, for all entries that these values of a profile are of. Every suite
+    /// has those of the first few entries.
+    pub fn with_entries<'a>(mut self, values: impl IntoIterator<Item = &'a str>) -> Result<Self, Problem> {
+        let further = self.further(values);
+        if further.is_empty() {
+            return Ok(self);
+        }
+        for (path, text) in case_files(&self.parts.tree).filter(|(_, text)| text.contains("entries")) {
+            let file: CaseFile = yaml::read(path, text)?;
+            let has_more = |group: &&At<Group>| {
+                let mut axes = group.value.axes.values();
+                axes.any(|axis| {
+                    axis.value.entries.as_ref().is_some_and(|axis| further.contains_key(&axis.of))
+                })
+            };
+            for group in file.cases.iter().filter(has_more) {
+                self.cases.extend(expand::of_entries(path, group, &self.parts, &further)?);
+            }
+        }
+        let mut twice = Vec::new();
+        self.by_id = index(&self.cases, &mut twice);
+        twice.into_iter().next().map_or(Ok(self), Err)
+    }
+
+    /// Whether it has cases for all entries that these values of a profile are of.
+    pub fn has_entries<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> bool {
+        self.further(values).is_empty()
+    }
+
+    /// The numbers of entries, by list, that these values are of and that have no cases yet.
+    fn further<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> Numbers {
+        let profile = &self.parts.spec.profile;
+        let further = |(table, last): (String, u32)| {
+            let known = *profile.lists.get(&table).filter(|known| **known < last)?;
+            Some((table, known + 1..=last))
+        };
+        profile.entries(values).into_iter().filter_map(further).collect()
     }
 
     /// All cases, in the order of files and groups.
@@ -242,6 +280,11 @@ impl Suite {
     pub fn tree(&self) -> &Tree {
         &self.parts.tree
     }
+}
+
+/// The case files of a tree, with their texts.
+fn case_files(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
+    tree.below("cases/", ".yaml").filter(|(path, _)| !path.starts_with("cases/clauses/"))
 }
 
 /// Cases that are made apart from the others.

@@ -209,19 +209,14 @@ impl Reader<'_> {
         let (name, file) = (self.name, self.file);
         let (key, certificate) = self.signing()?;
         let client_certificate = self.pair("tls", &file.tls)?.map(|(key, certificate)| (certificate, key));
+        let public = self.spec.public(values.keys().map(String::as_str));
         Ok(Profile {
             name: file.name.clone().unwrap_or_else(|| file.base_url.clone()),
             version: file.version.clone(),
             contact: file.contact.clone(),
             base_url: checked_url(name, "base-url", &file.base_url)?,
             values,
-            public: self
-                .spec
-                .values
-                .iter()
-                .filter(|value| value.public)
-                .map(|value| value.name.clone())
-                .collect(),
+            public,
             paths: self.paths()?,
             choices: file.choices.clone(),
             levels: file.levels.clone(),
@@ -466,9 +461,9 @@ pub fn schema(suite: &Suite) -> Value {
         }
         table[last] = text(&value.add);
     }
-    for (table, most) in &spec.lists {
+    for table in spec.lists.keys() {
         let entry = tables[table].take();
-        tables[table] = json!({ "anyOf": [entry, { "type": "array", "items": entry, "maxItems": most }] });
+        tables[table] = json!({ "anyOf": [entry, { "type": "array", "items": entry }] });
     }
     let capabilities = &mut tables["capabilities"];
     capabilities["additionalProperties"] = false.into();

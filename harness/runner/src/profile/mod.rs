@@ -311,14 +311,14 @@ impl Profile {
     }
 
     /// A profile that judges as the recorded one did, and asks nobody.
-    pub(crate) fn recorded(seen: &TargetProfile) -> Self {
+    pub(crate) fn recorded(seen: &TargetProfile, spec: &ProfileSpec) -> Self {
         Self {
             name: "a record".to_owned(),
             version: None,
             contact: None,
             base_url: "http://127.0.0.1".to_owned(),
             values: seen.values.clone(),
-            public: BTreeSet::new(),
+            public: spec.public(seen.values.keys().map(String::as_str)),
             paths: seen.paths.clone(),
             choices: seen.choices.clone(),
             levels: Vec::new(),

@@ -143,13 +143,15 @@ fn a_table_that_is_a_list_has_an_entry_of_each_number() {
     let profile = read(&format!("{entry}{}", entry.replace("\"a\"", "\"b\""))).unwrap();
     assert_eq!(profile.values["transaction.account-id"], "a");
     assert_eq!(profile.values["transaction.2.account-id"], "b");
-    assert!(read(&entry.repeat(20)).is_ok());
-    let one_more = read(&entry.repeat(21)).unwrap_err();
-    assert!(one_more.starts_with("bank.toml:42:"), "{one_more}");
-    assert!(
-        one_more.contains("one `[[transaction]]` more than the 20 that a profile may have"),
-        "{one_more}"
-    );
+    let many = read(&entry.repeat(300)).unwrap();
+    assert_eq!(many.values["transaction.300.account-id"], "a");
+    let public = "[[payment]]\nid = \"a\"\nstatus = \"RJCT\"\n".repeat(30);
+    let public = read(&public).unwrap().public;
+    assert!(public.contains("payment.30.status") && !public.contains("payment.30.id"));
+    let empty = read(&format!("{entry}[[transaction]]\n{entry}")).unwrap_err();
+    assert!(empty.starts_with("bank.toml:4:") && empty.contains("says nothing"), "{empty}");
+    let numbered = read("[transaction.2]\naccount-id = \"a\"\n").unwrap_err();
+    assert!(numbered.contains("one more `[[transaction]]`"), "{numbered}");
     assert!(read("[[rejected-payment]]\nid = \"a\"").unwrap_err().contains("expected a text"));
 }
 

@@ -52,15 +52,21 @@ impl Reader<'_> {
     fn add(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), ProfileError> {
         match value.get_ref() {
             DeValue::String(text) => self.add_text(key, text),
-            DeValue::Table(members) => members
-                .iter()
-                .try_for_each(|(name, value)| self.add(&format!("{key}.{}", name.get_ref()), value)),
+            DeValue::Table(members) => members.iter().try_for_each(|(name, value)| {
+                let is_number = name.get_ref().chars().all(|letter| letter.is_ascii_digit());
+                if is_number && self.spec.lists.contains_key(key) {
+                    let message = format!("`{key}` has no numbers: a further entry is one more `[[{key}]]`");
+                    return Err(error::at(self.name, self.text, name.span().start, message));
+                }
+                self.add(&format!("{key}.{}", name.get_ref()), value)
+            }),
             DeValue::Array(entries) if self.spec.lists.contains_key(key) => {
-                let most = self.spec.lists[key] as usize;
-                if let Some(entry) = entries.get(most) {
-                    let message = format!(
-                        "here begins one `[[{key}]]` more than the {most} that a profile may have; name the others in a profile of their own",
-                    );
+                let is_empty = |entry: &&Spanned<DeValue<'_>>| {
+                    entry.get_ref().as_table().is_some_and(|members| members.is_empty())
+                };
+                if let Some(entry) = entries.iter().find(is_empty) {
+                    let message =
+                        format!("this `[[{key}]]` says nothing: take it away, or say what is in it");
                     return Err(error::at(self.name, self.text, entry.span().start, message));
                 }
                 entries.iter().enumerate().try_for_each(|(index, entry)| match index {

@@ -199,7 +199,7 @@ impl Session {
         rested_on: HashMap<String, CaseEvents>,
         (recorded, levels): (&TargetProfile, Vec<LevelRule>),
     ) -> Result<Self, SessionError> {
-        let profile = Profile { levels, ..Profile::recorded(recorded) };
+        let profile = Profile { levels, ..Profile::recorded(recorded, &suite.spec().profile) };
         let session = Self::new(suite, profile.for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
         Ok(Self { transport: Transport::Replay(Box::new(Replay::new(rested_on))), ..session })
     }

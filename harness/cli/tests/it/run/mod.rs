@@ -2,6 +2,7 @@
 
 mod again;
 mod culprits;
+mod entries;
 mod evidence;
 mod judgement;
 mod other_forms;
