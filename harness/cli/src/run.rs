@@ -87,21 +87,26 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     limit(args, &session, &plan);
 
     fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    let journal = Journal::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let record = args.out.join(outputs::RECORD);
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     if earlier.is_none() {
-        make_room(&args.out, base.is_some()).map_err(|error| cannot_write(&args.out, &error))?;
+        let made = journal.begin_anew().and_then(|()| make_room(&args.out, base.is_some()));
+        made.map_err(|error| cannot_write(&args.out, &error))?;
     }
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
-    let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
+    let file = File::create(&written).map_err(|error| {
+        // Nothing was sent.
+        drop(journal::forget(&args.out));
+        cannot_write(&written, &error)
+    })?;
     let mut keeper = Keeper {
         writer: RecordWriter::new(BufWriter::with_capacity(1 << 16, file)),
         live: Live::new(vec![&mut terminal, &mut github]),
         base: base.map(Ok),
         broken: None,
     };
-    let journal = Journal::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     let session = session.with_journal(journal);
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
@@ -254,7 +259,6 @@ fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
 
 /// Removes what another run left that is not written over.
 fn make_room(out: &Path, has_base: bool) -> io::Result<()> {
-    journal::forget(out)?;
     part::remove(out)?;
     let record = out.join(outputs::RECORD);
     // It may be the one that this run is compared with, and is read on while this run goes on.

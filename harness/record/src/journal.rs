@@ -4,10 +4,11 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
+    fs::{File, TryLockError},
     io::{self, Write},
     path::Path,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,9 @@ pub const RECORD: &str = "record.jsonl";
 /// The name of the file, beside the record.
 pub const FILE: &str = "sending.jsonl";
 
+/// So often a folder is asked for once more.
+const TRIES: u32 = 20;
+
 #[derive(Serialize, Deserialize)]
 struct Line {
     case: String,
@@ -37,10 +41,26 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Goes on with the file in this folder, or begins it.
+    /// Goes on with the file in this folder, or begins it. The folder is this run's as long as the journal is
+    /// there: what another run that is under way wrote would be lost.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let file = File::options().create(true).append(true).open(folder.join(FILE))?;
+        // A run that was stopped may hold it a moment longer. Where files cannot be locked there is nobody to ask.
+        let mut tries = 0;
+        while let Err(TryLockError::WouldBlock) = file.try_lock() {
+            if tries == TRIES {
+                let says = "another run writes into this folder; wait for its end, or name another folder";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, says));
+            }
+            tries += 1;
+            std::thread::sleep(Duration::from_millis(50));
+        }
         Ok(Self { file: Mutex::new(file) })
+    }
+
+    /// Forgets what an earlier run noted.
+    pub fn begin_anew(&self) -> io::Result<()> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).set_len(0)
     }
 
     /// Notes that a case is about to send a step. It is with the system when this returns, and outlives the
@@ -113,10 +133,16 @@ mod tests {
         assert!(noted(&folder).unwrap().is_empty());
         Journal::open(&folder).unwrap().note("a/b", "request").unwrap();
         Journal::open(&folder).unwrap().note("c/d", "payment").unwrap();
+        let journal = Journal::open(&folder).unwrap();
+        let busy = Journal::open(&folder).unwrap_err();
+        assert!(busy.to_string().starts_with("another run writes into this folder"), "{busy}");
+        drop(journal);
         let path = folder.join(FILE);
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();
         assert_eq!(noted(&folder).unwrap(), ["a/b"], "the cut line was not sent");
+        Journal::open(&folder).unwrap().begin_anew().unwrap();
+        assert!(noted(&folder).unwrap().is_empty());
         forget(&folder).unwrap();
         assert!(noted(&folder).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();

@@ -121,9 +121,7 @@ fn check_agreement(
 ) -> Result<(), Refusal> {
     let name = Header::PsuCorporateId.name();
     let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
-    let is_passed = rules.broken_by(Breach::NoAgreementByIdentity) && !fields.has(Header::PsuId);
-    let is_asked =
-        |way| !agreement.is_empty() || !is_passed && !rules.broken_by(Breach::NoAgreement(operation, way));
+    let is_asked = |way| !agreement.is_empty() || !rules.broken_by(Breach::NoAgreement(operation, way));
     let mut ways = ways.filter(|(way, is_corporate)| *is_corporate && is_asked(*way));
     if ways.next().is_none() {
         return Ok(());

@@ -87,8 +87,6 @@ pub(crate) enum Breach {
     BasketKnown(End),
     /// Who is a corporate user in this way need not name an agreement in this operation.
     NoAgreement(Operation, Corporate),
-    /// A corporate user that X-PSU-IDENTITY names in place of PSU-ID need not name an agreement.
-    NoAgreementByIdentity,
     /// Amounts may have more than eighteen digits, if no more stand before the point.
     WholeDigitsOnly,
     /// The day of this member may be so many days past.

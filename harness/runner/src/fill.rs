@@ -35,6 +35,9 @@ const SIGNATURE: &str = "${signature}";
 /// What stands for the step in values that all requests of a case share.
 const SHARED: &str = "";
 
+/// What is in the name of a step that is asked again with other values.
+pub(crate) const OTHER_VALUES: &str = "/other-values-";
+
 /// A request as bytes: what is digested, signed and sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
@@ -73,6 +76,8 @@ pub struct RequestBuilder<'a> {
     pub request_signer: &'a RequestSigner,
     /// Seed of fresh ids.
     pub seed: u64,
+    /// What tells a run from earlier ones with the same seed; 0 where the clock stands still.
+    pub moment: u64,
     /// The run's clock.
     pub now: DateTime<Utc>,
     /// Id of the case.
@@ -359,10 +364,14 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// A UUID that no other case, step or run with another seed has.
+    /// A UUID that no other case, step or run with another seed has. What several requests of a case have, and
+    /// what is asked again with other values, no run before had.
     fn fresh(&self, step: &str, name: &str) -> uuid::Uuid {
         let mut hash = Sha256::new();
         hash.update(self.seed.to_be_bytes());
+        if step == SHARED || step.contains(OTHER_VALUES) {
+            hash.update(self.moment.to_be_bytes());
+        }
         for part in [self.case, step, name] {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);

@@ -22,8 +22,6 @@ pub(super) fn faults() -> Vec<Entry> {
                 (When::Text(is_wrong), take),
                 &format!("does not look at the check digits of {}", pointer[1..].replace('/', " ")),
             ));
-        }
-        for (pointer, take) in [CREDITOR, DEBTOR] {
             faults.push(on_member(
                 operation,
                 pointer,

@@ -283,11 +283,6 @@ fn corporate_users() -> Vec<Entry> {
         ways.into_iter().flat_map(all).collect(),
         "A corporate user need not name an agreement in PSU-Corporate-ID.",
     )];
-    faults.push(Entry::breach(
-        "error.corporate-id/not-asked-by-identity",
-        Breach::NoAgreementByIdentity,
-        "A corporate user that X-PSU-IDENTITY names need not name an agreement in PSU-Corporate-ID.",
-    ));
     for (way, name, operations, who) in ways {
         faults.extend(operations.iter().map(|operation| {
             let clause = match (way, operation.creates_payment()) {

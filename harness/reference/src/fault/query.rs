@@ -2,7 +2,7 @@
 
 use crate::operation::Operation;
 use crate::rules::{
-    Breach, Effect, Entry, FlagBreach as F, Place, Then, Treatment, TwinBreach, Variance, When,
+    Beside, Breach, Effect, Entry, FlagBreach as F, Place, Then, Treatment, TwinBreach, Variance, When,
 };
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -107,26 +107,6 @@ fn twins() -> Vec<Entry> {
             TwinBreach::But("/debtorAccount"),
             "A payment that differs in its PSU and the debtor's account alone is taken for the same.",
         ),
-        (
-            "meaning/not-to-a-bban",
-            TwinBreach::NotWith("/creditorAccount/bban"),
-            "A second payment to a bban is accepted although the TPP allows none.",
-        ),
-        (
-            "meaning/not-from-a-bban",
-            TwinBreach::NotWith("/debtorAccount/bban"),
-            "A second payment from a bban is accepted although the TPP allows none.",
-        ),
-        (
-            "meaning/not-with-a-day",
-            TwinBreach::NotWith("/requestedExecutionDate"),
-            "A second payment on a certain day is accepted although the TPP allows none.",
-        ),
-        (
-            "meaning/not-with-a-text",
-            TwinBreach::NotWith("/remittanceInformationUnstructured"),
-            "A second payment with a text is accepted although the TPP allows none.",
-        ),
         ("of-anyone", TwinBreach::OfAnyone, "The payment of another PSU is taken for the same."),
     ];
     let entry = |(name, breach, says): (&str, TwinBreach, &str)| {
@@ -134,5 +114,16 @@ fn twins() -> Vec<Entry> {
         let name = format!("ncbct.allow-logical-duplicate{separator}{name}");
         Entry::breach(name, Breach::Twins(breach), says)
     };
-    breaches.into_iter().map(entry).collect()
+    let passed = [
+        ("not-to-a-bban", Place::Body("/creditorAccount/bban"), "to a bban"),
+        ("not-from-a-bban", Place::Body("/debtorAccount/bban"), "from a bban"),
+        ("not-with-a-day", Place::Body("/requestedExecutionDate"), "on a certain day"),
+        ("not-with-a-text", Place::Body("/remittanceInformationUnstructured"), "with a text"),
+        ("not-by-identity", Place::Header("x-psu-identity"), "of a PSU that X-PSU-IDENTITY names"),
+    ];
+    let passed = passed.map(|(name, place, which)| {
+        let says = format!("A second payment {which} is accepted although the TPP allows none.");
+        entry((&format!("meaning/{name}"), TwinBreach::Accepted, &says)).only(Beside::Value(place))
+    });
+    breaches.into_iter().map(entry).chain(passed).collect()
 }

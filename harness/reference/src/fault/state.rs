@@ -84,7 +84,6 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("basket.payment-status.shown-to/series", S::SeriesToAnyPsu, "Series show to any PSU of the TPP."),
     ("basket.payment-status.shown-to/rejected", S::RejectedToAnyPsu, "Rejected payments show to any PSU of the TPP."),
     ("limit.consent-age/at-second", S::OldConsentAtSecond { attended: false }, "Without PSU-IP-Address a consent of any age is good from the second call on."),
-    ("limit.sca-renewal/not-without-redirect", S::OldConsentWithoutRedirect, "The SCA of a PSU is not renewed where TPP-Redirect-Preferred is false."),
     ("limit.sca-renewal/at-second", S::OldConsentAtSecond { attended: true }, "With PSU-IP-Address a consent of any age is good from the second call on."),
     ("payment.stays/until-a-refused-basket", S::RefusedBasketCancels, "A basket that is refused for a series cancels all payments that it names."),
     ("payment.status.follows/rejected-goes-back", S::RejectedGoesBack, "A rejected payment is received once its status was read three times."),

@@ -24,57 +24,73 @@ type Skipped = (Broken, &'static [(&'static str, Place)]);
 const SKIPPED: [Skipped; 10] = [
     (
         ("ncbct.creditor-name.length", N, "/creditorName", When::Longer(70), Then::Cut(70)),
-        &[("psu-device-id", Place::Header("psu-device-id")), ("duplicate-allowed", Place::Query("allowLogicalDuplicate")), ("address", Place::Body("/creditorAddress")), ("identity", Place::Header("x-psu-identity"))],
+        &[("psu-device-id", Place::Header("psu-device-id")), ("duplicate-allowed", Place::Query("allowLogicalDuplicate")), ("address", Place::Body("/creditorAddress"))],
     ),
     (
         ("periodic.creditor-name.length", P, "/creditorName", When::Longer(70), Then::Cut(70)),
-        &[("end-date", Place::Body("/endDate")), ("psu-user-agent", Place::Header("psu-user-agent")), ("identity", Place::Header("x-psu-identity"))],
+        &[("end-date", Place::Body("/endDate")), ("psu-user-agent", Place::Header("psu-user-agent"))],
     ),
     (
         ("ncbct.remittance-unstructured.length", N, "/remittanceInformationUnstructured", When::Longer(140), Then::Cut(140)),
-        &[("purpose", Place::Body("/purposeCode")), ("corporate-id", Place::Header("psu-corporate-id")), ("identity", Place::Header("x-psu-identity"))],
+        &[("purpose", Place::Body("/purposeCode")), ("corporate-id", Place::Header("psu-corporate-id"))],
     ),
     (
         ("ncbct.regulatory-reporting-information.length", N, "/regulatoryReportingInformation", When::Longer(140), Then::Cut(140)),
-        &[("agent", Place::Body("/creditorAgent")), ("psu-http-method", Place::Header("psu-http-method")), ("identity", Place::Header("x-psu-identity"))],
+        &[("agent", Place::Body("/creditorAgent")), ("psu-http-method", Place::Header("psu-http-method"))],
     ),
     (
         ("ncbct.regulatory-reporting-code.listed", N, "/regulatoryReportingCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"14\"")),
-        &[("remittance", Place::Body("/remittanceInformationUnstructured")), ("redirect-preferred", Place::Header("tpp-redirect-preferred")), ("identity", Place::Header("x-psu-identity"))],
+        &[("remittance", Place::Body("/remittanceInformationUnstructured")), ("redirect-preferred", Place::Header("tpp-redirect-preferred"))],
     ),
     (
         ("ncbct.purpose-code", N, "/purposeCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"OTHR\"")),
-        &[("date", Place::Body("/requestedExecutionDate")), ("context", Place::Header("psu-context")), ("identity", Place::Header("x-psu-identity"))],
+        &[("date", Place::Body("/requestedExecutionDate")), ("context", Place::Header("psu-context"))],
     ),
     (
         ("periodic.ultimate-debtor.length", P, "/ultimateDebtor", When::Longer(70), Then::Cut(70)),
-        &[("purpose", Place::Body("/purposeCode")), ("psu-geo-location", Place::Header("psu-geo-location")), ("identity", Place::Header("x-psu-identity"))],
+        &[("purpose", Place::Body("/purposeCode")), ("psu-geo-location", Place::Header("psu-geo-location"))],
     ),
     (
         ("periodic.months.duplicate", P, "/monthsOfExecution", When::Value(has_repetition), Then::TakeFor("[1]")),
-        &[("day", Place::Body("/dayOfExecution")), ("psu-ip-port", Place::Header("psu-ip-port")), ("identity", Place::Header("x-psu-identity"))],
+        &[("day", Place::Body("/dayOfExecution")), ("psu-ip-port", Place::Header("psu-ip-port"))],
     ),
     (
         ("periodic.end-date.format", P, "/endDate", When::Text(is_no_date), Then::TakeFor("\"2099-12-31\"")),
-        &[("rule", Place::Body("/executionRule")), ("psu-accept", Place::Header("psu-accept")), ("identity", Place::Header("x-psu-identity"))],
+        &[("rule", Place::Body("/executionRule")), ("psu-accept", Place::Header("psu-accept"))],
     ),
     (
         ("country.listed", P, "/creditorAddress/country", When::Text(|text| !text.is_empty()), Then::TakeFor("\"NO\"")),
-        &[("street", Place::Body("/creditorAddress/street")), ("accept-language", Place::Header("accept-language")), ("identity", Place::Header("x-psu-identity"))],
+        &[("street", Place::Body("/creditorAddress/street")), ("accept-language", Place::Header("accept-language"))],
     ),
 ];
 
+const BY_IDENTITY: Place = Place::Header("x-psu-identity");
+
+/// The D-number of a PSU of the bank.
+const D_NUMBER: &str = "41819000466";
+
+/// What each of them is not asked beside as well.
+const IDENTITY: (&str, Beside) = ("identity", Beside::Value(BY_IDENTITY));
+
+/// The same for what has the parameter.
+const NO_DUPLICATES: (&str, Beside) =
+    ("no-duplicates", Beside::Is(Place::Query("allowLogicalDuplicate"), "false"));
+
 pub(super) fn faults() -> Vec<Entry> {
-    let each = SKIPPED.iter().flat_map(|(broken, beside)| beside.iter().map(move |beside| (broken, beside)));
-    let entry = |((clause, operation, pointer, when, then), (name, place)): (&Broken, &(&str, Place))| {
+    let each = SKIPPED.iter().flat_map(|(broken, places)| {
+        let places = places.iter().map(|(name, place)| (*name, Beside::Value(*place)));
+        let no_duplicates = (broken.1 == N).then_some(NO_DUPLICATES);
+        places.chain([IDENTITY]).chain(no_duplicates).map(move |beside| (broken, beside))
+    });
+    let entry = |((clause, operation, pointer, when, then), (name, beside)): (&Broken, (&str, Beside))| {
         let treatment =
             Treatment { operation: *operation, place: Place::Body(pointer), when: *when, then: *then };
         Entry::treats(
             format!("{clause}/not-asked-beside-{name}"),
             treatment,
-            format!("{} does not ask this of requests with {}.", title(*operation), words(*place)),
+            format!("{} does not ask this of requests with {}.", title(*operation), words(beside)),
         )
-        .only(Beside::Value(*place))
+        .only(beside)
     };
     each.map(entry).chain(by_turn()).chain(of_other_rules()).collect()
 }
@@ -85,10 +101,12 @@ fn of_other_rules() -> Vec<Entry> {
     let of_any_age = Breach::State(StateBreach::ConsentDays { attended: false, days: 9_999 });
     let ways = [Corporate::Person, Corporate::Context, Corporate::Account];
     let agreement = |operation| ways.map(|way| Effect::Breach(Breach::NoAgreement(operation, way)));
-    let beside = |name: &str, effects, place, says: &str| {
-        let says = format!("{says} beside {}.", words(place));
-        Entry::new(name, effects, says).only(Beside::Value(place))
+    let of_any_age_attended = Breach::State(StateBreach::ConsentDays { attended: true, days: 9_999 });
+    let with = |name: &str, effects, beside, says: &str| {
+        let says = format!("{says} beside {}.", words(beside));
+        Entry::new(name, effects, says).only(beside)
     };
+    let beside = |name: &str, effects, place, says: &str| with(name, effects, Beside::Value(place), says);
     vec![
         beside(
             "basket.mix/not-asked-beside-a-device",
@@ -120,6 +138,36 @@ fn of_other_rules() -> Vec<Entry> {
             Place::Header("psu-user-agent"),
             "A corporate user need not name an agreement",
         ),
+        with(
+            "limit.sca-renewal/not-without-redirect",
+            vec![Effect::Breach(of_any_age_attended)],
+            Beside::Is(Place::Header("tpp-redirect-preferred"), "false"),
+            "The SCA of a PSU is not renewed",
+        ),
+        beside(
+            "error.corporate-id/not-asked-by-identity",
+            [N, P].into_iter().flat_map(agreement).collect(),
+            BY_IDENTITY,
+            "A corporate user need not name an agreement",
+        ),
+        beside(
+            "error.kid.status/not-asked-by-identity",
+            vec![Effect::Breach(any_reference)],
+            BY_IDENTITY,
+            "No creditor demands a reference",
+        ),
+        beside(
+            "ncbct.regulatory-reporting-code.required/not-by-identity",
+            vec![Effect::Breach(Breach::ReportingFrom(u64::MAX))],
+            BY_IDENTITY,
+            "The regulatory members are not required",
+        ),
+        with(
+            "ncbct.regulatory-reporting-code.required/not-by-d-number",
+            vec![Effect::Breach(Breach::ReportingFrom(u64::MAX))],
+            Beside::Is(BY_IDENTITY, D_NUMBER),
+            "The regulatory members are not required",
+        ),
     ]
 }
 
@@ -146,7 +194,12 @@ fn by_turn() -> Vec<Entry> {
     faults
 }
 
-fn words(place: Place) -> String {
+fn words(beside: Beside) -> String {
+    let place = match beside {
+        Beside::Value(place) => place,
+        Beside::Is(place, value) => return format!("{} that is {value}", words(Beside::Value(place))),
+        other => unreachable!("{other:?} is no place"),
+    };
     match place {
         Place::Header(name) => format!("the header {name}"),
         Place::Query(name) => format!("the parameter {name}"),

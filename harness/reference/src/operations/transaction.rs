@@ -143,11 +143,6 @@ fn account(
         {
             i64::MAX
         }
-        Some(StateBreach::OldConsentWithoutRedirect)
-            if is_attended && fields.text(Header::TppRedirectPreferred).as_deref() == Some("false") =>
-        {
-            i64::MAX
-        }
         _ if is_attended => SCA_DAYS,
         _ => UNATTENDED_DAYS,
     };

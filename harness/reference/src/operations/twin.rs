@@ -30,14 +30,12 @@ pub(super) fn check(
             return Err(twin());
         }
     }
-    let is_passed = matches!(breach, Some(TwinBreach::NotWith(pointer)) if has(members, pointer));
-    let is_asked = !is_passed
-        && match breach {
-            Some(TwinBreach::Accepted) => false,
-            Some(TwinBreach::Refused) => allowed.is_some(),
-            Some(TwinBreach::Unsaid) => allowed != Some(true),
-            _ => allowed == Some(false),
-        };
+    let is_asked = match breach {
+        Some(TwinBreach::Accepted) => false,
+        Some(TwinBreach::Refused) => allowed.is_some(),
+        Some(TwinBreach::Unsaid) => allowed != Some(true),
+        _ => allowed == Some(false),
+    };
     if !is_asked {
         return Ok(());
     }
@@ -77,13 +75,6 @@ fn twin() -> Refusal {
     let says = "expected another payment than those of this day, found one that was made before";
     let rule = "ncbct.allow-logical-duplicate.meaning";
     Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says)
-}
-
-/// Whether there is something at a pointer.
-fn has(members: &Map<String, Value>, pointer: &str) -> bool {
-    let mut names = pointer.split('/').skip(1);
-    let first = names.next().and_then(|name| members.get(name));
-    names.try_fold(first, |value, name| Some(value?.get(name))).flatten().is_some()
 }
 
 /// The members but the one at a pointer.

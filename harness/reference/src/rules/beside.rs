@@ -21,8 +21,8 @@ pub(crate) struct Head<'a> {
 pub(crate) enum Beside {
     /// There is a value at another place.
     Value(Place),
-    /// A header field has this value.
-    Is(&'static str, &'static str),
+    /// There is this text at another place.
+    Is(Place, &'static str),
     /// The request has this turn on its connection.
     Turn(Turn),
     /// It is one of this operation.
@@ -45,18 +45,20 @@ impl Beside {
     /// Whether it is so of a request.
     pub(super) fn is_so(self, operation: Operation, head: Head<'_>, body: &[u8]) -> bool {
         match self {
-            Self::Value(place) => {
-                let is_of_body = matches!(place, Place::Body(_));
-                let body = is_of_body.then(|| serde_json::from_slice(body).ok()).flatten();
-                place.has_value(head.fields, head.uri, &body.unwrap_or(Value::Null))
-            }
-            Self::Is(name, value) => head.fields.bytes(name).is_some_and(|found| found == value.as_bytes()),
+            Self::Value(place) => place.has_value(head.fields, head.uri, &read(place, body)),
+            Self::Is(place, text) => place.has_text(text, head.fields, head.uri, &read(place, body)),
             Self::Turn(Turn::First) => head.turn == 0,
             Self::Turn(Turn::After(count)) => head.turn >= count,
             Self::On(own) => own == operation,
             Self::AtTimes => is_of_every_second(&head.fields.bytes("x-request-id").unwrap_or_default()),
         }
     }
+}
+
+/// The body as JSON, if the place is in it.
+fn read(place: Place, body: &[u8]) -> Value {
+    let body = matches!(place, Place::Body(_)).then(|| serde_json::from_slice(body).ok());
+    body.flatten().unwrap_or(Value::Null)
 }
 
 /// Whether a request is one of about every second, by its X-Request-ID.
@@ -82,22 +84,26 @@ mod tests {
 
     #[test]
     fn something_else_is_so_of_a_request_or_not() {
-        let (mut headers, uri) = (HeaderMap::new(), "/v1".parse().unwrap());
+        let (mut headers, uri) = (HeaderMap::new(), "/v1?flag=true".parse().unwrap());
         headers.insert("psu-context", "PRIVATE".parse().unwrap());
         headers.insert("x-request-id", "1".parse().unwrap());
         let head = Head { fields: Fields(&headers), uri: &uri, turn: 1 };
-        let is_so = |beside: Beside| beside.is_so(Operation::Ncbct, head, br#"{ "a": 1 }"#);
+        let is_so = |beside: Beside| beside.is_so(Operation::Ncbct, head, br#"{ "a": 1, "b": "c" }"#);
         for beside in [
             Beside::Value(Place::Body("/a")),
-            Beside::Is("psu-context", "PRIVATE"),
+            Beside::Is(Place::Header("psu-context"), "PRIVATE"),
+            Beside::Is(Place::Query("flag"), "true"),
+            Beside::Is(Place::Body("/b"), "c"),
             Beside::Turn(Turn::After(1)),
             Beside::On(Operation::Ncbct),
         ] {
             assert!(is_so(beside), "{beside:?}");
         }
         for beside in [
-            Beside::Value(Place::Body("/b")),
-            Beside::Is("psu-context", "CORPORATE"),
+            Beside::Value(Place::Body("/d")),
+            Beside::Is(Place::Header("psu-context"), "CORPORATE"),
+            Beside::Is(Place::Query("flag"), "false"),
+            Beside::Is(Place::Body("/a"), "1"),
             Beside::Turn(Turn::First),
             Beside::On(Operation::Periodic),
             Beside::AtTimes,

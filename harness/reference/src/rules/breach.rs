@@ -67,8 +67,6 @@ pub(crate) enum TwinBreach {
     OnlyLast,
     /// A payment with the same members but the one at this pointer is taken for the same.
     But(&'static str),
-    /// A payment that has something at this pointer is not compared.
-    NotWith(&'static str),
     /// Refused where the TPP does not say that it allows it: the same amount between the same accounts.
     Unsaid,
 }

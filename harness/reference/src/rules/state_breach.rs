@@ -120,8 +120,6 @@ pub(crate) enum StateBreach {
     },
     /// Calls with an empty PSU-IP-Address are not counted.
     EmptyAddressCounts,
-    /// An SCA that is too old is good where the TPP would rather have no redirect.
-    OldConsentWithoutRedirect,
     /// A basket that is refused for a series cancels all payments that it names.
     RefusedBasketCancels,
     /// A rejected payment is received once its status was read three times.

@@ -42,6 +42,15 @@ impl Place {
             Self::Body(pointer) => body.pointer(pointer).is_some(),
         }
     }
+
+    /// Whether a request has this text there.
+    pub(super) fn has_text(self, text: &str, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
+        match self {
+            Self::Header(name) => fields.bytes(name).is_some_and(|found| found == text.as_bytes()),
+            Self::Query(name) => parameter(uri, name).is_some_and(|found| found == text),
+            Self::Body(pointer) => body.pointer(pointer).and_then(Value::as_str) == Some(text),
+        }
+    }
 }
 
 /// Which values are meant.

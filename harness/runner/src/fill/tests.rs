@@ -63,6 +63,7 @@ fn with_headers(
         .unwrap(),
         profile,
         seed: 1,
+        moment: 0,
         now: DateTime::UNIX_EPOCH,
         case: "case",
         step: "request",
@@ -172,11 +173,12 @@ fn signing_is_filled_and_another_certificate_is_sent_and_named() {
 fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
     let profile = Profile::reference("http://127.0.0.1:1").unwrap();
     let signer = RequestSigner::new(profile.signer().unwrap(), CertificateEncoding::default(), &[]).unwrap();
-    let value = |case, step, name| {
+    let at = |moment, case, step, name| {
         let builder = RequestBuilder {
             request_signer: &signer,
             profile: &profile,
             seed: 1,
+            moment,
             now: DateTime::UNIX_EPOCH,
             case,
             step,
@@ -185,11 +187,16 @@ fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
         };
         builder.lookup(name, Context::NONE).unwrap()
     };
+    let value = |case, step, name| at(0, case, step, name);
     for (name, is_shared) in
         [("shared.a", true), ("shared-number.9", true), ("fresh.a", false), ("number.9", false)]
     {
         assert_eq!(value("a", "first", name) == value("a", "request", name), is_shared, "{name}");
         assert_ne!(value("a", "first", name), value("b", "first", name), "{name}");
+        // Another run with the same seed sends the same, but for what a target may remember.
+        let is_same = |step| at(1, "a", step, name) == at(2, "a", step, name);
+        assert_eq!(is_same("request"), !is_shared, "{name}");
+        assert!(!is_same("request/other-values-2"), "{name}");
     }
 }
 
@@ -219,6 +226,7 @@ fn a_link_is_followed_below_the_base_url_and_nowhere_else() {
             request_signer: &signer,
             profile: &profile,
             seed: 1,
+            moment: 0,
             now: DateTime::UNIX_EPOCH,
             case: "a",
             step: "b",

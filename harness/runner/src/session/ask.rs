@@ -88,6 +88,7 @@ impl Session {
             request_signer: &self.request_signer,
             // A case that had begun before is another one for the target.
             seed: self.seed ^ self.started.get(case).copied().unwrap_or_default(),
+            moment: self.running.map_or(0, |_| self.now.timestamp_micros().unsigned_abs()),
             now: self.clock(),
             case,
             step,

@@ -9,11 +9,20 @@ use xs2aspec_suite::{Case, Expectation, RequestSpec};
 use super::{Session, Stop, Trail};
 use crate::{
     exchange::{Answer, ExchangeError},
+    fill::OTHER_VALUES,
     judge::{Examined, Outcome},
 };
 
 /// Service Unavailable (RFC 9110 section 15.6.4).
 const UNAVAILABLE: u16 = 503;
+
+/// What comes of a request that got no whole answer, when it is asked over other connections.
+pub(super) enum Unanswered {
+    /// No answer each time: how often, and why.
+    Each(String),
+    /// An answer, and what it is.
+    Answered(Box<(Answer, Examined)>),
+}
 
 impl Session {
     /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with
@@ -33,7 +42,7 @@ impl Session {
         if !first.1.outcome.is_refusal() || first.0.status == 429 || request.method != "POST" {
             return Ok(first);
         }
-        let others = [2, 3].map(|number| format!("{step}/other-values-{number}"));
+        let others = [2, 3].map(|number| format!("{step}{OTHER_VALUES}{number}"));
         let mut last = first;
         let mut refused = last.1.words.clone();
         for (at, step) in others.iter().enumerate() {
@@ -97,20 +106,23 @@ impl Session {
     }
 
     /// What a target does that gives no whole answer to a request and accepts its control: the request is
-    /// asked twice more, and its plain request before each time. A target that answers that one each time,
-    /// and never this one, breaks the connection because of it. None where that is not sure.
+    /// asked twice more over connections of its own, and its plain request before each time. A target that
+    /// answers that one each time, and never this one, breaks the connection because of it. A server may close
+    /// a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another one is
+    /// its answer. None where nothing is sure.
     pub(super) async fn unanswered(
         &self,
         case: &Case,
         kept: &BTreeMap<String, Value>,
         trail: &mut Trail,
-    ) -> Option<String> {
+    ) -> Option<Unanswered> {
         let is_broken = matches!(trail.failure, Some(ExchangeError::Broken(_)));
         // What a record has of it was asked because the connection broke.
         if self.transport.live().is_some() && !(is_broken && self.asks_again()) {
             return None;
         }
         let plain = self.plain(&case.id);
+        let alone = RequestSpec { exact: true, ..RequestSpec::clone(&case.request) };
         let mut failure = None;
         for step in ["request/unanswered-2", "request/unanswered-3"] {
             if !self.transport.can_ask(&case.id, step) {
@@ -121,11 +133,14 @@ impl Session {
             {
                 return None;
             }
-            let asked = self.exchange(case, step, &case.request, kept, trail).await;
-            let last = trail.exchanges.last().filter(|last| last.step == step && asked.is_err())?;
+            if let Ok(answered) = self.exchange(case, step, &alone, kept, trail).await {
+                return Some(Unanswered::Answered(Box::new(answered)));
+            }
+            let last = trail.exchanges.last().filter(|last| last.step == step)?;
             failure = Some(last.failure.clone()?);
         }
-        failure
-            .map(|failure| format!("no answer three times, while the plain request is accepted: {failure}"))
+        let failure = failure?;
+        let words = format!("no answer three times, while the plain request is accepted: {failure}");
+        Some(Unanswered::Each(words))
     }
 }

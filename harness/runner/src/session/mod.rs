@@ -34,6 +34,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
+use self::confirm::Unanswered;
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::outcome::{Ended, InPlace, Prepared, Quota};
@@ -320,7 +321,10 @@ impl Session {
         };
         let (answer, mut examined) = match asked {
             Ok(asked) => asked,
-            Err(stop) => return self.no_answer(case, (&expect, &kept), verdict, (stop, trail)).await,
+            Err(stop) => match self.no_answer(case, (&expect, &kept), verdict, (stop, trail)).await? {
+                Unanswered::Answered(asked) => *asked,
+                Unanswered::Each(words) => return Ok((Outcome::ServerError, words)),
+            },
         };
         trail.status = Some(answer.status);
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
@@ -389,29 +393,34 @@ impl Session {
     }
 
     /// Judges a request that got no whole answer: where the target breaks the connection each time, and
-    /// accepts the control, that breaks the clause of the case.
+    /// accepts the control, that breaks the clause of the case. What it answers over a new connection counts.
     async fn no_answer(
         &self,
         case: &Case,
         (expect, kept): (&Expectation, &BTreeMap<String, Value>),
         verdict: &mut CaseVerdict,
         (stop, trail): (Stop, &mut Trail),
-    ) -> Result<(Outcome, String), Stop> {
+    ) -> Result<Unanswered, Stop> {
         let asked = trail.exchanges.last().filter(|last| last.step == "request");
         let is_usual =
             !case.request.exact && asked.is_some_and(|asked| asked.request.length() <= USUAL_LENGTH);
         let expected = match expect {
-            Expectation::Accepted | Expectation::Shows(_) => "acceptance (2xx)",
+            Expectation::Accepted | Expectation::Shows(_) => Some("acceptance (2xx)"),
             // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
-            Expectation::Refused(_) if is_usual => "a refusal (4xx)",
-            _ => return Err(stop),
+            Expectation::Refused(_) if is_usual => Some("a refusal (4xx)"),
+            _ => None,
         };
         let is_accepted = verdict.control.as_ref().is_some_and(|control| control.accepted);
         let asked = asked.map(|asked| asked.number);
-        if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() {
+        let had_its_own = case.request.exact && expected.is_none();
+        if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() || had_its_own {
             return Err(stop);
         }
-        let Some(words) = self.unanswered(case, kept, trail).await else { return Err(stop) };
+        let (words, expected) = match (self.unanswered(case, kept, trail).await, expected) {
+            (Some(Unanswered::Each(words)), Some(expected)) => (words, expected),
+            (Some(answered @ Unanswered::Answered(_)), _) => return Ok(answered),
+            _ => return Err(stop),
+        };
         verdict.exchange = asked;
         verdict.verdict = Verdict::Fail;
         verdict.checks += 1;
@@ -423,7 +432,7 @@ impl Session {
             level: Level::Deny,
             end: End::Bank,
         }];
-        Ok((Outcome::ServerError, words))
+        Ok(Unanswered::Each(words))
     }
 }
 

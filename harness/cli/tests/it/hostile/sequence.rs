@@ -89,3 +89,22 @@ fn what_a_sequence_shows_alone_is_one_finding_with_all_that_is_wrong_beside_othe
     let says = "\n   = order   a case of several requests, wrong also when it is asked alone";
     assert!(ran.said.contains(says), "{}", ran.said);
 }
+
+#[test]
+fn a_connection_that_ends_while_a_request_is_under_way_says_nothing_if_another_one_is_answered() {
+    // A server may close what is not in use, and a client cannot know (RFC 9112 section 9.5). This one does so
+    // to requests that change nothing else, over connections that may be used again.
+    let ends = |request: &[u8]| {
+        let request = String::from_utf8_lossy(request).to_lowercase();
+        let is_alone = request.contains("\nconnection: close\r\n");
+        (request.contains("\"purposecode\"") && !is_alone).then(Vec::new)
+    };
+    let closes = Gateway::start(None, ends);
+    let ran = run(&closes.url, &["--only", "ncbct.purpose-code"]);
+    assert_eq!((ran.code, findings(&ran).len()), (Some(0), 0), "{}", ran.said);
+    // What a bank gets wrong shows over the other connection as well.
+    let closes = Gateway::start(Some("ncbct.purpose-code/not-asked-beside-date"), ends);
+    let ran = run(&closes.url, &["--only", "ncbct.purpose-code"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.said);
+    assert!(findings(&ran)[0].starts_with("deny  ncbct.purpose-code "), "{}", ran.said);
+}

@@ -30,7 +30,7 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    /// `answer` may answer a request in place of the bank.
+    /// `answer` may answer a request in place of the bank; where it has no bytes the connection ends.
     pub(super) fn start(
         fault: Option<&str>,
         answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
@@ -50,6 +50,9 @@ impl Gateway {
                     loop {
                         let request = message(&mut client)?;
                         let answered = if let Some(answered) = answer(&request) {
+                            if answered.is_empty() {
+                                return Ok(());
+                            }
                             answered
                         } else {
                             let mut bank = TcpStream::connect(address)?;

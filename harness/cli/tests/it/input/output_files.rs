@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::text;
-use crate::support::{ANY_BANK, KEY, command, execute, printed};
+use crate::support::{ANY_BANK, KEY, command, execute, printed, recorded};
 
 const ONLY: [&str; 4] = ["--only", "periodic.execution-rule.listed", "--only", "ncbct.path"];
 
@@ -297,4 +297,28 @@ fn keys_that_cannot_be_read_are_named() {
         let line = good.lines().nth(5).unwrap();
         assert!(!said.contains(line), "{name}: {said}");
     }
+}
+
+#[test]
+fn a_folder_belongs_to_the_run_that_writes_into_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let arguments = ["run", "--quiet", "--seed", "1", "--jobs", "1", "--out", text(&out)];
+    let mut first = command().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journal = out.join("sending.jsonl");
+    let begun = Instant::now();
+    while !journal.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the first run does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (code, said) = run(&out, &[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("another run writes into this folder"), "{said}");
+    let (code, said) = run(&folder.path().join("other"), &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(first.wait().unwrap().code(), Some(0), "the first run is as it was");
+    let (verdicts, _) = recorded(&out, &said);
+    assert!(verdicts.iter().any(|verdict| verdict.case == "transaction.path/plain"));
+    let (code, said) = run(&out, &[]);
+    assert_eq!(code, Some(0), "{said}");
 }

@@ -305,3 +305,25 @@ fn the_run_before_may_stand_where_the_next_one_is_written() {
         assert!(said.contains(&sentence), "{base}: {said}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seed_that_comes_again_on_the_same_day_accuses_no_bank_of_what_it_remembers() {
+    let folder = TempDir::new().unwrap();
+    let bank = xs2aspec_reference::start(Config::default()).await.unwrap();
+    let profile = REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
+    let target = folder.path().join("bank.toml");
+    fs::write(&target, profile).unwrap();
+    let out = folder.path().join("out");
+    let (target, out) = (target.to_str().unwrap(), out.to_str().unwrap());
+    let only =
+        ["ncbct.allow-logical-duplicate", "ncbct.creditor-name"].map(|clause| ["--only", clause]).concat();
+    for time in 1..=5 {
+        let line = ["run", "--quiet", "--seed", "1", "--target", target, "--out", out];
+        let output = tokio::task::block_in_place(|| execute(&[&line[..], &only].concat()));
+        let said = printed(&output);
+        let (verdicts, _) = recorded(Path::new(out), &said);
+        let is_other = |word: &Verdict| !matches!(word, Verdict::Pass | Verdict::Observed);
+        let others: Vec<_> = verdicts.iter().filter(|one| is_other(&one.verdict)).collect();
+        assert!(output.status.code() == Some(0) && others.is_empty(), "{time}: {said}");
+    }
+}

@@ -92,7 +92,7 @@ fn in_contexts(entry: &Entry, operation: Operation) -> Vec<Entry> {
             let says = format!("{} breaks it only in {word} context.", title(operation));
             let name = format!("{}-in-{word}-context", entry.name);
             Entry::new(name, entry.effects.clone(), says)
-                .only(Beside::Is(Header::PsuContext.name(), context))
+                .only(Beside::Is(Place::Header(Header::PsuContext.name()), context))
                 .by("in-one-context")
         })
         .collect()
