@@ -45,7 +45,8 @@ impl Journal {
     /// there: what another run that is under way wrote would be lost.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let file = File::options().create(true).append(true).open(folder.join(FILE))?;
-        // A run that was stopped may hold it a moment longer. Where files cannot be locked there is nobody to ask.
+        // A run that was stopped may hold it a moment longer. Where files cannot be locked there is nobody
+        // to ask.
         let mut tries = 0;
         while let Err(TryLockError::WouldBlock) = file.try_lock() {
             if tries == TRIES {

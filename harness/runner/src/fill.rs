@@ -364,8 +364,8 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// A UUID that no other case, step or run with another seed has. What several requests of a case have, and
-    /// what is asked again with other values, no run before had.
+    /// A UUID that no other case, step or run with another seed has. What several requests of a case have,
+    /// and what is asked again with other values, no run before had.
     fn fresh(&self, step: &str, name: &str) -> uuid::Uuid {
         let mut hash = Sha256::new();
         hash.update(self.seed.to_be_bytes());

@@ -93,8 +93,8 @@ impl Window {
         self.since
     }
 
-    /// Takes the answers of plain requests: settles the verdicts that waited for them, unless a refusal may be
-    /// due to what was asked beside it.
+    /// Takes the answers of plain requests: settles the verdicts that waited for them, unless a refusal may
+    /// be due to what was asked beside it.
     pub(crate) fn answered(
         &mut self,
         session: &Session,

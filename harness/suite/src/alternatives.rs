@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// So many for one operation, at most.
-const MOST: usize = 60;
+const MOST: usize = 100;
 
 /// A lawful request that is one thing away from the plain one.
 #[derive(Debug, Clone)]
@@ -31,7 +31,8 @@ pub struct Alternative {
 }
 
 /// Those of an operation: header fields that only other operations have, and the lawful forms: one of every
-/// place, one of every clause of a place, the last of each, and the others. Forms that need not be refused
+/// place, the last of every place where the plain request has something, one of every clause of a place, the
+/// last of each, and the others. Forms that need not be refused
 /// count too: the plain request must be accepted whatever else is.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made: Vec<Alternative> = fields_of_others(operation, parts);
@@ -65,11 +66,14 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     // place.
     forms.sort_by_cached_key(|((of_place, of_clause), (is_instead, is_open), other)| {
         let last = of_clauses[&(other.place.as_str(), other.case.clause.clone())] - 1;
+        // The value of the plain request may be what the target minds.
+        let is_had = || !lacks(operation, &other.place, parts);
         let rank = match of_clause {
             _ if *of_place == 0 => 0,
-            0 => 1,
-            number if *number == last => 2,
-            number => number + 2,
+            number if *number == last && is_had() => 1,
+            0 => 2,
+            number if *number == last => 3,
+            number => number + 3,
         };
         (rank, *is_instead, *is_open)
     });
@@ -151,8 +155,11 @@ mod tests {
         };
         assert_eq!(clause("body/debtorAccount/currency"), Some(Some("currency.listed".to_owned())));
         assert_eq!(clause("body/debtorAccount"), Some(Some("account.identifier".to_owned())));
-        // What has something instead of what the plain request has is asked, after what is only added.
+        // Of a list whose first values are refused the last one is asked.
         let all = suite.alternatives("ncbct");
+        let has = |value: &str| all.iter().any(|other| other.case.changes().concat().contains(value));
+        assert!(has("body/regulatoryReportingCode = \"82\""), "{all:?}");
+        // What has something instead of what the plain request has is asked, after what is only added.
         let at = |change: &str| {
             all.iter().position(|other| other.case.changes().concat().contains(change)).unwrap()
         };

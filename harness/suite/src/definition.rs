@@ -128,8 +128,8 @@ pub struct Axis {
     pub name: Option<String>,
 }
 
-/// Further entries of a table of a profile, as rows. There are as many as `fixtures/spec/profile.yaml` says, and
-/// more where a profile has more.
+/// Further entries of a table of a profile, as rows. There are as many as `fixtures/spec/profile.yaml` says,
+/// and more where a profile has more.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Entries {

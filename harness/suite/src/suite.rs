@@ -140,8 +140,8 @@ impl Suite {
         Err(Problems(problems))
     }
 
-    /// The same suite with cases, at the end, for all entries that these values of a profile are of. Every suite
-    /// has those of the first few entries.
+    /// The same suite with cases, at the end, for all entries that these values of a profile are of. Every
+    /// suite has those of the first few entries.
     pub fn with_entries<'a>(mut self, values: impl IntoIterator<Item = &'a str>) -> Result<Self, Problem> {
         let further = self.further(values);
         if further.is_empty() {

@@ -36,6 +36,11 @@ pub(super) fn faults() -> Vec<Entry> {
         ),
         ("basket.mix/pending", MixBreach::PendingToo, "Pending periodic payments are accepted in baskets."),
         (
+            "basket.body/one-currency",
+            MixBreach::OneCurrency,
+            "Payments in several currencies are refused in a basket.",
+        ),
+        (
             "basket.body/no-cross-border",
             MixBreach::CrossBorderToo,
             "No payment at all may be put in a basket.",

@@ -283,6 +283,13 @@ fn conditions() -> Vec<Entry> {
             Then::Refuse,
             "The remittance text of a cross-border payment has to be ASCII.",
         ),
+        ncbct(
+            "ncbct.regulatory-reporting-code.listed/not-the-first-ones",
+            "/regulatoryReportingCode",
+            When::Text(|code| ["14", "26", "29"].contains(&code)),
+            Then::Refuse,
+            "The first codes of the list are refused.",
+        ),
         Entry::breach(
             "ncbct.regulatory-reporting-code.required/only-above",
             Breach::ReportingFrom(10_000_001),

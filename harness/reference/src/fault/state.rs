@@ -75,6 +75,10 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("payment.deletion.effect/undone", S::SecondDeletionUndoes, "A second deletion undoes the first one."),
     ("payment.deletion.effect/no-series", S::SeriesNotDeleted, "The deletion of a series is accepted, and the series stays as it is."),
     ("payment.deletion.others/all-of-the-psu", S::AllDeleted, "With a payment all others of its PSU are cancelled."),
+    ("payment.deletion.others/its-twins", S::TwinsDeleted, "With a payment all others of the same members are cancelled."),
+    ("payment.deletion.effect/not-where-it-was-read", S::ReadNotDeleted, "The status that was read first stays after the deletion."),
+    ("error.pdng.stays/deleted-by-nobody", S::PendingDeletedByNobody, "A pending payment is deleted where no PSU asks."),
+    ("error.funds/marked-once", S::MarkedOnce, "The status of a payment says that there are no funds when it is read first."),
     ("payment.deletion.others/its-basket", S::BasketDeleted, "With a payment the others of its baskets are cancelled."),
     ("payment.deletion.refused/to-another", S::DeletedUnseen, "A payment is deleted by another, who is told that there is none."),
     ("error.pdng.stays/series-cancelled", S::PendingSeriesCancelled, "The deletion of a pending series is refused, and the series is cancelled."),
@@ -152,7 +156,7 @@ pub(super) fn faults() -> Vec<Entry> {
         "The status of a payment shows whatever the signature.",
     );
     let empty_address = Entry::new(
-        "limit.without-psu-ip.empty/not-counted",
+        "limit.without-value-in-psu-ip/not-counted",
         vec![Effect::Variance(Variance::EmptyStrings), Effect::Breach(Breach::State(S::EmptyAddressCounts))],
         "Calls with an empty PSU-IP-Address are taken, and not counted.",
     );

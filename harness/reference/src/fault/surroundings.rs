@@ -7,8 +7,8 @@ use super::title;
 use crate::date;
 use crate::operation::Operation;
 use crate::rules::{
-    Beside, Breach, Corporate, Effect, Entry, MixBreach, Place, ReferenceBreach, StateBreach, Then,
-    Treatment, Turn, When,
+    Beside, Breach, Corporate, Effect, Entry, MixBreach, Place, ReferenceBreach, SignatureBreach,
+    StateBreach, Then, Treatment, Turn, When,
 };
 
 const N: Operation = Operation::Ncbct;
@@ -137,6 +137,12 @@ fn of_other_rules() -> Vec<Entry> {
             [N, P].into_iter().flat_map(agreement).collect(),
             Place::Header("psu-user-agent"),
             "A corporate user need not name an agreement",
+        ),
+        with(
+            "signature.headers.missing/psu-id-of-a-company",
+            vec![Effect::Breach(Breach::Signature(SignatureBreach::NotListed("psu-id")))],
+            Beside::Is(Place::Header("psu-context"), "CORPORATE"),
+            "A signature need not cover psu-id",
         ),
         with(
             "limit.sca-renewal/not-without-redirect",

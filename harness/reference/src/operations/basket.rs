@@ -147,6 +147,12 @@ pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, 
     Ok(json!({ "transactionStatus": status.text() }))
 }
 
+/// The currency of a payment.
+fn currency(payment: &Option<Payment>) -> Option<Value> {
+    let members: Value = serde_json::from_str(&payment.as_ref()?.members).ok()?;
+    members.pointer("/instructedAmount/currency").cloned()
+}
+
 /// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section
 /// Errors).
 fn check_mix(
@@ -174,6 +180,9 @@ fn check_mix(
         Some(MixBreach::Never) => None,
         Some(MixBreach::CrossBorderToo) => Some(0),
         Some(MixBreach::AtSecond) => first.filter(|_| times() == 1),
+        Some(MixBreach::OneCurrency) => {
+            first.or_else(|| payments.iter().position(|one| currency(one) != currency(&payments[0])))
+        }
         Some(MixBreach::BulkToo | MixBreach::PendingToo) | None => first,
     };
     match wrong {

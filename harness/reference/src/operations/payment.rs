@@ -128,6 +128,9 @@ pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>
 pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
     let (id, payment) = known(asking, product, id)?;
     let breach = asking.rules.state_breach();
+    if breach == Some(StateBreach::ReadNotDeleted) {
+        asking.state.is_new("status", id);
+    }
     if breach == Some(StateBreach::GoneAfterThree) && asking.state.count("read", id) > 3 {
         return Err(unknown());
     }
@@ -144,6 +147,7 @@ pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>)
     let is_unmarked = match breach {
         Some(StateBreach::FundsByTurns) => asking.state.is_turn(),
         Some(StateBreach::EarlierUnmarked) => payment.made.is_none(),
+        Some(StateBreach::MarkedOnce) => asking.state.count("read", id) > 1,
         _ => false,
     };
     if is_unmarked {
@@ -162,6 +166,12 @@ pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>)
         return delete(product, id, &anyone);
     }
     let breach = asking.rules.state_breach();
+    if let (Some(StateBreach::PendingDeletedByNobody), None, Some(id)) = (breach, &asking.owner.psu, id)
+        && asking.state.payment(id).is_some_and(|payment| payment.status == Status::Pdng)
+    {
+        asking.state.cancel_anyway(id);
+        return Ok(());
+    }
     if let (Some(StateBreach::DeletedUnseen), Some(id)) = (breach, id)
         && known(asking, product, Some(id)).is_err()
     {
@@ -176,7 +186,13 @@ pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>)
             asking.state.set_status(id, Status::Rcvd);
             return Ok(());
         }
-        (Some(StateBreach::AllDeleted), _) => asking.state.cancel_all_with(id),
+        (Some(StateBreach::AllDeleted), _) => asking.state.cancel_all_with(id, |_, _| true),
+        (Some(StateBreach::TwinsDeleted), _) => {
+            asking.state.cancel_all_with(id, |one, other| one.members == other.members);
+        }
+        (Some(StateBreach::ReadNotDeleted), Status::Rcvd) if asking.state.is_known("status", id) => {
+            return Ok(());
+        }
         (Some(StateBreach::BasketDeleted), _) => asking.state.cancel_baskets_with(id),
         (Some(StateBreach::PendingSeriesCancelled), Status::Pdng) if product == Product::Periodic => {
             asking.state.cancel_anyway(id);

@@ -37,6 +37,8 @@ pub(crate) enum MixBreach {
     CrossBorderToo,
     /// What was refused before is accepted.
     AtSecond,
+    /// Payments in several currencies are refused as well.
+    OneCurrency,
 }
 
 /// A way in which a request is that of a corporate user.

@@ -95,6 +95,14 @@ pub(crate) enum StateBreach {
     SecondDeletionUndoes,
     /// A series is not deleted although its deletion is accepted.
     SeriesNotDeleted,
+    /// A deletion cancels all payments with the same members.
+    TwinsDeleted,
+    /// A payment whose status was read is not deleted, and the deletion is accepted.
+    ReadNotDeleted,
+    /// A pending payment is cancelled by who names no PSU.
+    PendingDeletedByNobody,
+    /// `fundsAvailable` is there when the status is read first.
+    MarkedOnce,
     /// With a payment all others of its PSU are cancelled.
     AllDeleted,
     /// With a payment the others of its baskets are cancelled.

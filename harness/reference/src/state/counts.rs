@@ -39,11 +39,12 @@ impl State {
     }
 
     /// Cancels whatever was received for the PSU of a payment.
-    pub(crate) fn cancel_all_with(&self, id: &str) {
+    pub(crate) fn cancel_all_with(&self, id: &str, is_alike: impl Fn(&Payment, &Payment) -> bool) {
         let mut memory = self.memory();
-        let Some(psu) = memory.payment(id).map(|payment| payment.owner.psu.clone()) else { return };
-        let of_psu = memory.payments.iter_mut().map(|(_, payment)| payment);
-        for payment in of_psu.filter(|payment| payment.owner.psu == psu && payment.status == Status::Rcvd) {
+        let Some(own) = memory.payment(id).cloned() else { return };
+        let all = memory.payments.iter_mut().map(|(_, payment)| payment);
+        let of_psu = all.filter(|one| one.owner.psu == own.owner.psu && one.status == Status::Rcvd);
+        for payment in of_psu.filter(|payment| is_alike(&own, payment)) {
             payment.status = Status::Canc;
         }
     }

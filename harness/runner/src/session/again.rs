@@ -1,9 +1,9 @@
 //! Valid requests that are asked again: a refusal says something of a request only while they are accepted.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use xs2aspec_record::{Exchange, Finding, Verdict};
-use xs2aspec_suite::{Case, Expectation, lint};
+use xs2aspec_suite::{Case, Expectation, RequestSpec, lint};
 
 use super::{
     Done, Session, Trail, blank,
@@ -48,23 +48,32 @@ impl Session {
     /// used. `mark` is what no other asking of it has. What is not accepted is asked once more: the failure
     /// may pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
-        self.asked_once_more(id, mark, true).await
+        let trail = Trail { is_confirming: true, ..Trail::default() };
+        self.asked_once_more(id, mark, trail, false).await
     }
 
     /// The same for a doubt in between: it takes nothing from what is kept for the end.
     pub(super) async fn ask_in_between(&self, id: &str, mark: &str) -> Again {
-        self.asked_once_more(id, mark, false).await
+        self.asked_once_more(id, mark, Trail::default(), false).await
     }
 
-    async fn asked_once_more(&self, id: &str, mark: &str, is_confirming: bool) -> Again {
-        let mut trail = Trail { is_again: true, is_confirming, ..Trail::default() };
+    /// The same over a connection of its own.
+    pub(super) async fn ask_apart_in_between(&self, id: &str, mark: &str) -> Again {
+        self.asked_once_more(id, mark, Trail::default(), true).await
+    }
+
+    async fn asked_once_more(&self, id: &str, mark: &str, trail: Trail, is_apart: bool) -> Again {
+        let mut trail = Trail { is_again: true, ..trail };
         let (mut refused, mut answer) = (None, None);
         let Some(valid) = self.suite.case(id) else {
             return Again { refused, answer, is_held_back: false, exchanges: Vec::new() };
         };
         for attempt in ["", "b"] {
             // Its identifiers are its own.
-            let case = Case { id: format!("{id}/{mark}{attempt}"), ..valid.clone() };
+            let mut case = Case { id: format!("{id}/{mark}{attempt}"), ..valid.clone() };
+            if is_apart {
+                case.request = Arc::new(apart(&case.request)).into();
+            }
             match self.asked(&case, &mut trail).await {
                 Ok((Outcome::Accepted, _)) => {
                     refused = None;
@@ -148,6 +157,11 @@ impl Session {
             !changes.iter().any(|place| place.starts_with("header/") || place == "signing")
         })
     }
+}
+
+/// A request as the first and only one of a connection.
+pub(super) fn apart(request: &RequestSpec) -> RequestSpec {
+    RequestSpec { exact: true, ..request.clone() }
 }
 
 /// Makes exchanges of cases whose ids go on from this one's steps of this case.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::{Session, Stop, Trail};
+use super::{Session, Stop, Trail, again::apart, outcome::Unanswered};
 use crate::{
     exchange::{Answer, ExchangeError},
     fill::OTHER_VALUES,
@@ -15,14 +15,6 @@ use crate::{
 
 /// Service Unavailable (RFC 9110 section 15.6.4).
 const UNAVAILABLE: u16 = 503;
-
-/// What comes of a request that got no whole answer, when it is asked over other connections.
-pub(super) enum Unanswered {
-    /// No answer each time: how often, and why.
-    Each(String),
-    /// An answer, and what it is.
-    Answered(Box<(Answer, Examined)>),
-}
 
 impl Session {
     /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with
@@ -107,9 +99,9 @@ impl Session {
 
     /// What a target does that gives no whole answer to a request and accepts its control: the request is
     /// asked twice more over connections of its own, and its plain request before each time. A target that
-    /// answers that one each time, and never this one, breaks the connection because of it. A server may close
-    /// a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another one is
-    /// its answer. None where nothing is sure.
+    /// answers that one each time, and never this one, breaks the connection because of it. A server may
+    /// close a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another
+    /// one is its answer. None where nothing is sure.
     pub(super) async fn unanswered(
         &self,
         case: &Case,
@@ -122,14 +114,17 @@ impl Session {
             return None;
         }
         let plain = self.plain(&case.id);
-        let alone = RequestSpec { exact: true, ..RequestSpec::clone(&case.request) };
+        let alone = apart(&case.request);
         let mut failure = None;
         for step in ["request/unanswered-2", "request/unanswered-3"] {
             if !self.transport.can_ask(&case.id, step) {
                 return None;
             }
+            // The connection of that one may have been closed as well.
+            let mark = format!("{step}/{}", case.id);
             if self.asks_again()
-                && self.ask_in_between(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
+                && self.ask_in_between(&plain, &mark).await.refused.is_some()
+                && self.ask_apart_in_between(&plain, &format!("apart/{mark}")).await.refused.is_some()
             {
                 return None;
             }

@@ -34,10 +34,9 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
-use self::confirm::Unanswered;
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
-use self::outcome::{Ended, InPlace, Prepared, Quota};
+use self::outcome::{Ended, InPlace, Prepared, Quota, Unanswered};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{

@@ -6,7 +6,12 @@ use serde_json::Value;
 use xs2aspec_record::{Culprit, Exchange, Finding, Verdict};
 use xs2aspec_suite::Substitute;
 
-use crate::{judge::Outcome, request_signer::RequestSigner, transport::Stop};
+use crate::{
+    exchange::Answer,
+    judge::{Examined, Outcome},
+    request_signer::RequestSigner,
+    transport::Stop,
+};
 
 /// What the requests that prepare a case leave.
 #[derive(Default)]
@@ -30,6 +35,14 @@ pub(super) struct Ended {
     pub(super) words: String,
     /// What the case is then.
     pub(super) verdict: Verdict,
+}
+
+/// What comes of a request that got no whole answer, when it is asked over other connections.
+pub(super) enum Unanswered {
+    /// No answer each time: how often, and why.
+    Each(String),
+    /// An answer, and what it is.
+    Answered(Box<(Answer, Examined)>),
 }
 
 /// What came of a valid request that was asked again.

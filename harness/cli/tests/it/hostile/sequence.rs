@@ -92,8 +92,8 @@ fn what_a_sequence_shows_alone_is_one_finding_with_all_that_is_wrong_beside_othe
 
 #[test]
 fn a_connection_that_ends_while_a_request_is_under_way_says_nothing_if_another_one_is_answered() {
-    // A server may close what is not in use, and a client cannot know (RFC 9112 section 9.5). This one does so
-    // to requests that change nothing else, over connections that may be used again.
+    // A server may close what is not in use, and a client cannot know (RFC 9112 section 9.5). This one does
+    // so to some requests, over connections that may be used again.
     let ends = |request: &[u8]| {
         let request = String::from_utf8_lossy(request).to_lowercase();
         let is_alone = request.contains("\nconnection: close\r\n");

@@ -357,3 +357,19 @@ async fn a_case_whose_request_the_profile_makes_that_of_its_control_says_nothing
     assert!(same.reason.unwrap().contains("the request of its control"));
     assert_ne!(verdict("20250214-0000004").verdict, Verdict::NotApplicable);
 }
+
+/// Calls of a day are counted, and cases share the account whose calls may be used up: what the document
+/// demands is asked before what it only seems to say.
+#[test]
+fn the_fifth_call_of_a_day_is_judged_by_the_clause_that_the_document_demands() {
+    for jobs in ["1", "16", "64"] {
+        let out = TempDir::new().unwrap();
+        let output = xs2aspec(
+            &["--fault", "limit.without-psu-ip/five", "--only", "limit", "--jobs", jobs],
+            out.path(),
+        );
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{jobs}: {said}");
+        assert!(said.contains("deny  limit.without-psu-ip "), "{jobs}: {said}");
+    }
+}
