@@ -96,11 +96,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         made.map_err(|error| cannot_write(&args.out, &error))?;
     }
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
-    let file = File::create(&written).map_err(|error| {
-        // Nothing was sent.
-        drop(journal::forget(&args.out));
-        cannot_write(&written, &error)
-    })?;
+    let file = create(&written, &args.out)?;
     let mut keeper = Keeper {
         writer: RecordWriter::new(BufWriter::with_capacity(1 << 16, file)),
         live: Live::new(vec![&mut terminal, &mut github]),
@@ -255,6 +251,14 @@ fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
         arguments.push("--allow-production".to_owned());
     }
     arguments
+}
+
+/// The file of a record in this folder. Where there can be none, nothing was sent, and nothing is left.
+fn create(record: &Path, out: &Path) -> Result<File, Failure> {
+    File::create(record).map_err(|error| {
+        drop(journal::forget(out));
+        cannot_write(record, &error)
+    })
 }
 
 /// Removes what another run left that is not written over.

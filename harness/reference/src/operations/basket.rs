@@ -148,8 +148,8 @@ pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, 
 }
 
 /// The currency of a payment.
-fn currency(payment: &Option<Payment>) -> Option<Value> {
-    let members: Value = serde_json::from_str(&payment.as_ref()?.members).ok()?;
+fn currency(payment: Option<&Payment>) -> Option<Value> {
+    let members: Value = serde_json::from_str(&payment?.members).ok()?;
     members.pointer("/instructedAmount/currency").cloned()
 }
 
@@ -181,7 +181,8 @@ fn check_mix(
         Some(MixBreach::CrossBorderToo) => Some(0),
         Some(MixBreach::AtSecond) => first.filter(|_| times() == 1),
         Some(MixBreach::OneCurrency) => {
-            first.or_else(|| payments.iter().position(|one| currency(one) != currency(&payments[0])))
+            let of_first = payments.first().and_then(|one| currency(one.as_ref()));
+            first.or_else(|| payments.iter().position(|one| currency(one.as_ref()) != of_first))
         }
         Some(MixBreach::BulkToo | MixBreach::PendingToo) | None => first,
     };

@@ -142,8 +142,8 @@ fn forms() -> Vec<(&'static str, Form, &'static str)> {
         ),
         (
             "http.response-headers/slow-for-a-value",
-            Form::SlowFor("preceeding", Duration::from_millis(60)),
-            "Series that are moved forward take 60 ms more.",
+            Form::SlowFor("preceeding", Duration::from_millis(150)),
+            "Series that are moved forward take 150 ms more.",
         ),
         ("link.href.relative/absolute", Form::AbsoluteLinks, "Links have scheme and host."),
         ("link.verbs.empty/empty", Form::NoVerbs, "Links allow no methods."),

@@ -61,9 +61,7 @@ impl Reader<'_> {
                 self.add(&format!("{key}.{}", name.get_ref()), value)
             }),
             DeValue::Array(entries) if self.spec.lists.contains_key(key) => {
-                let is_empty = |entry: &&Spanned<DeValue<'_>>| {
-                    entry.get_ref().as_table().is_some_and(|members| members.is_empty())
-                };
+                let is_empty = |entry: &&Spanned<DeValue<'_>>| matches!(entry.get_ref(), DeValue::Table(members) if members.is_empty());
                 if let Some(entry) = entries.iter().find(is_empty) {
                     let message =
                         format!("this `[[{key}]]` says nothing: take it away, or say what is in it");

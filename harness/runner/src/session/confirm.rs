@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::{Session, Stop, Trail, again::apart, outcome::Unanswered};
+use super::{Session, Stop, Trail, again::apart, outcome::Unanswered, settled};
 use crate::{
     exchange::{Answer, ExchangeError},
     fill::OTHER_VALUES,
@@ -17,6 +17,21 @@ use crate::{
 const UNAVAILABLE: u16 = 503;
 
 impl Session {
+    /// Asks the judged request of a case, and again where what it got may pass.
+    pub(super) async fn judged_exchange(
+        &self,
+        case: &Case,
+        (expect, kept): (&Expectation, &BTreeMap<String, Value>),
+        has_sound_control: bool,
+        trail: &mut Trail,
+    ) -> Result<(Answer, Examined), Stop> {
+        if expect.is_accepted() && has_sound_control && !settled::reads_what_it_made(case) {
+            return self.exchange_confirmed(case, "request", &case.request, kept, trail).await;
+        }
+        let settled = self.settled(case, expect, kept, trail).await?;
+        self.exchange_unavailable(case, kept, trail, settled).await
+    }
+
     /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with
     /// other identifiers and amounts: it may have taken the first for a request that somebody else made
     /// before. What it accepts twice then it accepts; what it accepts once says nothing.
@@ -62,7 +77,7 @@ impl Session {
     /// Asks a request again that got 503, twice, and its plain request before each time. A target that
     /// accepts those is not overloaded (RFC 9110 section 15.6.4): what it answers to the request three times
     /// is its answer, and the server fails. What must be accepted is not asked again: it may have been made.
-    pub(super) async fn exchange_unavailable(
+    async fn exchange_unavailable(
         &self,
         case: &Case,
         kept: &BTreeMap<String, Value>,

@@ -308,16 +308,7 @@ impl Session {
             return Ok((outcome, words));
         }
         let expect = self.expectation(case, &kept)?;
-        let is_confirmed =
-            expect.is_accepted() && refused_control.is_none() && !settled::reads_what_it_made(case);
-        let asked = if is_confirmed {
-            self.exchange_confirmed(case, "request", &case.request, &kept, trail).await
-        } else {
-            match self.settled(case, &expect, &kept, trail).await {
-                Ok(settled) => self.exchange_unavailable(case, &kept, trail, settled).await,
-                Err(stop) => Err(stop),
-            }
-        };
+        let asked = self.judged_exchange(case, (&expect, &kept), refused_control.is_none(), trail).await;
         let (answer, mut examined) = match asked {
             Ok(asked) => asked,
             Err(stop) => match self.no_answer(case, (&expect, &kept), verdict, (stop, trail)).await? {
