@@ -78,6 +78,8 @@ pub struct RequestBuilder<'a> {
     pub seed: u64,
     /// What tells a run from earlier ones with the same seed; 0 where the clock stands still.
     pub moment: u64,
+    /// The same by the clock of the machine, whatever the run's clock is.
+    pub wall: u64,
     /// The run's clock.
     pub now: DateTime<Utc>,
     /// Id of the case.
@@ -370,7 +372,8 @@ impl RequestBuilder<'_> {
         let mut hash = Sha256::new();
         hash.update(self.seed.to_be_bytes());
         if step == SHARED || step.contains(OTHER_VALUES) {
-            hash.update(self.moment.to_be_bytes());
+            let salt = if step == SHARED { self.moment } else { self.wall };
+            hash.update(salt.to_be_bytes());
         }
         for part in [self.case, step, name] {
             hash.update((part.len() as u64).to_be_bytes());
