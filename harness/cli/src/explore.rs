@@ -25,9 +25,10 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     target::keeps_the_document(&suite, args.target.as_deref())?;
     check_operations(&args.only, &suite)?;
+    let spec = &suite.spec().profile;
+    let profile = args.target.as_deref().map(|target| target::profile(target, spec)).transpose()?;
     let asked = Asked {
-        spec: &suite.spec().profile,
-        target: args.target.as_deref(),
+        target: args.target.as_deref().zip(profile),
         allow_production: false,
         now: args.now,
         fault: &args.fault,
@@ -35,7 +36,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         style: None,
         levels: &args.levels,
     };
-    let target = target::open(&asked).await?;
+    let target = target::open(asked).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     let mut session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;

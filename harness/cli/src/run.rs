@@ -22,7 +22,7 @@ use xs2aspec_report::{
     stream::{self, Live, ReportsError},
 };
 use xs2aspec_runner::{
-    Options, Session,
+    Options, Profile, Session,
     resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
@@ -53,14 +53,13 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // It may be the record that this run replaces.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
-    let suite = Arc::new(suite(args)?);
+    let (suite, profile) = suite(args)?;
     target::keeps_the_document(&suite, args.target.as_deref())?;
     let (plan, shard, chosen) = planned(args, &suite)?;
     let waivers =
         args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
     let asked = Asked {
-        spec: &suite.spec().profile,
-        target: args.target.as_deref(),
+        target: args.target.as_deref().zip(profile),
         allow_production: args.allow_production,
         now: args.now,
         fault: &args.fault,
@@ -68,7 +67,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         style: args.style.as_deref(),
         levels: &args.levels,
     };
-    let target = target::open(&asked).await?;
+    let target = target::open(asked).await?;
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
@@ -148,24 +147,24 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
 }
 
 /// The cases that the run may ask, and all others where the command line may mean them: what some requests
-/// suffice for is reckoned over all, and a waiver or a pattern may name a case of a greater depth.
-fn suite(args: &Run) -> Result<Suite, Failure> {
+/// suffice for is reckoned over all, and a waiver or a pattern may name a case of a greater depth. Beside them
+/// the profile, which says how many entries have cases: it is read once, since it may run commands.
+fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     let means_any = args.requests.is_some() || args.waivers.is_some();
     let depth = if means_any { Depth::Exhaustive } else { args.depth };
-    let all_entries = |suite: Suite| match &args.target {
-        Some(target) => {
-            let profile = target::profile(target, &suite.spec().profile)?;
-            crate::with_entries(suite, &profile.values)
-        }
+    let suite = crate::suite_for(&args.source, depth)?;
+    let spec = &suite.spec().profile;
+    let profile = args.target.as_deref().map(|target| target::profile(target, spec)).transpose()?;
+    let with_entries = |suite: Suite| match &profile {
+        Some(profile) => crate::with_entries(suite, &profile.values),
         None => Ok(suite),
     };
-    let suite = all_entries(crate::suite_for(&args.source, depth)?)?;
+    let mut suite = with_entries(suite)?;
     let is_known = |pattern: &String| suite.cases().iter().any(|case| matches(pattern, case));
-    if args.only.iter().chain(&args.skip).all(is_known) {
-        Ok(suite)
-    } else {
-        all_entries(crate::suite(&args.source)?)
+    if !args.only.iter().chain(&args.skip).all(is_known) {
+        suite = with_entries(crate::suite(&args.source)?)?;
     }
+    Ok((Arc::new(suite), profile))
 }
 
 /// Says how a run goes on that was stopped, or forgets what it had noted for that.

@@ -36,10 +36,8 @@ pub(crate) struct Target {
 
 /// Which target is asked for.
 pub(crate) struct Asked<'a> {
-    /// What the spec says of target profiles.
-    pub(crate) spec: &'a ProfileSpec,
-    /// URL or profile; the built-in bank where there is none.
-    pub(crate) target: Option<&'a str>,
+    /// URL or file of a profile, and what it says; the built-in bank where there is none.
+    pub(crate) target: Option<(&'a str, Profile)>,
     /// Whether a production target may be read.
     pub(crate) allow_production: bool,
     /// The clock of the built-in bank.
@@ -54,10 +52,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) levels: &'a Levels,
 }
 
-pub(crate) async fn open(args: &Asked<'_>) -> Result<Target, Failure> {
-    let Some(target) = args.target else { return built_in(args).await };
+pub(crate) async fn open(mut args: Asked<'_>) -> Result<Target, Failure> {
+    let Some((target, mut profile)) = args.target.take() else { return built_in(&args).await };
     let arguments = vec!["--target".to_owned(), target.to_owned()];
-    let mut profile = self::profile(target, args.spec)?;
     profile.levels.extend(args.levels.0.iter().cloned());
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     // A key that cannot sign is told before anybody is asked.

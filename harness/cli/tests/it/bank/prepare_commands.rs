@@ -19,6 +19,7 @@ async fn a_profile_takes_what_a_command_prints() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
     let script = r#"#!/bin/sh
+echo asked >> asked.txt
 echo "{\"account\": {\"id\": \"acc-private-0001\"}, \"days\": 90, \"for\": \"$1\"}"
 "#;
     fs::write(folder.path().join("consent.sh"), script).unwrap();
@@ -53,6 +54,8 @@ command = ["sh", "consent.sh", "${prepare.login.session}"]
     tokio::task::block_in_place(|| {
         let (exit, said) = run(profile.clone());
         assert_eq!(exit, Some(0), "{said}");
+        // A command may ask a PSU for a consent, which nobody gives twice.
+        assert_eq!(fs::read_to_string(folder.path().join("asked.txt")).unwrap(), "asked\n");
         let (exit, said) = run(profile.replace("consent.account.id", "consent.account.number"));
         assert_eq!(exit, Some(2), "{said}");
         assert!(said.contains("`consent` printed no text at `account.number`"), "{said}");

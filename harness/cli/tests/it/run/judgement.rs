@@ -362,7 +362,7 @@ async fn a_case_whose_request_the_profile_makes_that_of_its_control_says_nothing
 /// demands is asked before what it only seems to say.
 #[test]
 fn the_fifth_call_of_a_day_is_judged_by_the_clause_that_the_document_demands() {
-    for jobs in ["1", "4"] {
+    for jobs in ["1", "16", "64"] {
         let out = TempDir::new().unwrap();
         let output = xs2aspec(
             &["--fault", "limit.without-psu-ip/five", "--only", "limit", "--jobs", jobs],
