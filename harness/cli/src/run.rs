@@ -147,8 +147,8 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
 }
 
 /// The cases that the run may ask, and all others where the command line may mean them: what some requests
-/// suffice for is reckoned over all, and a waiver or a pattern may name a case of a greater depth. Beside them
-/// the profile, which says how many entries have cases: it is read once, since it may run commands.
+/// suffice for is reckoned over all, and a waiver or a pattern may name a case of a greater depth. Beside
+/// them the profile, which says how many entries have cases: it is read once, since it may run commands.
 fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     let means_any = args.requests.is_some() || args.waivers.is_some();
     let depth = if means_any { Depth::Exhaustive } else { args.depth };
