@@ -1,8 +1,7 @@
 //! How a session asks: requests filled, sent, answered and recorded.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
-use chrono::Utc;
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
@@ -21,9 +20,6 @@ use crate::{
 
 /// Whoever asks for no longer than this will have time then: the quota of a day is not meant.
 const MOMENT: Duration = Duration::from_secs(10);
-
-/// When the program began, in microseconds: what is asked again with other values, no run before asked with.
-static BEGAN: LazyLock<u64> = LazyLock::new(|| Utc::now().timestamp_micros().unsigned_abs());
 
 impl Session {
     /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is
@@ -92,8 +88,8 @@ impl Session {
             request_signer: &self.request_signer,
             // A case that had begun before is another one for the target.
             seed: self.seed ^ self.started.get(case).copied().unwrap_or_default(),
-            moment: self.running.map_or(0, |_| self.now.timestamp_micros().unsigned_abs()),
-            wall: *BEGAN,
+            moment: self.running.map_or(0, |_| self.began),
+            wall: self.began,
             now: self.clock(),
             case,
             step,

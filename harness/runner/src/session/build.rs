@@ -113,6 +113,7 @@ impl Session {
             suite,
             profile,
             seed,
+            began: Utc::now().timestamp_micros().unsigned_abs(),
             now,
         })
     }

@@ -103,6 +103,8 @@ pub struct Session {
     profile: Profile,
     request_signer: Arc<RequestSigner>,
     seed: u64,
+    /// When it began by the clock of the machine, in microseconds: no session before it had this.
+    began: u64,
     now: DateTime<Utc>,
     /// Since when the clock runs, where it does.
     running: Option<Instant>,

@@ -326,4 +326,9 @@ async fn a_seed_that_comes_again_on_the_same_day_accuses_no_bank_of_what_it_reme
         let others: Vec<_> = verdicts.iter().filter(|one| is_other(&one.verdict)).collect();
         assert!(output.status.code() == Some(0) && others.is_empty(), "{time}: {said}");
     }
+    // Nor within one program.
+    let line = ["run", "--quiet", "--repeat", "4", "--seed", "1", "--target", target, "--out", out];
+    let output = tokio::task::block_in_place(|| execute(&[&line[..], &only].concat()));
+    let said = printed(&output);
+    assert!(output.status.code() == Some(0) && !said.contains("warn  "), "{said}");
 }
