@@ -35,6 +35,7 @@ mod signature_cache;
 mod strength;
 mod timeline;
 mod transport;
+mod turns;
 mod unconfirmed;
 pub mod waiver;
 mod window;

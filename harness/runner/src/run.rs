@@ -19,6 +19,7 @@ use crate::{
     resume::PreviousRun,
     session::{Done, Narrowed, Session, left_in_doubt, micros},
     strength::strength,
+    turns::Turns,
     waiver::{Waivers, WaiversFile},
     window::{Answers, Window},
 };
@@ -83,10 +84,11 @@ pub async fn run(
     let rested_on = rested_on(plan);
     let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
     let ahead = ahead(&order, &options.ahead);
-    let mut waiting = left(&order, &done.unwrap_or_default(), &ahead).into_iter().peekable();
-    let mut open = [0_usize; AFTER_PLAIN + 1];
-    waiting.clone().for_each(|at| open[turn(order[at].0)] += 1);
-    if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
+    let mut turns = Turns::new(session.suite(), order.iter().map(|(case, _)| *case));
+    let left = left(&order, &done.unwrap_or_default(), &ahead, &turns);
+    turns.wait_for(&left);
+    let mut waiting = left.into_iter().peekable();
+    if turns.is_after_plain() {
         session.weigh_plain(plain(&order));
     }
     let mut stopped_early = false;
@@ -98,9 +100,8 @@ pub async fn run(
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
             && let Some(at) = waiting.next_if(|at| {
-                let turn = turn(order[*at].0);
-                let has_room = turn < AFTER_PLAIN || ahead.contains_key(at) || release.may_begin(*at);
-                has_room && open[..turn].iter().all(|open| *open == 0)
+                let has_room = turns.is_early(*at) || ahead.contains_key(at) || release.may_begin(*at);
+                has_room && turns.has_come(*at)
             })
         {
             let case = order[at].0;
@@ -132,11 +133,11 @@ pub async fn run(
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let mut failed = false;
-        let is_plain = ends_plain(&session, &order, &landed, &mut open);
+        let is_plain = ends_plain(&session, &order, &landed, &mut turns);
         let settled = match landed {
             Landed::Case(at, done) if is_plain => {
                 plain_ones.extend(done.map(|done| (done, order[at].1)));
-                if open[..AFTER_PLAIN] == [0; AFTER_PLAIN] {
+                if turns.is_after_plain() {
                     session.weigh_plain(plain(&order));
                     let told = hopeless::weighed(&session, &std::mem::take(&mut plain_ones));
                     if told.iter().any(|(verdict, _)| verdict.unconfirmed) {
@@ -301,24 +302,15 @@ fn ahead(order: &[(&Case, Role)], ids: &[String]) -> HashMap<usize, usize> {
 
 /// The positions of the cases that are not done yet, in the order in which they are asked: by their turns,
 /// and in each those that go ahead first.
-fn left(order: &[(&Case, Role)], done: &BTreeSet<String>, ahead: &HashMap<usize, usize>) -> Vec<usize> {
+fn left(
+    order: &[(&Case, Role)],
+    done: &BTreeSet<String>,
+    ahead: &HashMap<usize, usize>,
+    turns: &Turns,
+) -> Vec<usize> {
     let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
-    left.sort_by_key(|at| (turn(order[*at].0), ahead.get(at).copied().unwrap_or(usize::MAX)));
+    left.sort_by_key(|at| (turns.of(*at), ahead.get(at).copied().unwrap_or(usize::MAX)));
     left
-}
-
-/// The turn of all cases that are no plain requests.
-const AFTER_PLAIN: usize = 2;
-
-/// When a case has its turn: it begins when all of earlier turns have ended. The plain requests come first,
-/// so that it is known whether an operation works at all before a target can change; among them those that
-/// nothing prepares, since others are prepared by them.
-fn turn(case: &Case) -> usize {
-    match (case.is_plain, case.before.is_empty()) {
-        (true, true) => 0,
-        (true, false) => 1,
-        (false, _) => AFTER_PLAIN,
-    }
 }
 
 /// The plain requests among the cases of a run.
@@ -326,26 +318,16 @@ fn plain<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
     order.iter().filter(|(case, _)| case.is_plain).map(|(case, _)| case.id.as_str())
 }
 
-/// Those of them that nothing prepares.
-fn first<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
-    order.iter().filter(|(case, _)| turn(case) == 0).map(|(case, _)| case.id.as_str())
-}
-
 /// Counts a case off its turn, and says whether it is a plain request. When the first of these have ended it
 /// is known whether anybody answers.
-fn ends_plain(
-    session: &Session,
-    order: &[(&Case, Role)],
-    landed: &Landed,
-    open: &mut [usize; AFTER_PLAIN + 1],
-) -> bool {
-    let Landed::Case(at, _) = landed else { return false };
-    let turn = turn(order[*at].0);
-    open[turn] -= 1;
-    if turn == 0 && open[turn] == 0 {
-        session.weigh_silence(first(order));
+fn ends_plain(session: &Session, order: &[(&Case, Role)], landed: &Landed, turns: &mut Turns) -> bool {
+    let Landed::Case(at, _) = *landed else { return false };
+    turns.end(at);
+    if turns.ends_first(at) {
+        let first = order.iter().filter(|(case, _)| case.is_plain && case.before.is_empty());
+        session.weigh_silence(first.map(|(case, _)| case.id.as_str()));
     }
-    turn < AFTER_PLAIN
+    turns.is_plain(at)
 }
 
 /// The cases that others rest on.
