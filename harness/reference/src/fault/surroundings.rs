@@ -69,28 +69,30 @@ const BY_IDENTITY: Place = Place::Header("x-psu-identity");
 /// The D-number of a PSU of the bank.
 const D_NUMBER: &str = "41819000466";
 
+/// A place that has a value, and which one, if not any.
+type Near = (Place, Option<&'static str>);
+
 /// What each of them is not asked beside as well.
-const IDENTITY: (&str, Beside) = ("identity", Beside::Value(BY_IDENTITY));
+const IDENTITY: (&str, Near) = ("identity", (BY_IDENTITY, None));
 
 /// The same for what has the parameter.
-const NO_DUPLICATES: (&str, Beside) =
-    ("no-duplicates", Beside::Is(Place::Query("allowLogicalDuplicate"), "false"));
+const NO_DUPLICATES: (&str, Near) = ("no-duplicates", (Place::Query("allowLogicalDuplicate"), Some("false")));
 
 pub(super) fn faults() -> Vec<Entry> {
     let each = SKIPPED.iter().flat_map(|(broken, places)| {
-        let places = places.iter().map(|(name, place)| (*name, Beside::Value(*place)));
+        let places = places.iter().map(|(name, place)| (*name, (*place, None)));
         let no_duplicates = (broken.1 == N).then_some(NO_DUPLICATES);
-        places.chain([IDENTITY]).chain(no_duplicates).map(move |beside| (broken, beside))
+        places.chain([IDENTITY]).chain(no_duplicates).map(move |near| (broken, near))
     });
-    let entry = |((clause, operation, pointer, when, then), (name, beside)): (&Broken, (&str, Beside))| {
+    let entry = |((clause, operation, pointer, when, then), (name, near)): (&Broken, (&str, Near))| {
         let treatment =
             Treatment { operation: *operation, place: Place::Body(pointer), when: *when, then: *then };
         Entry::treats(
             format!("{clause}/not-asked-beside-{name}"),
             treatment,
-            format!("{} does not ask this of requests with {}.", title(*operation), words(beside)),
+            format!("{} does not ask this of requests with {}.", title(*operation), words(near)),
         )
-        .only(beside)
+        .only(beside(near))
     };
     each.map(entry).chain(by_turn()).chain(of_other_rules()).collect()
 }
@@ -102,11 +104,11 @@ fn of_other_rules() -> Vec<Entry> {
     let ways = [Corporate::Person, Corporate::Context, Corporate::Account];
     let agreement = |operation| ways.map(|way| Effect::Breach(Breach::NoAgreement(operation, way)));
     let of_any_age_attended = Breach::State(StateBreach::ConsentDays { attended: true, days: 9_999 });
-    let with = |name: &str, effects, beside, says: &str| {
-        let says = format!("{says} beside {}.", words(beside));
-        Entry::new(name, effects, says).only(beside)
+    let with = |name: &str, effects, near, says: &str| {
+        let says = format!("{says} beside {}.", words(near));
+        Entry::new(name, effects, says).only(beside(near))
     };
-    let beside = |name: &str, effects, place, says: &str| with(name, effects, Beside::Value(place), says);
+    let beside = |name: &str, effects, place, says: &str| with(name, effects, (place, None), says);
     vec![
         beside(
             "basket.mix/not-asked-beside-a-device",
@@ -141,13 +143,13 @@ fn of_other_rules() -> Vec<Entry> {
         with(
             "signature.headers.missing/psu-id-of-a-company",
             vec![Effect::Breach(Breach::Signature(SignatureBreach::NotListed("psu-id")))],
-            Beside::Is(Place::Header("psu-context"), "CORPORATE"),
+            (Place::Header("psu-context"), Some("CORPORATE")),
             "A signature need not cover psu-id",
         ),
         with(
             "limit.sca-renewal/not-without-redirect",
             vec![Effect::Breach(of_any_age_attended)],
-            Beside::Is(Place::Header("tpp-redirect-preferred"), "false"),
+            (Place::Header("tpp-redirect-preferred"), Some("false")),
             "The SCA of a PSU is not renewed",
         ),
         beside(
@@ -171,7 +173,7 @@ fn of_other_rules() -> Vec<Entry> {
         with(
             "ncbct.regulatory-reporting-code.required/not-by-d-number",
             vec![Effect::Breach(Breach::ReportingFrom(u64::MAX))],
-            Beside::Is(BY_IDENTITY, D_NUMBER),
+            (BY_IDENTITY, Some(D_NUMBER)),
             "The regulatory members are not required",
         ),
     ]
@@ -200,17 +202,17 @@ fn by_turn() -> Vec<Entry> {
     faults
 }
 
-fn words(beside: Beside) -> String {
-    let place = match beside {
-        Beside::Value(place) => place,
-        Beside::Is(place, value) => return format!("{} that is {value}", words(Beside::Value(place))),
-        other => unreachable!("{other:?} is no place"),
-    };
-    match place {
+fn beside((place, value): Near) -> Beside {
+    value.map_or(Beside::Value(place), |value| Beside::Is(place, value))
+}
+
+fn words((place, value): Near) -> String {
+    let place = match place {
         Place::Header(name) => format!("the header {name}"),
         Place::Query(name) => format!("the parameter {name}"),
         Place::Body(pointer) => format!("the member {}", pointer[1..].replace('/', " ")),
-    }
+    };
+    value.map_or_else(|| place.clone(), |value| format!("{place} that is {value}"))
 }
 
 fn has_repetition(months: &Value) -> bool {
