@@ -45,6 +45,19 @@ pub(crate) fn object_read_otherwise(
                 None => object(bytes),
             }
         }
+        JsonBreach::RawControls => {
+            let escaped = texts(bytes).iter().rev().fold(bytes.to_vec(), |mut all, text| {
+                let begin = text.begin;
+                let written = text.written.iter().flat_map(|byte| match byte {
+                    b'\t' => b"\\t".to_vec(),
+                    b'\n' => b"\\n".to_vec(),
+                    other => vec![*other],
+                });
+                all.splice(begin..begin + text.written.len(), written.collect::<Vec<u8>>());
+                all
+            });
+            object(&escaped)
+        }
         JsonBreach::Lossy => object(String::from_utf8_lossy(bytes).as_bytes()),
         JsonBreach::Latin1 if str::from_utf8(bytes).is_err() => {
             object(bytes.iter().map(|byte| char::from(*byte)).collect::<String>().as_bytes())
@@ -54,7 +67,51 @@ pub(crate) fn object_read_otherwise(
             Ok(Read(Value::Object(members))) => Ok(members),
             _ => object(bytes),
         },
+        breach if refuses_spelling(bytes, breach) => {
+            Err(JsonError::Malformed("not written as it should be".to_owned()))
+        }
+        _ => object(bytes),
     }
+}
+
+/// Whether a fault refuses a JSON text for how it is written.
+fn refuses_spelling(bytes: &[u8], breach: JsonBreach) -> bool {
+    let has = |text: &[u8], part: &[u8]| text.windows(part.len()).any(|window| window == part);
+    let texts = texts(bytes);
+    let mut written = texts.iter();
+    match breach {
+        JsonBreach::NoNumbers => written.any(|text| has(text.written, b"\\u")),
+        JsonBreach::NoEscapedSolidus => written.any(|text| has(text.written, b"\\/")),
+        JsonBreach::NamesAsWritten => written.any(|text| text.is_name && text.written.contains(&b'\\')),
+        JsonBreach::ShortAsWritten => written.any(|text| text.written.len() > 280),
+        JsonBreach::OneLine => bytes.contains(&b'\n'),
+        JsonBreach::NoBlankBeforeColon => has(bytes, b"\" :"),
+        _ => false,
+    }
+}
+
+/// A text of a JSON text, as it is written between its quotation marks.
+struct Text<'a> {
+    begin: usize,
+    written: &'a [u8],
+    is_name: bool,
+}
+
+fn texts(bytes: &[u8]) -> Vec<Text<'_>> {
+    let mut texts = Vec::new();
+    let mut rest = bytes;
+    while let Some(begin) = rest.iter().position(|byte| *byte == b'"') {
+        rest = &rest[begin + 1..];
+        let mut end = 0;
+        while end < rest.len() && rest[end] != b'"' {
+            end += if rest[end] == b'\\' { 2 } else { 1 };
+        }
+        let (written, after) = rest.split_at(end.min(rest.len()));
+        rest = after.get(1..).unwrap_or_default();
+        let begin = bytes.len() - after.len() - written.len();
+        texts.push(Text { begin, written, is_name: rest.trim_ascii_start().starts_with(b":") });
+    }
+    texts
 }
 
 /// The members that are not `null`, at every depth.
@@ -204,7 +261,7 @@ mod tests {
         let read = |bytes: &[u8], breach| {
             object_read_otherwise(bytes, breach).ok().map(|members| Value::Object(members).to_string())
         };
-        let table: [(&[u8], J, Option<&str>); 9] = [
+        let table: [(&[u8], J, Option<&str>); 19] = [
             (b"{\"a\":1} x", J::Trailing, Some("{\"a\":1}")),
             (b"{\"a\":1} {}", J::TrailingValue, Some("{\"a\":1}")),
             (b"{\"a\":1} x", J::TrailingValue, None),
@@ -214,10 +271,29 @@ mod tests {
             (b"{\"a\":1,\"a\":2}", J::FirstOfDuplicates, Some("{\"a\":1}")),
             (b"{\"a\":1,\"a\":2}", J::Latin1, None),
             (b"[]", J::FirstOfDuplicates, None),
+            (b"{\"a\":\"\\u0062\"}", J::NoNumbers, None),
+            (b"{\"a\":\"\\u0062\"}", J::NamesAsWritten, Some("{\"a\":\"b\"}")),
+            (b"{\"\\u0061\":\"\\\"\"}", J::NamesAsWritten, None),
+            (b"{\"a\":\"b\\/c\"}", J::NoEscapedSolidus, None),
+            (b"{\"a\":\"b\\/c\"}", J::NoNumbers, Some("{\"a\":\"b/c\"}")),
+            (b"{\"a\":\n1}", J::OneLine, None),
+            (b"{\"a\" :1}", J::NoBlankBeforeColon, None),
+            (b"{\"a\tb\":\n\"c\nd\"}", J::RawControls, Some("{\"a\\tb\":\"c\\nd\"}")),
+            (b"{\"a\tb\":1}", J::Trailing, None),
+            (b"{\"a\" :1}", J::ShortAsWritten, Some("{\"a\":1}")),
         ];
         for (bytes, breach, expected) in table {
             assert_eq!(read(bytes, breach).as_deref(), expected, "{breach:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_long_as_it_is_written() {
+        let body = format!("{{\"a\":\"{}\"}}", "\\u00e5".repeat(70));
+        assert!(object(body.as_bytes()).is_ok());
+        assert!(object_read_otherwise(body.as_bytes(), JsonBreach::ShortAsWritten).is_err());
+        assert_eq!(texts(b"\"a").len(), 1);
+        assert_eq!(texts(b"\"a\\").len(), 1);
     }
 
     #[test]

@@ -67,6 +67,29 @@ pub(super) fn faults() -> Vec<Entry> {
             JsonBreach::FirstOfDuplicates,
             "Of members with one name the first counts.",
         ),
+        (
+            "json.extensions/raw-controls",
+            JsonBreach::RawControls,
+            "Tabs and line breaks may stand in a text as they are.",
+        ),
+        ("json.escapes/no-numbers", JsonBreach::NoNumbers, "No letter may be written by its number."),
+        ("json.escapes/no-solidus", JsonBreach::NoEscapedSolidus, "No solidus may be escaped."),
+        (
+            "json.escapes/names-as-written",
+            JsonBreach::NamesAsWritten,
+            "Names of members may have no escapes.",
+        ),
+        (
+            "json.escapes/short-as-written",
+            JsonBreach::ShortAsWritten,
+            "No text may be longer than 280 bytes as it is written.",
+        ),
+        ("json.whitespace/one-line", JsonBreach::OneLine, "A body may have one line only."),
+        (
+            "json.whitespace/before-a-colon",
+            JsonBreach::NoBlankBeforeColon,
+            "No blank may stand in front of a colon.",
+        ),
     ];
     faults.extend(readings.map(|(name, breach, says)| Entry::breach(name, Breach::Json(breach), says)));
     faults.push(Entry::new(

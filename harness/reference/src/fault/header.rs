@@ -6,7 +6,7 @@ use super::title;
 use crate::header::{Header, parts};
 use crate::operation::Operation;
 use crate::refusal::Code;
-use crate::rules::{Breach, Corporate, Effect, Entry, FieldNames, Place, Then, Treatment, When};
+use crate::rules::{Beside, Breach, Corporate, Effect, Entry, FieldNames, Place, Then, Treatment, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -74,6 +74,7 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("{} demands {name}, which is no header of it.", title(operation)),
         ));
     }
+    faults.extend(stand_ins());
     faults.extend(hosts());
     faults.extend(beside());
     faults.extend(values());
@@ -98,6 +99,29 @@ pub(super) fn faults() -> Vec<Entry> {
 /// Optional headers of which it is open whether they may be left out, or sent at all.
 pub(super) fn is_open(name: &str, operation: Operation) -> bool {
     matches!((name, operation), ("psu-context" | "x-psu-identity", N | P) | ("psu-corporate-id", T))
+}
+
+/// A required header that may be missing where another field says the same.
+fn stand_ins() -> impl Iterator<Item = Entry> {
+    const STAND_INS: [(Header, Operation, &str); 8] = [
+        (Header::PsuIpAddress, N, "x-forwarded-for"),
+        (Header::PsuIpAddress, P, "forwarded"),
+        (Header::PsuIpAddress, B, "x-real-ip"),
+        (Header::XRequestId, N, "x-correlation-id"),
+        (Header::XRequestId, P, "request-id"),
+        (Header::TppRedirectUri, P, "referer"),
+        (Header::TppRedirectUri, B, "tpp-nok-redirect-uri"),
+        (Header::TppSessionId, N, "x-tpp-session-id"),
+    ];
+    STAND_INS.into_iter().map(|(header, operation, other)| {
+        let name = header.name();
+        Entry::breach(
+            format!("header.{name}.{operation}/not-beside-{other}"),
+            Breach::HeaderNotRequired(header, operation),
+            format!("{} accepts a request with {other} and without {name}.", title(operation)),
+        )
+        .only(Beside::Value(Place::Header(other)))
+    })
 }
 
 fn not_required(header: Header, operation: Operation) -> Entry {

@@ -88,6 +88,20 @@ pub(crate) enum JsonBreach {
     FirstOfDuplicates,
     /// A comma may follow the last member.
     LastComma,
+    /// Tabs and line breaks may stand in a text as they are.
+    RawControls,
+    /// No letter may be written by its number.
+    NoNumbers,
+    /// No solidus may be escaped.
+    NoEscapedSolidus,
+    /// The name of a member is what is written, escapes and all.
+    NamesAsWritten,
+    /// No text may be longer than 280 bytes as it is written.
+    ShortAsWritten,
+    /// A body has one line.
+    OneLine,
+    /// No blank stands in front of a colon.
+    NoBlankBeforeColon,
 }
 
 /// Transfers of which nothing is reported although they are large enough, or not what is listed.
