@@ -32,7 +32,9 @@ impl Turns {
 
     /// These cases are asked in this run.
     pub(crate) fn wait_for(&mut self, positions: &[usize]) {
-        positions.iter().for_each(|at| self.open[self.of[*at]] += 1);
+        for at in positions {
+            self.open[self.of[*at]] += 1;
+        }
     }
 
     /// Where a case stands among the turns.

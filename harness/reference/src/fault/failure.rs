@@ -50,6 +50,38 @@ const FUNDS: [(&str, Breach, &str); 4] = [
     ),
 ];
 
+/// Other ideas of what a JSON text is.
+const READINGS: [(&str, JsonBreach, &str); 12] = [
+    ("json.trailing/passed-over", JsonBreach::Trailing, "What follows the JSON text is passed over."),
+    ("json.trailing/another-value", JsonBreach::TrailingValue, "Another value may follow the JSON text."),
+    ("json.utf-8/lossy", JsonBreach::Lossy, "Bytes that are no UTF-8 become replacement characters."),
+    ("json.utf-8/latin-1", JsonBreach::Latin1, "A body that is no UTF-8 is ISO-8859-1."),
+    (
+        "json.duplicate-keys/first",
+        JsonBreach::FirstOfDuplicates,
+        "Of members with one name the first counts.",
+    ),
+    (
+        "json.extensions/raw-controls",
+        JsonBreach::RawControls,
+        "Tabs and line breaks may stand in a text as they are.",
+    ),
+    ("json.escapes/no-numbers", JsonBreach::NoNumbers, "No letter may be written by its number."),
+    ("json.escapes/no-solidus", JsonBreach::NoEscapedSolidus, "No solidus may be escaped."),
+    ("json.escapes/names-as-written", JsonBreach::NamesAsWritten, "Names of members may have no escapes."),
+    (
+        "json.escapes/short-as-written",
+        JsonBreach::ShortAsWritten,
+        "No text may be longer than 280 bytes as it is written.",
+    ),
+    ("json.whitespace/one-line", JsonBreach::OneLine, "A body may have one line only."),
+    (
+        "json.whitespace/before-a-colon",
+        JsonBreach::NoBlankBeforeColon,
+        "No blank may stand in front of a colon.",
+    ),
+];
+
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults = vec![Entry::breach(
         "http.no-server-error/no-object",
@@ -57,41 +89,7 @@ pub(super) fn faults() -> Vec<Entry> {
         "The bank fails on a body that is no JSON object.",
     )];
     faults.extend(FUNDS.map(|(name, breach, says)| Entry::breach(name, breach, says)));
-    let readings = [
-        ("json.trailing/passed-over", JsonBreach::Trailing, "What follows the JSON text is passed over."),
-        ("json.trailing/another-value", JsonBreach::TrailingValue, "Another value may follow the JSON text."),
-        ("json.utf-8/lossy", JsonBreach::Lossy, "Bytes that are no UTF-8 become replacement characters."),
-        ("json.utf-8/latin-1", JsonBreach::Latin1, "A body that is no UTF-8 is ISO-8859-1."),
-        (
-            "json.duplicate-keys/first",
-            JsonBreach::FirstOfDuplicates,
-            "Of members with one name the first counts.",
-        ),
-        (
-            "json.extensions/raw-controls",
-            JsonBreach::RawControls,
-            "Tabs and line breaks may stand in a text as they are.",
-        ),
-        ("json.escapes/no-numbers", JsonBreach::NoNumbers, "No letter may be written by its number."),
-        ("json.escapes/no-solidus", JsonBreach::NoEscapedSolidus, "No solidus may be escaped."),
-        (
-            "json.escapes/names-as-written",
-            JsonBreach::NamesAsWritten,
-            "Names of members may have no escapes.",
-        ),
-        (
-            "json.escapes/short-as-written",
-            JsonBreach::ShortAsWritten,
-            "No text may be longer than 280 bytes as it is written.",
-        ),
-        ("json.whitespace/one-line", JsonBreach::OneLine, "A body may have one line only."),
-        (
-            "json.whitespace/before-a-colon",
-            JsonBreach::NoBlankBeforeColon,
-            "No blank may stand in front of a colon.",
-        ),
-    ];
-    faults.extend(readings.map(|(name, breach, says)| Entry::breach(name, Breach::Json(breach), says)));
+    faults.extend(READINGS.map(|(name, breach, says)| Entry::breach(name, Breach::Json(breach), says)));
     faults.push(Entry::new(
         "json.duplicate-keys/last",
         vec![Effect::Variance(Variance::LastOfDuplicates)],
