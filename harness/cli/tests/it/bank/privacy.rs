@@ -57,6 +57,10 @@ const SEEN_OF_AN_ANSWER: [(&str, &str); 24] = [
     ("verbs", "methods"),
 ];
 
+/// Header fields with signature and certificate, which are masked as a whole where they are sent, and which no
+/// bank tells.
+const OF_A_KEY: [&str; 4] = ["signature", "tpp-signature-certificate", "client-cert", "tpp-certificate"];
+
 /// Codes of currencies have names that end with this.
 const CURRENCY: &str = "Currency";
 
@@ -190,7 +194,7 @@ async fn gossip(answers: &mut Answers) -> Stub {
         let headers: Vec<String> = request
             .headers()
             .iter()
-            .filter(|(name, _)| !matches!(name.as_str(), "signature" | "tpp-signature-certificate"))
+            .filter(|(name, _)| !OF_A_KEY.contains(&name.as_str()))
             .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
             .collect();
         let mut more = json!({
