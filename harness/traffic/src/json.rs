@@ -1,34 +1,15 @@
-//! JSON as it was sent: whether a member is there twice, which a parsed value no longer shows, and what keeps
-//! a text from being JSON.
+//! JSON as it was sent: whether a member is there twice, which a parsed value no longer shows.
 
 use std::{collections::HashSet, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{MapAccess, SeqAccess, Visitor},
 };
 
 /// Whether some object of a JSON text has a member twice. The text is known to be JSON.
 pub(crate) fn has_member_twice(text: &[u8]) -> bool {
     serde_json::from_slice::<Twice>(text).is_ok_and(|found| found.0)
-}
-
-/// Whether a text is no JSON for nothing but a comma after the last member of an object or the last item of a
-/// list (RFC 8259, sections 4 and 5).
-pub(crate) fn has_comma_at_the_end(text: &[u8]) -> bool {
-    let (mut is_string, mut is_escaped) = (false, false);
-    let without = |(at, byte): (usize, &u8)| {
-        if is_string {
-            is_string = is_escaped || *byte != b'"';
-            is_escaped = !is_escaped && *byte == b'\\';
-            return Some(*byte);
-        }
-        is_string = *byte == b'"';
-        let next = || text[at + 1..].iter().find(|byte| !byte.is_ascii_whitespace());
-        (*byte != b',' || !matches!(next(), Some(b'}' | b']'))).then_some(*byte)
-    };
-    let without: Vec<u8> = text.iter().enumerate().filter_map(without).collect();
-    without.len() < text.len() && serde_json::from_slice::<IgnoredAny>(&without).is_ok()
 }
 
 /// Whether a member is there twice, in a value or in one inside it.
@@ -93,24 +74,6 @@ impl<'de> Visitor<'de> for Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_comma_at_the_end_is_told_from_other_mistakes() {
-        for (text, expected) in [
-            (r#"{"a": 1,}"#, true),
-            ("{\"a\": [1, 2 ,\n], \"b\": {},\t}", true),
-            (r#"{"a": ",}\\", "b": "\"",}"#, true),
-            (r#"{"a": 1}"#, false),
-            (r#"{"a": ",}"}"#, false),
-            (r#"{"a": 1,"#, false),
-            (r#"{"a": 1,,}"#, false),
-            ("{,}x", false),
-            (r#"{"a": 1,} x"#, false),
-            (",", false),
-        ] {
-            assert_eq!(has_comma_at_the_end(text.as_bytes()), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_member_that_is_there_twice_is_seen_at_any_depth() {

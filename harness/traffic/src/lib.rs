@@ -11,6 +11,7 @@
 //!
 //! Nothing here sends anything.
 
+mod extensions;
 pub mod input;
 mod json;
 pub mod judge;

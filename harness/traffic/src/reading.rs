@@ -13,7 +13,8 @@ use xs2aspec_spec::{
 use xs2aspec_suite::{RequestSpec, template};
 
 use crate::{
-    json::{has_comma_at_the_end, has_member_twice},
+    extensions::is_json_by_extensions,
+    json::has_member_twice,
     memory::{Memory, hash},
     routes::{Found, Route, decoded},
     signature,
@@ -25,10 +26,10 @@ use crate::{
 /// What stands for a value that a record does not show.
 const HIDDEN: &str = "${target.hidden}";
 
-/// What stands for a body that is a JSON text with more behind it, for one that would be a JSON text without
-/// a comma after the last member or item, and for one that is not UTF-8.
+/// What stands for a body that is a JSON text with more behind it, for one that is JSON only by extensions,
+/// and for one that is not UTF-8.
 const TRAILING: &str = "${body.trailing}";
-const COMMA_AT_THE_END: &str = "${body.comma-at-the-end}";
+const BY_EXTENSIONS: &str = "${body.json-by-extensions}";
 const NOT_UTF_8: &str = "${body.not-utf-8}";
 
 /// Why a request for a resource may be refused.
@@ -267,7 +268,7 @@ impl Reading {
                 self.hide_body("has a number beyond what is read", reader);
             }
             Err(_) if begins_with_json(bytes) => self.body = Some(Value::from(TRAILING)),
-            Err(_) if has_comma_at_the_end(bytes) => self.body = Some(Value::from(COMMA_AT_THE_END)),
+            Err(_) if is_json_by_extensions(bytes) => self.body = Some(Value::from(BY_EXTENSIONS)),
             Err(_) => self.is_raw = true,
         }
     }

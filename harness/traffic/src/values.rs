@@ -97,22 +97,21 @@ fn is_workday(day: NaiveDate) -> bool {
 }
 
 /// Header fields that say how a message travels, or what a browser or tool adds to all of its requests
-/// (RFC 9110, RFC 9112, RFC 9113, the Fetch standard): no operation speaks of them.
+/// (RFC 9110, RFC 9112, RFC 9113, the Fetch standard): no operation speaks of them. Those that could be taken
+/// for a header of the document (Forwarded, Referer and the like) are not among them: a bank may mind them.
 pub(crate) fn is_of_transport(name: &str) -> bool {
-    const NAMES: [&str; 24] = [
+    const NAMES: [&str; 20] = [
         "cache-control",
         "connection",
         "content-length",
         "dnt",
         "expect",
-        "forwarded",
         "keep-alive",
         "origin",
         "postman-token",
         "pragma",
         "priority",
         "proxy-connection",
-        "referer",
         "te",
         "traceparent",
         "tracestate",
@@ -122,8 +121,6 @@ pub(crate) fn is_of_transport(name: &str) -> bool {
         "upgrade-insecure-requests",
         "user-agent",
         "via",
-        "x-forwarded-for",
-        "x-forwarded-proto",
     ];
     NAMES.contains(&name) || name.starts_with("sec-")
 }
