@@ -62,7 +62,6 @@ pub(crate) fn object_read_otherwise(
         JsonBreach::Latin1 if str::from_utf8(bytes).is_err() => {
             object(bytes.iter().map(|byte| char::from(*byte)).collect::<String>().as_bytes())
         }
-        JsonBreach::TrailingValue | JsonBreach::Latin1 => object(bytes),
         JsonBreach::FirstOfDuplicates => match serde_json::from_slice::<Read<true>>(bytes) {
             Ok(Read(Value::Object(members))) => Ok(members),
             _ => object(bytes),
@@ -76,18 +75,20 @@ pub(crate) fn object_read_otherwise(
 
 /// Whether a fault refuses a JSON text for how it is written.
 fn refuses_spelling(bytes: &[u8], breach: JsonBreach) -> bool {
-    let has = |text: &[u8], part: &[u8]| text.windows(part.len()).any(|window| window == part);
-    let texts = texts(bytes);
-    let mut written = texts.iter();
+    let any = |is_refused: fn(&Text<'_>) -> bool| texts(bytes).iter().any(is_refused);
     match breach {
-        JsonBreach::NoNumbers => written.any(|text| has(text.written, b"\\u")),
-        JsonBreach::NoEscapedSolidus => written.any(|text| has(text.written, b"\\/")),
-        JsonBreach::NamesAsWritten => written.any(|text| text.is_name && text.written.contains(&b'\\')),
-        JsonBreach::ShortAsWritten => written.any(|text| text.written.len() > 280),
+        JsonBreach::NoNumbers => any(|text| has(text.written, b"\\u")),
+        JsonBreach::NoEscapedSolidus => any(|text| has(text.written, b"\\/")),
+        JsonBreach::NamesAsWritten => any(|text| text.is_name && text.written.contains(&b'\\')),
+        JsonBreach::ShortAsWritten => any(|text| text.written.len() > 280),
         JsonBreach::OneLine => bytes.contains(&b'\n'),
         JsonBreach::NoBlankBeforeColon => has(bytes, b"\" :"),
         _ => false,
     }
+}
+
+fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
 }
 
 /// A text of a JSON text, as it is written between its quotation marks.

@@ -295,7 +295,12 @@ pub(crate) fn may_be_used_up(case: &Case, step: &str, status: u16) -> bool {
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.
 pub(crate) fn used_up(expect: &Expectation, status: u16) -> bool {
-    status == 429 && matches!(expect, Expectation::Refused(refusal) if refusal.quota)
+    status == 429 && waits_for_quota(expect)
+}
+
+/// Whether an answer is expected that says that a quota is used up.
+pub(crate) fn waits_for_quota(expect: &Expectation) -> bool {
+    matches!(expect, Expectation::Refused(refusal) if refusal.quota)
 }
 
 /// The expectation that a choice leads to; observed where there is none, or one that the case does not know.

@@ -324,8 +324,8 @@ fn ends_plain(session: &Session, order: &[(&Case, Role)], landed: &Landed, turns
     let Landed::Case(at, _) = *landed else { return false };
     turns.end(at);
     if turns.ends_first(at) {
-        let first = order.iter().filter(|(case, _)| case.is_plain && case.before.is_empty());
-        session.weigh_silence(first.map(|(case, _)| case.id.as_str()));
+        let first = (0..order.len()).filter(|at| turns.is_first(*at));
+        session.weigh_silence(first.map(|at| order[at].0.id.as_str()));
     }
     turns.is_plain(at)
 }

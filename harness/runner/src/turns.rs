@@ -1,6 +1,6 @@
 //! When the cases of a run have their turns: those of a turn begin when all of earlier turns have ended.
 
-use xs2aspec_suite::{Case, Expectation, Suite};
+use xs2aspec_suite::{Case, Suite};
 
 use crate::{judge, strength::strength};
 
@@ -62,9 +62,14 @@ impl Turns {
         self.open[self.of[at]] -= 1;
     }
 
+    /// Whether a case is a plain request that nothing prepares.
+    pub(crate) fn is_first(&self, at: usize) -> bool {
+        self.of[at] == FIRST
+    }
+
     /// Whether this was the last plain request that nothing prepares.
     pub(crate) fn ends_first(&self, at: usize) -> bool {
-        self.of[at] == FIRST && self.open[FIRST] == 0
+        self.is_first(at) && self.open[FIRST] == 0
     }
 
     /// Whether all plain requests have ended.
@@ -76,8 +81,7 @@ impl Turns {
 fn turn(suite: &Suite, case: &Case) -> usize {
     let is_demanded =
         || suite.clauses().get(&case.clause).is_some_and(|clause| strength(clause).0.is_demanded());
-    let waits_for_quota =
-        judge::uses_quota(case) && matches!(&case.expect, Expectation::Refused(refusal) if refusal.quota);
+    let waits_for_quota = judge::uses_quota(case) && judge::waits_for_quota(&case.expect);
     match (case.is_plain, case.before.is_empty()) {
         (true, true) => FIRST,
         (true, false) => PLAIN,
