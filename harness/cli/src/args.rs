@@ -388,7 +388,7 @@ pub(crate) struct List {
     /// At this depth
     #[arg(long, value_name = "DEPTH", default_value = "exhaustive", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// As JSON
+    /// As JSON, with the cases that the depth leaves out: `leftOut` says why
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
