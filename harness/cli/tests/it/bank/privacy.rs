@@ -57,8 +57,8 @@ const SEEN_OF_AN_ANSWER: [(&str, &str); 24] = [
     ("verbs", "methods"),
 ];
 
-/// Header fields with signature and certificate, which are masked as a whole where they are sent, and which no
-/// bank tells.
+/// Header fields with signature and certificate, which are masked as a whole where they are sent, and which
+/// no bank tells.
 const OF_A_KEY: [&str; 4] = ["signature", "tpp-signature-certificate", "client-cert", "tpp-certificate"];
 
 /// Codes of currencies have names that end with this.

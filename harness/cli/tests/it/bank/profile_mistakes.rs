@@ -1,13 +1,13 @@
 //! What somebody gets wrong who writes a profile for the first time: each mistake ends with exit code 2 and
 //! the key to change, or the doctor names the key.
 
-use std::{fs, path::Path, sync::LazyLock};
+use std::{fs, path::Path};
 
 use rcgen::{CertificateParams, KeyPair, PKCS_RSA_SHA256, date_time_ymd};
 use tempfile::TempDir;
 use xs2aspec_reference::{Config, Tls, start};
 
-use crate::support::{REFERENCE, command, copy_folder, execute, network::Authority, printed};
+use crate::support::{REFERENCE, command, execute, network::Authority, printed};
 
 /// What is replaced in a right profile, by what, and how the doctor then ends and what it says.
 type Mistake = (&'static str, &'static str, i32, &'static str);
@@ -195,28 +195,11 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The cases of the program but those that are derived in thousands: what is wrong with a profile shows
-/// without them, and each of these runs loads all cases.
-static FEW_CASES: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = TempDir::new().unwrap();
-    copy_folder(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases")), folder.path());
-    for derived in ["surrounded.yaml", "paired.yaml"] {
-        fs::remove_file(folder.path().join("matrix").join(derived)).unwrap();
-    }
-    folder
-});
-
 /// Asks the doctor of a profile, with its exit code.
 fn doctor(folder: &TempDir, profile: &str) -> (Option<i32>, String) {
     let file = folder.path().join("bank.toml");
     fs::write(&file, profile).unwrap();
-    let output = command()
-        .args(["doctor", "--cases"])
-        .arg(FEW_CASES.path())
-        .arg("--target")
-        .arg(&file)
-        .output()
-        .unwrap();
+    let output = command().args(["doctor", "--target"]).arg(&file).output().unwrap();
     let said = printed(&output);
     (output.status.code(), said)
 }

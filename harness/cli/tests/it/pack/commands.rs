@@ -96,7 +96,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_names_its_pack_and_is_judged_again_with_it() {
-    let ran = run(Some("note-length"), None).await;
+    let ran = run(Some("note-length"), None, &[]).await;
     let out = ran.folder.path().join("out");
     let out = out.to_str().unwrap();
     let start = &record(Path::new(out))[0];

@@ -113,47 +113,39 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
 /// What takes something that is made and then done: drawn by the model of what a bank remembers.
 #[test]
 fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
-    for (fault, level, clause, says) in [
-        (
-            "payment.deletion.effect/none",
-            "warn",
-            "payment.deletion.effect",
-            "owner: delete 1\n   | owner: read 1",
-        ),
-        (
-            "payment.deletion.refused/to-another",
-            "warn",
-            "payment.deletion.refused",
-            ": delete 1\n   | owner: read 1",
-        ),
-        ("basket.payment-ids.deleted/taken", "warn", "basket.payment-ids.deleted", "owner: basket 1"),
-        (
-            "payment.id.distinct/second",
-            "warn",
-            "payment.id.distinct",
-            "   | owner: make series 1\n   | owner: make ",
-        ),
-    ] {
-        let folder = TempDir::new().unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let (kept, out) = (path("kept"), path("out"));
-        let arguments = ["explore", "--budget", "6000", "--fault", fault, "--save", &kept];
-        let (_, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
-        assert!(said.contains(&format!("WARNED  {clause}\n")) && said.contains(says), "{fault}: {said}");
-        // What is kept finds it again, and accuses nobody else. Which payments share an id depends on the
-        // order of requests.
-        let run = |fault: &[&str]| {
-            let kept =
-                ["run", "--quiet", "--jobs", "1", "--cases", &kept, "--deny", "warnings", "--out", &out];
-            xs2aspec(&[&kept[..], &FIXED, fault].concat())
-        };
-        let again = run(&["--fault", fault]);
-        assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
-        // What else is wrong for the same cause may be a violation, and so is the finding then.
-        assert!(again.1.contains(&format!("{level}  {clause} ")), "{fault}: {}", again.1);
-        let clean = run(&[]);
-        assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
-    }
+    let faults = [
+        ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
+        ("payment.deletion.refused/to-another", "payment.deletion.refused", ": delete 1\n   | owner: read 1"),
+        ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
+        ("payment.id.distinct/second", "payment.id.distinct", "   | owner: make series 1\n   | owner: make "),
+    ];
+    // At once: most of the time they wait until what was made may show.
+    std::thread::scope(|all| {
+        for (fault, clause, says) in faults {
+            all.spawn(move || warned_and_kept(fault, clause, says));
+        }
+    });
+}
+
+/// Drawn sequences warn of a fault under its clause and say this, and what is kept of them warns again.
+fn warned_and_kept(fault: &str, clause: &str, says: &str) {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (kept, out) = (path("kept"), path("out"));
+    let arguments = ["explore", "--budget", "6000", "--fault", fault, "--save", &kept];
+    let (_, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
+    assert!(said.contains(&format!("WARNED  {clause}\n")) && said.contains(says), "{fault}: {said}");
+    // What is kept finds it again, and accuses nobody else. Which payments share an id depends on the order
+    // of requests.
+    let run = |fault: &[&str]| {
+        let kept = ["run", "--quiet", "--jobs", "1", "--cases", &kept, "--deny", "warnings", "--out", &out];
+        xs2aspec(&[&kept[..], &FIXED, fault].concat())
+    };
+    let again = run(&["--fault", fault]);
+    assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
+    assert!(again.1.contains(&format!("warn  {clause} ")), "{fault}: {}", again.1);
+    let clean = run(&[]);
+    assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
 }
 
 /// The other interactions; some take ten thousand requests.

@@ -37,22 +37,33 @@ fn shown_by_cases() -> Vec<String> {
 
 #[test]
 fn without_the_cases_of_any_clause_it_is_red() {
+    is_red_without(3);
+}
+
+#[test]
+#[ignore = "two minutes with optimisation"]
+fn without_the_cases_of_any_of_ten_clauses_it_is_red() {
+    is_red_without(10);
+}
+
+/// Without the cases of so many clauses, drawn at random, their faults are missed.
+fn is_red_without(count: usize) {
     let clauses = shown_by_cases();
     assert!(clauses.len() > 200, "{}", clauses.len());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let ten = subsequence(clauses, 10).new_tree(&mut runner).unwrap().current();
+    let drawn = subsequence(clauses, count).new_tree(&mut runner).unwrap().current();
     let arguments = |skip: bool| -> Vec<String> {
         let option = |option: &str, value: String| [option.to_owned(), value];
-        let only = ten.iter().flat_map(|clause| option("--only", format!("{clause}/")));
-        let skip = ten.iter().filter(|_| skip).flat_map(|clause| option("--skip", format!("{clause}/*")));
+        let only = drawn.iter().flat_map(|clause| option("--only", format!("{clause}/")));
+        let skip = drawn.iter().filter(|_| skip).flat_map(|clause| option("--skip", format!("{clause}/*")));
         only.chain(skip).collect()
     };
     let (exit, said) = prove(&arguments(false));
     assert_eq!(exit, Some(0), "{said}");
     let (exit, said) = prove(&arguments(true));
     assert_eq!(exit, Some(1), "{said}");
-    for clause in &ten {
+    for clause in &drawn {
         let missed = said.lines().any(|line| line.starts_with(&format!("fault {clause}/")));
         assert!(missed, "{clause} has no cases, and still all its faults are caught:\n{said}");
     }
