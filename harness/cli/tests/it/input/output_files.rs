@@ -252,7 +252,9 @@ fn a_folder_that_goes_in_the_middle_of_a_run() {
         .spawn()
         .unwrap();
     let begun = Instant::now();
-    while !out.join("sending.jsonl").exists() && begun.elapsed() < Duration::from_secs(60) {
+    // The record is opened after that of what is being sent, and is under way when something is in it.
+    let is_under_way = || out.join("record.jsonl").metadata().is_ok_and(|record| record.len() > 0);
+    while !is_under_way() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(1));
     }
     fs::remove_dir_all(&out).unwrap();
