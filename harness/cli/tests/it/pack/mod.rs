@@ -167,8 +167,8 @@ async fn a_desk_that_obeys_is_accused_of_nothing_whatever_freedom_it_uses() {
 /// Clauses with such names have no cases of their own: every answer shows them.
 const OF_EVERY_ANSWER: [&str; 3] = ["answer.", "refusal.", "http."];
 
-/// Each fault is found among the cases of its clauses. Where these have none, and for every fourth of the
-/// others, all cases are asked, and then no other clause may be named; where there is more time, for all.
+/// Each fault is found under its clauses by their cases. Where these have none, and for every fourth of the
+/// others, all cases are asked, so that any other clause could be named; where there is more time, for all.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause() {
     let is_shown = |clause: &&str| OF_EVERY_ANSWER.iter().any(|begin| clause.starts_with(begin));
@@ -194,14 +194,13 @@ async fn desks_are_found_out(is_whole: impl Fn(usize, &[&str]) -> bool) {
             let _place = places.acquire().await;
             run(Some(fault), None, asked).await
         });
-        runs.push((fault, clauses, asked.is_empty(), ran));
+        runs.push((fault, clauses, ran));
     }
     let mut wrong = BTreeMap::new();
-    for (fault, clauses, is_whole, ran) in runs {
+    for (fault, clauses, ran) in runs {
         let ran = ran.await.unwrap();
-        let (broken, expected) = (ran.broken(), clauses.iter().map(|id| (*id).to_owned()).collect());
-        let is_found = if is_whole { broken == expected } else { !broken.is_disjoint(&expected) };
-        if ran.exit != Some(1) || !is_found {
+        let broken = ran.broken();
+        if ran.exit != Some(1) || broken != clauses.iter().map(|id| (*id).to_owned()).collect() {
             wrong.insert(fault, (clauses, ran.exit, broken));
         }
     }
