@@ -35,6 +35,7 @@ mod digest;
 mod distinguished_name;
 mod encoded_word;
 mod fault;
+mod fingerprint;
 mod header;
 mod json;
 mod log;

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::status::Status;
 use crate::currency::Currency;
+use crate::fingerprint::Fingerprint;
 use crate::operation::Product;
 use crate::random::mixed;
 use crate::seed::{self, Account, Customer, CustomerType, EarlierPayment, Psu, Seed, Transaction};
@@ -50,6 +51,8 @@ pub(crate) struct Payment {
     pub(crate) funds_available: bool,
     /// The members it was made with, as JSON text: a fifth of what they take as values.
     pub(crate) members: Box<str>,
+    /// By which payments of other members are told from it.
+    pub(crate) fingerprint: Fingerprint,
     /// The day on which it was made, if the bank was open then.
     pub(crate) made: Option<NaiveDate>,
     /// The day from which on it is executed, if it was made while the bank was open.
@@ -76,9 +79,10 @@ impl Payment {
     fn earlier(of: &EarlierPayment) -> Self {
         let owner = Owner { psu: of.psu_id.clone(), tpp: None };
         let funds_available = of.status != Status::Rjct;
-        let (members, made, from, takes) = ("{}".into(), None, None, None);
+        let (members, fingerprint, made, from, takes) =
+            ("{}".into(), Fingerprint::default(), None, None, None);
         let (product, is_bulk, status) = (of.product, of.bulk, of.status);
-        Self { product, is_bulk, status, funds_available, members, made, from, takes, owner }
+        Self { product, is_bulk, status, funds_available, members, fingerprint, made, from, takes, owner }
     }
 
     /// A payment that the bank has received.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{Context, link};
 use crate::currency::Currency;
 use crate::date;
+use crate::fingerprint::Fingerprint;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
@@ -55,13 +56,24 @@ pub(super) fn create(
     let from = wanted.and_then(|text| date::parse(text).ok()).map_or(today, |wanted| wanted.max(today));
     // A series takes nothing before its days.
     let takes = takes.filter(|_| product == Product::Ncbct);
+    let fingerprint = Fingerprint::of(&members);
     let members = Value::Object(members).to_string().into();
     let (made, from) = (Some(today), Some(from));
     if rules.state_breach() == Some(StateBreach::DeletedUntilNext) {
         state.revive(owner.psu.as_deref());
     }
-    let payment =
-        Payment { product, is_bulk: false, status, funds_available, members, made, from, takes, owner };
+    let payment = Payment {
+        product,
+        is_bulk: false,
+        status,
+        funds_available,
+        members,
+        fingerprint,
+        made,
+        from,
+        takes,
+        owner,
+    };
     let id = match rules.state_breach() {
         Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
         Some(StateBreach::IdOfBody) => {

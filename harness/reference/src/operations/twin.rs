@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::Context;
+use crate::fingerprint::{Fingerprint, TERMS};
 use crate::operation::Product;
 use crate::refusal::{Code, Refusal};
 use crate::rules::{Breach, StateBreach, TwinBreach};
@@ -39,19 +40,21 @@ pub(super) fn check(
     if !is_asked {
         return Ok(());
     }
-    // The same members are as many characters, in any order.
-    let length = serde_json::to_string(members).map_or(0, |text| text.len());
+    let fingerprint = Fingerprint::of(members);
     let is_whole =
         matches!(breach, None | Some(TwinBreach::Refused | TwinBreach::OfAnyone | TwinBreach::OnlyLast));
-    let is_same_content = |earlier: &str| {
-        if is_whole && earlier.len() != length {
+    let is_same_content = |earlier: &Payment| {
+        // There are thousands of them, and reading one takes long.
+        let is_other = is_whole && earlier.fingerprint.members != fingerprint.members
+            || breach == Some(TwinBreach::Unsaid) && earlier.fingerprint.terms != fingerprint.terms;
+        if is_other {
             return false;
         }
-        let made: Map<String, Value> = serde_json::from_str(earlier).unwrap_or_default();
+        let made: Map<String, Value> = serde_json::from_str(&earlier.members).unwrap_or_default();
         let compared: &[&str] = match breach {
             Some(TwinBreach::SameAmount) => &["instructedAmount"],
             Some(TwinBreach::SameAccounts) => &["debtorAccount", "creditorAccount"],
-            Some(TwinBreach::Unsaid) => &["instructedAmount", "debtorAccount", "creditorAccount"],
+            Some(TwinBreach::Unsaid) => &TERMS,
             Some(TwinBreach::But(pointer)) => {
                 return without(made, pointer) == without(members.clone(), pointer);
             }
@@ -65,7 +68,7 @@ pub(super) fn check(
             && earlier.made == Some(context.clock.today())
             && !matches!(earlier.status, Status::Rjct | Status::Canc)
             && (of_another || earlier.owner.psu == owner.psu)
-            && is_same_content(&earlier.members)
+            && is_same_content(earlier)
     };
     let most = if breach == Some(TwinBreach::OnlyLast) { 1 } else { usize::MAX };
     if context.state.any_payment(most, is_same) { Err(twin()) } else { Ok(()) }
