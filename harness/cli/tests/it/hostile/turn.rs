@@ -134,49 +134,57 @@ fn what_a_target_refuses_when_it_refuses_everything_says_nothing() {
         turned("200 OK", "text/html", &page),
         turned("403 Forbidden", "text/html", &page),
     ];
-    for (at, arguments) in [(26, &["--only", "periodic.months.duplicate"][..]), (501, &["--depth", "quick"])]
-    {
-        for answer in &answers {
-            let (seen, answer) = (AtomicUsize::new(0), answer.clone());
-            let what = format!("{at} {}", String::from_utf8_lossy(&answer));
-            let gateway = Gateway::start(Some("periodic.months.duplicate/only-adjacent"), move |_| {
-                (seen.fetch_add(1, Ordering::SeqCst) + 1 >= at).then(|| answer.clone())
-            });
-            let ran = run(&gateway.url, arguments);
-            assert!(matches!(ran.code, Some(1 | 3)), "{:?} {what}\n{}", ran.code, ran.said);
-            let is_turned = |exchange: &&Exchange| {
-                // A valid request that was asked again is in the record, and not the answer that its case was
-                // judged by.
-                if exchange.step.starts_with("again-") {
-                    return false;
-                }
-                let body = exchange.response.as_ref().and_then(|response| response.body.as_ref());
-                body.is_some_and(|body| body.shown().contains(MARK))
-            };
-            let met: BTreeSet<&str> =
-                ran.exchanges.iter().filter(is_turned).map(|exchange| exchange.case.as_str()).collect();
-            assert!(met.len() > 5, "{what}\n{}", ran.said);
-            for verdict in ran.verdicts.iter().filter(|verdict| met.contains(verdict.case.as_str())) {
-                let is_answered = verdict.expected.starts_with("answered");
-                assert!(
-                    is_answered
-                        || !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail)
-                        || verdict.control.is_none(),
-                    "{verdict:?}\n{what}"
-                );
+    let turns = [(26, &["--only", "periodic.months.duplicate"][..]), (501, &["--depth", "quick"])];
+    // At once: most of the time they wait whether it turns back.
+    thread::scope(|all| {
+        for (at, arguments) in turns {
+            for answer in &answers {
+                all.spawn(move || is_not_held_against_it(at, arguments, answer));
             }
-            let unconfirmed: BTreeSet<&str> = ran
-                .verdicts
-                .iter()
-                .filter(|verdict| verdict.unconfirmed)
-                .filter_map(|verdict| verdict.reason.as_deref())
-                .collect();
-            let is_busy = what.contains("429") || what.contains("503");
-            assert!(is_busy || !unconfirmed.is_empty(), "{what}\n{}", ran.said);
-            // One for each operation, whether that shows at once or only later.
-            assert!(unconfirmed.len() <= 10, "{unconfirmed:#?}");
         }
+    });
+}
+
+/// A target that gives this answer from this request on is told nothing of what it answers then.
+fn is_not_held_against_it(at: usize, arguments: &[&str], answer: &[u8]) {
+    let (seen, given) = (AtomicUsize::new(0), answer.to_owned());
+    let what = format!("{at} {}", String::from_utf8_lossy(answer));
+    let gateway = Gateway::start(Some("periodic.months.duplicate/only-adjacent"), move |_| {
+        (seen.fetch_add(1, Ordering::SeqCst) + 1 >= at).then(|| given.clone())
+    });
+    let ran = run(&gateway.url, arguments);
+    assert!(matches!(ran.code, Some(1 | 3)), "{:?} {what}\n{}", ran.code, ran.said);
+    let is_turned = |exchange: &&Exchange| {
+        // A valid request that was asked again is in the record, and not the answer that its case was
+        // judged by.
+        if exchange.step.starts_with("again-") {
+            return false;
+        }
+        let body = exchange.response.as_ref().and_then(|response| response.body.as_ref());
+        body.is_some_and(|body| body.shown().contains(MARK))
+    };
+    let met: BTreeSet<&str> =
+        ran.exchanges.iter().filter(is_turned).map(|exchange| exchange.case.as_str()).collect();
+    assert!(met.len() > 5, "{what}\n{}", ran.said);
+    for verdict in ran.verdicts.iter().filter(|verdict| met.contains(verdict.case.as_str())) {
+        let is_answered = verdict.expected.starts_with("answered");
+        assert!(
+            is_answered
+                || !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail)
+                || verdict.control.is_none(),
+            "{verdict:?}\n{what}"
+        );
     }
+    let unconfirmed: BTreeSet<&str> = ran
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.unconfirmed)
+        .filter_map(|verdict| verdict.reason.as_deref())
+        .collect();
+    let is_busy = what.contains("429") || what.contains("503");
+    assert!(is_busy || !unconfirmed.is_empty(), "{what}\n{}", ran.said);
+    // One for each operation, whether that shows at once or only later.
+    assert!(unconfirmed.len() <= 10, "{unconfirmed:#?}");
 }
 
 #[test]
@@ -220,28 +228,32 @@ fn a_gateway_that_lets_through_so_much_in_a_second_breaks_nothing() {
 
 #[test]
 fn a_gateway_without_time_is_not_taken_for_a_quota() {
-    // Every second call without PSU-IP-Address finds no time there.
-    for (fault, expected) in [(None, Verdict::Pass), (Some("limit.without-psu-ip/unlimited"), Verdict::Fail)]
-    {
-        let seen = AtomicUsize::new(0);
-        let gateway = Gateway::start(fault, move |request| {
-            let text = String::from_utf8_lossy(request).to_ascii_lowercase();
-            let is_call = text.starts_with("get /v1/accounts/") && !text.contains("psu-ip-address");
-            let is_busy = is_call && seen.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
-            is_busy.then(|| turned("429 Too Many Requests\r\nRetry-After: 0", "text/plain", "slow down"))
-        });
-        // One after the other: what is asked beside a call would change which calls find no time.
-        let ran = run(&gateway.url, &["--only", "limit.without-psu-ip", "--jobs", "1"]);
-        let fifth = ran.verdicts.iter().find(|verdict| verdict.case == "limit.without-psu-ip/fifth").unwrap();
-        assert_eq!(fifth.verdict, expected, "{fifth:?}\n{}", ran.said);
-        let reached = ran.exchanges.iter().filter(|exchange| {
-            let status = exchange.response.as_ref().map_or(0, |response| response.status);
-            let is_call = exchange.request.url.contains("/transactions/")
-                && !exchange.request.headers.iter().any(|header| header.0 == "PSU-IP-Address");
-            is_call && (status == 200 || status == 429 && exchange.attempt > 1)
-        });
-        assert!(reached.count() >= 5, "five calls reach the bank");
-    }
+    thread::scope(|all| {
+        all.spawn(|| has_no_time(None, Verdict::Pass));
+        all.spawn(|| has_no_time(Some("limit.without-psu-ip/unlimited"), Verdict::Fail));
+    });
+}
+
+/// The fifth call comes to this verdict, though every second call without PSU-IP-Address finds no time.
+fn has_no_time(fault: Option<&str>, expected: Verdict) {
+    let seen = AtomicUsize::new(0);
+    let gateway = Gateway::start(fault, move |request| {
+        let text = String::from_utf8_lossy(request).to_ascii_lowercase();
+        let is_call = text.starts_with("get /v1/accounts/") && !text.contains("psu-ip-address");
+        let is_busy = is_call && seen.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
+        is_busy.then(|| turned("429 Too Many Requests\r\nRetry-After: 0", "text/plain", "slow down"))
+    });
+    // One after the other: what is asked beside a call would change which calls find no time.
+    let ran = run(&gateway.url, &["--only", "limit.without-psu-ip", "--jobs", "1"]);
+    let fifth = ran.verdicts.iter().find(|verdict| verdict.case == "limit.without-psu-ip/fifth").unwrap();
+    assert_eq!(fifth.verdict, expected, "{fifth:?}\n{}", ran.said);
+    let reached = ran.exchanges.iter().filter(|exchange| {
+        let status = exchange.response.as_ref().map_or(0, |response| response.status);
+        let is_call = exchange.request.url.contains("/transactions/")
+            && !exchange.request.headers.iter().any(|header| header.0 == "PSU-IP-Address");
+        is_call && (status == 200 || status == 429 && exchange.attempt > 1)
+    });
+    assert!(reached.count() >= 5, "five calls reach the bank");
 }
 
 #[test]

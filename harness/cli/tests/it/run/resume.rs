@@ -101,6 +101,17 @@ impl Numbers {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_killed_again_and_again_comes_to_the_same_verdicts() {
+    is_killed(16).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "two minutes with optimisation"]
+async fn a_run_that_is_killed_fifty_times_comes_to_the_same_verdicts() {
+    is_killed(50).await;
+}
+
+/// Runs that are killed so often, all in all, come to the verdicts of one that is not.
+async fn is_killed(times: u32) {
     let folder = TempDir::new().unwrap();
     let (bank, _) = target(folder.path()).await;
     let whole = folder.path().join("whole");
@@ -112,7 +123,7 @@ async fn a_run_that_is_killed_again_and_again_comes_to_the_same_verdicts() {
 
     let mut numbers = Numbers(1);
     let (mut kills, mut runs, mut in_doubt) = (0, 0, 0);
-    while kills < 50 {
+    while kills < times {
         runs += 1;
         let name = format!("killed-{runs}");
         let out = folder.path().join(&name);
