@@ -41,12 +41,15 @@ pub(super) fn check(
         return Ok(());
     }
     let fingerprint = Fingerprint::of(members);
-    let is_whole =
-        matches!(breach, None | Some(TwinBreach::Refused | TwinBreach::OfAnyone | TwinBreach::OnlyLast));
     let is_same_content = |earlier: &Payment| {
         // There are thousands of them, and reading one takes long.
-        let is_other = is_whole && earlier.fingerprint.members != fingerprint.members
-            || breach == Some(TwinBreach::Unsaid) && earlier.fingerprint.terms != fingerprint.terms;
+        let is_other = match breach {
+            None | Some(TwinBreach::Refused | TwinBreach::OfAnyone | TwinBreach::OnlyLast) => {
+                earlier.fingerprint.members != fingerprint.members
+            }
+            Some(TwinBreach::Unsaid) => earlier.fingerprint.terms != fingerprint.terms,
+            _ => false,
+        };
         if is_other {
             return false;
         }

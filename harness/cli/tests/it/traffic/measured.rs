@@ -2,7 +2,7 @@
 //! is found that its case is about, and of lawful requests and banks nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex},
 };
 
@@ -97,10 +97,8 @@ async fn measure(bank: BankVariant, areas: &[&str]) -> Measured {
     let is_asked = |case: &&xs2aspec_suite::Case| {
         case.depth <= Depth::Standard && (areas.is_empty() || areas.contains(&case.area.as_str()))
     };
-    let mut controls = BTreeSet::new();
     for case in suite.cases().iter().filter(is_asked) {
-        // First, so that what follows is the case's own.
-        if let Some(control) = case.control.as_ref().filter(|control| controls.insert(control.as_str())) {
+        if let Some(control) = &case.control {
             session.case(control).await;
         }
         let mut all = judged();
