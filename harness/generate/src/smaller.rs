@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{AppliedForm, Combination, Edit};
 
 /// Smaller combinations that may show the same, the smallest first: without half of the forms, without one,
-/// and with shorter texts.
+/// without one edit of a form that has several, and with shorter texts.
 pub fn smaller(whole: &Combination) -> Vec<Combination> {
     let count = whole.forms.len();
     let with = |keep: &dyn Fn(usize) -> bool| {
@@ -18,6 +18,13 @@ pub fn smaller(whole: &Combination) -> Vec<Combination> {
         smaller.push(with(&|at| at < count / 2));
     }
     smaller.extend((0..count).map(|gone| with(&|at| at != gone)));
+    for (at, one) in whole.forms.iter().enumerate().filter(|(_, one)| one.edits.len() > 1) {
+        smaller.extend((0..one.edits.len()).map(|gone| {
+            let mut combination = whole.clone();
+            combination.forms[at].edits.remove(gone);
+            combination
+        }));
+    }
     for (at, one) in whole.forms.iter().enumerate() {
         for (edit, value) in simpler_edits(one) {
             let mut combination = whole.clone();
@@ -69,5 +76,26 @@ fn simpler(value: &Value) -> Vec<Value> {
             })
             .collect(),
         _ => vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_edit_of_a_form_of_several_is_left_out_once() {
+        let set = |at: &str| Edit::Set(at.to_owned(), json!(1));
+        let form = |edits| AppliedForm { edits, ..AppliedForm::default() };
+        let several = form(vec![Edit::Remove("a".to_owned()), set("b"), set("c")]);
+        let forms = vec![several.clone(), form(vec![set("d")])];
+        let whole = Combination { operation: "any".to_owned(), forms };
+        for gone in 0..3 {
+            let mut without = whole.clone();
+            without.forms[0].edits.remove(gone);
+            assert_eq!(smaller(&whole).iter().filter(|one| **one == without).count(), 1, "{gone}");
+        }
+        // A form of one edit is left out whole, and nothing is left of it as an empty one.
+        assert!(smaller(&whole).iter().all(|one| one.forms.iter().all(|form| !form.edits.is_empty())));
     }
 }

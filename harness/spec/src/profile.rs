@@ -71,7 +71,7 @@ impl ValueSpec {
         let (table, key) = self.name.split_once('.').filter(|_| self.listed)?;
         Some(Self {
             name: format!("{table}.{number}.{key}"),
-            add: format!("[[{table}]] {key} (in a further entry)"),
+            add: format!("[[{table}]] {key} = \"..\" (in one more entry)"),
             usual: None,
             entry_of: Some(table.to_owned()),
             ..self.clone()

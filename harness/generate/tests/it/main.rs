@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use xs2aspec_generate::{Aim, AppliedForm, Combination, Due, Explorer};
+use serde_json::json;
+use xs2aspec_generate::{Aim, AppliedForm, Combination, Due, Edit, Explorer};
 use xs2aspec_spec::Tree;
 use xs2aspec_suite::{Strength, Suite};
 
@@ -88,6 +89,22 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
     assert_eq!(suite.drawn(lawful).unwrap().0.clause, lawful.forms[1].clause);
     let softer = with_expected(&lawful.forms[0].clause);
     assert_eq!(softer.drawn(lawful).unwrap().0.clause, lawful.forms[0].clause);
+}
+
+/// Reading 23: an account of two numbers needs no agent, as far as the document says; one of a BBAN alone does.
+#[test]
+fn an_agent_is_due_where_the_bban_is_alone() {
+    let suite = suite();
+    let due = |edits: Vec<Edit>| {
+        let form = AppliedForm { edits, ..AppliedForm::default() };
+        suite.due_of(&Combination { operation: "ncbct".to_owned(), forms: vec![form] }).unwrap()
+    };
+    let bban = "${target.accounts.foreign-creditor.bban}";
+    let with_bban = Edit::Set("body/creditorAccount/bban".to_owned(), json!(bban));
+    let without_iban = Edit::Remove("body/creditorAccount/iban".to_owned());
+    assert!(matches!(due(vec![with_bban.clone()]), Due::Open(_)));
+    let Due::Refused { clauses, .. } = due(vec![without_iban, with_bban]) else { panic!("it is lawful") };
+    assert_eq!(clauses, ["ncbct.creditor-agent.bban"]);
 }
 
 /// A form says in its name, or by its clause, what it tries: what the rules make of it is the same.

@@ -131,7 +131,10 @@ impl Session {
         let value = self.spec().value(name);
         let line = value.map_or("", |value| value.add.as_str());
         let lacks = match value.and_then(|value| value.entry_of.as_deref()) {
-            Some(table) => format!("further `{table}`"),
+            Some(table) => {
+                let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
+                format!("further `{table}` with `{key}`")
+            }
             None => format!("`{name}`"),
         };
         Stop::not_said(format!("the target profile has no {lacks}; add {line}"), line)
