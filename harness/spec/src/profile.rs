@@ -89,6 +89,10 @@ pub struct CapabilitySpec {
     pub add: String,
     /// How a target is asked for it.
     pub ask: Option<Ask>,
+    /// The capability without which there can be no such thing: a profile that declares that one absent has
+    /// said so of this one.
+    #[serde(rename = "part-of")]
+    pub part_of: Option<String>,
 }
 
 /// How a target is asked for a capability.
@@ -151,6 +155,14 @@ impl ProfileSpec {
             {
                 let known = spec.tables.keys().map(String::as_str);
                 return Err(Problem::of_file(FILE, message("table", table)).nearest(table, known));
+            }
+        }
+        for capability in &spec.capabilities {
+            if let Some(whole) = capability.part_of.as_deref().filter(|name| spec.capability(name).is_none())
+            {
+                let message =
+                    format!("capability `{}` is part of `{whole}`, which does not exist", capability.name);
+                return Err(Problem::of_file(FILE, message).nearest(whole, spec.capability_names()));
             }
         }
         let known = |value: &ValueSpec| spec.lists.get(value.name.split('.').next()?).copied();
@@ -240,5 +252,8 @@ mod tests {
         assert!(problem(&value("name: psu.id, with: baskets")).ends_with("did you mean `basket`?"));
         assert!(problem(&value("name: pus.id")).contains("has table `pus`"));
         assert!(problem(&value("name: psu.id, wiht: basket")).contains("did you mean `with`?"));
+        let part = format!("{}  - {{ name: mixed, add: z, part-of: baskets }}\n", value("name: psu.id"));
+        let said = problem(&part);
+        assert!(said.contains("`mixed` is part of `baskets`") && said.contains("mean `basket`?"), "{said}");
     }
 }

@@ -430,7 +430,14 @@ fn capabilities(
     let offered = |capability: &CapabilitySpec| match file.capabilities.get(&capability.name) {
         Some(true) => Some(Offered::Yes),
         Some(false) => Some(Offered::No),
-        None => capability.ask.is_some().then_some(Offered::Ask),
+        None => {
+            let whole = capability.part_of.as_ref().and_then(|whole| file.capabilities.get(whole));
+            if whole == Some(&false) {
+                Some(Offered::No)
+            } else {
+                capability.ask.is_some().then_some(Offered::Ask)
+            }
+        }
     };
     let offered = spec.capabilities.iter().filter_map(|one| Some((one.name.clone(), offered(one)?)));
     Ok(offered.collect())

@@ -61,6 +61,19 @@ fn a_document_that_says_nothing_of_any_bank_gives_it_no_values() {
 }
 
 #[test]
+fn what_is_declared_absent_has_no_parts_either() {
+    let read = |lines: &str| {
+        let text = format!("base-url = \"http://a\"\n[capabilities]\n{lines}");
+        file::parse("bank.toml", &text, None, ProfileSpec::embedded()).unwrap()
+    };
+    let part = |lines: &str| read(lines).capability("rejected-for-funds");
+    assert_eq!(part("rejected-payment = false"), Offered::No);
+    assert_eq!(part("rejected-payment = true"), Offered::NotSaid);
+    assert_eq!(part("rejected-payment = false\nrejected-for-funds = true"), Offered::Yes);
+    assert_eq!(part("kid = false"), Offered::NotSaid);
+}
+
+#[test]
 fn the_schema_of_profiles_is_current() {
     let made = format!("{:#}\n", schema(&Suite::load(Tree::embedded()).unwrap()));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/profile.schema.json");
