@@ -37,6 +37,9 @@ pub(crate) fn sandbox(path: &str) -> Result<String, String> {
     let program = suite()?;
     let folder = TempDir::new().map_err(wrong)?;
     let faults = faults();
+    if faults.len() < FAULTS {
+        return Err(format!("the kill matrix names {} denied faults and not {FAULTS}", faults.len()));
+    }
     let mut text = format!(
         "## A slow sandbox\n\nMade by `cargo run --release -p xs2aspec-bench -- sandbox harness/bench/RESULTS.md`. The reference bank with {LATENCY_MS} \
          ms an answer, {PER_SECOND} requests in a second, which it names in each answer, and one answer of {UNAVAILABLE} with 503: a tenth of the \
@@ -71,12 +74,18 @@ pub(crate) fn sandbox(path: &str) -> Result<String, String> {
 
 /// Faults that the suite denies, each of another clause, spread over all of them.
 fn faults() -> Vec<&'static str> {
-    let denied = MATRIX.lines().filter(|line| line.ends_with("\tdenied"));
-    let names: Vec<&str> = denied.filter_map(|line| line.split('\t').nth(1)).collect();
+    let denied = |line: &'static str| {
+        let mut columns = line.split('\t');
+        match (columns.next()?, columns.next()?, columns.next()?) {
+            ("fault", name, "denied") => Some(name),
+            _ => None,
+        }
+    };
     let mut clauses = BTreeSet::new();
-    let step = names.len() / FAULTS;
-    let spread = names.iter().skip(step / 2).step_by(step.max(1));
-    spread.copied().filter(|name| clauses.insert(name.split('/').next())).take(FAULTS).collect()
+    let names = MATRIX.lines().filter_map(denied).filter(|name| clauses.insert(name.split('/').next()));
+    let names: Vec<&str> = names.collect();
+    let step = (names.len() / FAULTS).max(1);
+    names.into_iter().skip(step / 2).step_by(step).take(FAULTS).collect()
 }
 
 /// What came of a run.
@@ -138,5 +147,16 @@ impl Asked {
         }
         asked.judged = f64::from(judged) / f64::from(cases.max(1));
         Ok(asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_denied_faults_of_as_many_clauses_are_taken() {
+        let clauses: BTreeSet<_> = faults().iter().filter_map(|fault| fault.split('/').next()).collect();
+        assert_eq!(clauses.len(), FAULTS);
     }
 }

@@ -91,7 +91,7 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
     assert_eq!(softer.drawn(lawful).unwrap().0.clause, lawful.forms[0].clause);
 }
 
-/// Reading 23: an account of two numbers needs no agent, as far as the document says; one of a BBAN alone does.
+/// Reading 23: whether an account of two numbers needs an agent is open; one of a BBAN alone does.
 #[test]
 fn an_agent_is_due_where_the_bban_is_alone() {
     let suite = suite();
