@@ -88,7 +88,7 @@ mod tests {
         let set = |at: &str| Edit::Set(at.to_owned(), json!(1));
         let form = |edits| AppliedForm { edits, ..AppliedForm::default() };
         let several = form(vec![Edit::Remove("a".to_owned()), set("b"), set("c")]);
-        let forms = vec![several.clone(), form(vec![set("d")])];
+        let forms = vec![several, form(vec![set("d")])];
         let whole = Combination { operation: "any".to_owned(), forms };
         for gone in 0..3 {
             let mut without = whole.clone();
