@@ -66,6 +66,7 @@ pub(crate) fn verify(
     form::check_variant(&text, fields, rules)?;
     let text = if rules.varied_by(Variance::WrappedSignature) { form::without_word(&text) } else { text };
     let text = if broken(S::UrlSafe) { form::usual_alphabet(&text) } else { text };
+    let text = if broken(S::Hexadecimal) { form::base64_of_digits(&text) } else { text };
     let text = if broken(S::ForeignCharacters) { form::of_base64(&text) } else { text };
     form::check_names(&text, rules)?;
     let text = if broken(S::FirstParameter) { first_of_each(&text) } else { text };
@@ -104,6 +105,7 @@ pub(crate) fn verify(
     let verified = certificate.rsa.as_ref().is_some_and(|key| {
         let holds = |signed: &[u8]| holds(key, signed, &parameters, rules);
         holds(&signed)
+            || broken(S::LineFeedAfter) && holds(&[&signed[..], b"\n"].concat())
             || broken(S::OneUnsigned)
                 && (0..listed.len()).any(|left_out| {
                     let mut fewer = listed.clone();

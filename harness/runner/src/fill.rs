@@ -333,7 +333,7 @@ impl RequestBuilder<'_> {
             "digest" => {
                 let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
                 Value::String(RequestSigner::digest(rest, body).ok_or_else(|| {
-                    defect("known are digest.sha-256 and digest.sha-512, digest.sha-256.hexadecimal, .other-case, .other-begin and .other-end, and without a name before it \
+                    defect("known are digest.sha-256 and digest.sha-512, digest.sha-256.hexadecimal, .other-case, .other-begin and .other-end (these two of digest.sha-512 as well), and without a name before it \
                          digest.sha-256.alone, digest.md5, digest.sha-1 and digest.sha-384")
                 })?)
             }

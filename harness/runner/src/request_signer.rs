@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use md5::Md5;
-use sha2::{Digest as _, Sha256};
+use sha2::{Digest as _, Sha256, Sha512};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
     certificate::NameForm,
@@ -13,8 +13,9 @@ use xs2aspec_signing::{
     listed_headers,
     signature_header::{self, SignatureHeaderError},
     signer::SignerError,
+    signing_string,
 };
-use xs2aspec_suite::{Party, SignatureParameter, Signing, SigningHash, Wrap as WrapForm};
+use xs2aspec_suite::{Party, SignatureParameter, Signing, SigningHash, Wrap as WrapForm, Written};
 
 use crate::{
     certificate_encoding::{CertificateEncoding, CertificateEncodingError, CertificateForm},
@@ -135,8 +136,8 @@ impl RequestSigner {
 
     /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
     /// wrong encoding (`sha-256.hexadecimal`), one letter in the other case (`sha-256.other-case`), or
-    /// another first or last byte (`sha-256.other-begin`, `sha-256.other-end`). The hash alone, in base64:
-    /// `sha-256.alone`, `md5`, `sha-1`, `sha-384`.
+    /// another first or last byte (`sha-256.other-begin`, `sha-256.other-end`, and of `sha-512` as well). The
+    /// hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`, `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let algorithm = match algorithm {
             "sha-256" => Algorithm::Sha256,
@@ -149,10 +150,10 @@ impl RequestSigner {
                 return Some(format!("{}={hash}", Algorithm::Sha256.token()));
             }
             "sha-256.other-begin" | "sha-256.other-end" => {
-                let mut hash = Sha256::digest(body);
-                let changed = if algorithm.ends_with("end") { hash.last_mut() } else { hash.first_mut() };
-                *changed? ^= 1;
-                return Some(format!("{}={}", Algorithm::Sha256.token(), BASE64_STANDARD.encode(hash)));
+                return nearly(Algorithm::Sha256, &Sha256::digest(body), algorithm.ends_with("end"));
+            }
+            "sha-512.other-begin" | "sha-512.other-end" => {
+                return nearly(Algorithm::Sha512, &Sha512::digest(body), algorithm.ends_with("end"));
             }
             "sha-256.alone" => return Some(BASE64_STANDARD.encode(Sha256::digest(body))),
             "md5" => return Some(BASE64_STANDARD.encode(Md5::digest(body))),
@@ -174,16 +175,24 @@ impl RequestSigner {
         let signer = self.signer(signing.key);
         let fields = as_signed(headers, signing);
         let mut options = Options { target, ..self.options(&fields, signing) };
+        if signing.line_feed {
+            let text = signing_string(&options.listed, &fields, options.target.as_ref());
+            options.text = Some(text.map_err(SignatureHeaderError::from)? + "\n");
+        }
         let sign = |options: &Options| signature_header::sign(signer, &fields, options);
         let alone = signing.wrap == Some(WrapForm::SignatureAlone);
-        if alone || signing.url_safe {
+        if alone || signing.written.is_some() {
             let plain = Options { wrap: Wrap::Never, ..options.clone() };
             let plain = sign(&plain)?;
             let (_, rest) = plain.value.split_once("signature=\"").ok_or(SignError::NothingToRewrite)?;
             let mut signature = rest.trim_end_matches('"').to_owned();
-            if signing.url_safe {
-                signature = signature.replace('+', "-").replace('/', "_");
-            }
+            signature = match signing.written {
+                None => signature,
+                Some(Written::UrlSafe) => signature.replace('+', "-").replace('/', "_"),
+                Some(Written::Hexadecimal) => {
+                    hex(&BASE64_STANDARD.decode(&signature).map_err(|_| SignError::NothingToRewrite)?)
+                }
+            };
             if alone {
                 signature = encoded_word::wrap(&signature, Charset::Utf8, Encoding::B)
                     .map_err(SignatureHeaderError::from)?;
@@ -251,7 +260,7 @@ impl RequestSigner {
             }),
             wrap: match signing.wrap {
                 // One that has to be wrapped cannot be rewritten.
-                None if signing.url_safe || signing.spaced => Wrap::Never,
+                None if signing.written.is_some() || signing.spaced => Wrap::Never,
                 None => Wrap::WhenNeeded,
                 Some(form) => word(form).map_or(Wrap::Never, |(charset, by)| Wrap::Always(charset, by)),
             },
@@ -277,6 +286,14 @@ fn spaced(value: &str) -> String {
         .iter()
         .fold(value.to_owned(), |text, name| text.replace(&format!("{name}=\""), &format!("{name} = \"")));
     apart.replace("\",", "\" , ")
+}
+
+/// The value of a Digest header with another first or last byte of this hash.
+fn nearly(algorithm: Algorithm, hash: &[u8], at_end: bool) -> Option<String> {
+    let mut hash = hash.to_vec();
+    let changed = if at_end { hash.last_mut() } else { hash.first_mut() };
+    *changed? ^= 1;
+    Some(format!("{}={}", algorithm.token(), BASE64_STANDARD.encode(hash)))
 }
 
 /// Base64 with its first letter in the other case; as it is where there is none.
@@ -365,6 +382,11 @@ mod tests {
         assert_eq!(near("other-case"), "SHA-256=47dEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         assert_eq!(near("other-begin"), "SHA-256=4rDEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         assert_eq!(near("other-end"), "SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFQ=");
+        let whole = RequestSigner::digest("sha-512", b"").unwrap();
+        let near = RequestSigner::digest("sha-512.other-begin", b"").unwrap();
+        assert!(near != whole && near[10..] == whole[10..], "{near}");
+        let near = RequestSigner::digest("sha-512.other-end", b"").unwrap();
+        assert!(near != whole && near[..near.len() - 4] == whole[..whole.len() - 4], "{near}");
         let alone = RequestSigner::digest("sha-256.alone", b"").unwrap();
         assert_eq!(alone, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         assert_eq!(RequestSigner::digest("sha-1", b"").unwrap(), "2jmj7l5rSw0yVb/vlWAYkK/YBwk=");
@@ -388,7 +410,7 @@ mod tests {
 
     #[test]
     fn each_way_of_signing_differs_in_what_it_says_and_in_nothing_else() {
-        let table: [(Value, &[&str]); 17] = [
+        let table: [(Value, &[&str]); 19] = [
             (json!({"wrap": "never"}), &[]),
             (json!({"headers": ["date", "x-request-id", "psu-id"]}), &[]),
             (json!({"signed-as": {"x-request-id": "r"}}), &[]),
@@ -397,7 +419,9 @@ mod tests {
             (json!({"stated-headers": ["date", "digest"]}), &["headers"]),
             (json!({"signature": "AA=="}), &["signature"]),
             (json!({"corrupted": true}), &["signature"]),
-            (json!({"url-safe": true}), &["signature"]),
+            (json!({"written": "url-safe"}), &["signature"]),
+            (json!({"written": "hexadecimal"}), &["signature"]),
+            (json!({"line-feed": true}), &["signature"]),
             (json!({"signed-as": {"X-Request-ID": "s"}}), &["signature"]),
             (json!({"signed-as": {"psu-corporate-id": ""}}), &["headers", "signature"]),
             (json!({"key": "other"}), &["signature"]),

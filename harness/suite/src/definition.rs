@@ -193,8 +193,11 @@ pub struct Signing {
     pub hash: Option<SigningHash>,
     /// Turns over the last bit of the signature.
     pub corrupted: bool,
-    /// Writes the signature in the URL-safe alphabet of base64 (RFC 4648, section 5).
-    pub url_safe: bool,
+    /// How the signature is written, in place of base64.
+    pub written: Option<Written>,
+    /// Ends the signing string with a line feed, which stands between its lines alone
+    /// (draft-cavage-http-signatures-10, section 2.3).
+    pub line_feed: bool,
     /// Writes blanks around the equals signs and commas between the parameters of the Signature header.
     pub spaced: bool,
     /// Parameters to leave out of the Signature header.
@@ -258,6 +261,16 @@ pub enum Party {
     /// That TPP's key, in a certificate that is the own one in all else: serial number, issuer and subject.
     /// No authority signed it.
     Forged,
+}
+
+/// How a signature is written that is not in base64 (RFC 4648, section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Written {
+    /// In the URL-safe alphabet of base64 (RFC 4648, section 5).
+    UrlSafe,
+    /// In hexadecimal digits.
+    Hexadecimal,
 }
 
 /// A hash or padding that the document does not name for signatures.

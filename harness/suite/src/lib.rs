@@ -38,7 +38,7 @@ pub use case::{Case, Preparation};
 pub use combination::{AppliedForm, Combination};
 pub use coverage::Coverage;
 pub use definition::{
-    Depth, IfControlRefused, Party, SignatureParameter, Signing, SigningHash, StepExpect, Wrap,
+    Depth, IfControlRefused, Party, SignatureParameter, Signing, SigningHash, StepExpect, Wrap, Written,
 };
 pub use expectation::{Expectation, Refusal};
 pub use lazy_request::LazyRequest;

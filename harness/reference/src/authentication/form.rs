@@ -1,5 +1,7 @@
 //! Forms of a Signature header that only some banks take, and those that a fault does not understand.
 
+use base64::{Engine, prelude::BASE64_STANDARD};
+
 use super::{SIGNED_WHEN_PRESENT, refuse};
 use crate::encoded_word;
 use crate::header::Fields;
@@ -50,6 +52,15 @@ pub(super) fn without_word(text: &str) -> String {
 /// section 5).
 pub(super) fn usual_alphabet(text: &str) -> String {
     with_signature(text, |value| value.replace('-', "+").replace('_', "/"))
+}
+
+/// The header with its signature in base64, where it is in hexadecimal digits.
+pub(super) fn base64_of_digits(text: &str) -> String {
+    with_signature(text, |value| {
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = value.as_bytes().chunks(2).map(byte).collect();
+        bytes.map_or_else(|| value.to_owned(), |bytes| BASE64_STANDARD.encode(bytes))
+    })
 }
 
 /// The header with those characters of its signature that base64 has (RFC 4648 section 4).

@@ -99,7 +99,7 @@ const DIGEST: [(&str, D, &str); 22] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 56] = [
+const SIGNATURE: [(&str, S, &str); 58] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -170,6 +170,12 @@ const SIGNATURE: [(&str, S, &str); 56] = [
         "signature.wrap.case/encoding-as-shown",
         S::EncodingAsShown,
         "The encoding of an encoded word has to be a capital letter.",
+    ),
+    ("signature.value/hexadecimal", S::Hexadecimal, "A signature in hexadecimal digits is read as well."),
+    (
+        "signature.value/line-feed-after",
+        S::LineFeedAfter,
+        "The signing string may end with a line feed, as if one followed each line.",
     ),
     ("signature.value.url-safe/read", S::UrlSafe, "A signature in the URL-safe alphabet is read as well."),
     (

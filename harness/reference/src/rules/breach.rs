@@ -269,6 +269,10 @@ pub(crate) enum SignatureBreach {
     EncodingAsShown,
     /// The alphabet of base64 for URLs is read as well.
     UrlSafe,
+    /// One in hexadecimal digits is read as well.
+    Hexadecimal,
+    /// The text that it is over may end with a line feed.
+    LineFeedAfter,
     /// Characters of a signature that base64 does not have are passed over.
     ForeignCharacters,
     /// A signature with this other hash is accepted.

@@ -188,6 +188,8 @@ pub(crate) enum Then {
     Drop,
     /// It is taken for the same in capital letters.
     Capitals,
+    /// It is a list, and taken for its first item.
+    First,
     /// The request is refused.
     Refuse,
     /// The bank fails.
@@ -252,6 +254,11 @@ impl Treatment {
                     if let Some(Value::Object(members)) = body.pointer_mut(parent) {
                         members.remove(key);
                     }
+                    Ok(())
+                }
+                Then::First => {
+                    let first = body.pointer(pointer).and_then(|list| list.get(0)).cloned();
+                    put(&mut body, pointer, first.unwrap_or_default());
                     Ok(())
                 }
                 Then::Capitals => {
@@ -439,6 +446,8 @@ mod tests {
         assert_eq!(treated(When::Present, Then::Cut(2), &body).unwrap(), json!({ "name": "ab" }));
         assert_eq!(treated(When::Present, Then::TakeFor("[1]"), &body).unwrap(), json!({ "name": [1] }));
         assert_eq!(treated(When::Present, Then::Capitals, &body).unwrap(), json!({ "name": "ABCD" }));
+        let list = json!({ "account": { "name": ["abcd"] } });
+        assert_eq!(treated(When::Items(1), Then::First, &list).unwrap(), json!({ "name": "abcd" }));
         let mut members = body.as_object().unwrap().clone();
         let (operation, place) = (Operation::Ncbct, Place::Body("/account/name"));
         let drops = Treatment { operation, place, when: When::Present, then: Then::Drop };

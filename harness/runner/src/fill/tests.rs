@@ -125,7 +125,7 @@ fn what_is_rewritten_in_a_header_is_wrapped_with_it() {
         assert_eq!(unwrapped("=?utf-8?B?${signature.base64}?=", &signing), plain);
     }
     assert!(unwrapped("${signature}", &json!({"spaced": true})).starts_with("keyId = \""));
-    assert!(!unwrapped("${signature}", &json!({"url-safe": true})).contains('+'));
+    assert!(!unwrapped("${signature}", &json!({"written": "url-safe"})).contains('+'));
 }
 
 #[test]

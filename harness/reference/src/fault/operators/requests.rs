@@ -35,6 +35,9 @@ pub(super) fn faults() -> Vec<Entry> {
                 (clause::of_type(row), Then::TakeFor(valid(row)))
             } else if row.is_required {
                 (clause::required(row), Then::TakeFor(valid(row)))
+            } else if row.name().starts_with("regulatoryReporting") {
+                // Required of amounts from the threshold on, as those of its plain request are.
+                (clause::required(row), Then::TakeFor(valid(row)))
             } else {
                 ("json.null.request".to_owned(), Then::Drop)
             };
@@ -51,6 +54,11 @@ pub(super) fn faults() -> Vec<Entry> {
             (row.kind.letter() == 's').then(|| fails(row, When::Is(""), "fails on an empty"))
         }),
     ];
+    operators.push(Operator::new("list-of-one-taken", |row: &Member| {
+        let of = (When::Items(1), Then::First);
+        (row.kind != Kind::List)
+            .then(|| made(row, clause::of_type(row), of, "takes a list for what is in it as"))
+    }));
     for (taken, failing, letter, words) in TYPES {
         let is_other = move |row: &Member| row.kind.letter() != letter;
         operators.push(Operator::new(taken, move |row: &Member| {

@@ -205,7 +205,9 @@ fn of_treatment(treatment: &Treatment) -> Vec<Probe> {
 fn with_values(body: &Value, pointer: &'static str, when: When) -> impl Iterator<Item = Value> + use<> {
     let name = pointer.rsplit('/').next().unwrap_or_default();
     let is_whole = pointer.is_empty();
-    let values = if is_whole { vec![] } else { values::meant(when, name) };
+    let mut values = if is_whole { vec![] } else { values::meant(when, name) };
+    // A list of what is right.
+    values.extend(body.pointer(pointer).filter(|_| !is_whole).map(|own| json!([own])));
     let (body, mut absent) = (body.clone(), body.clone());
     if !is_whole {
         remove(&mut absent, pointer);
