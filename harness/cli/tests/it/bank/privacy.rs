@@ -281,7 +281,7 @@ async fn no_output_holds_a_canary() {
         let out = at("out");
         let mut said = Vec::new();
         for arguments in [
-            &["run", "--target", &target, "--out", out.to_str().unwrap()][..],
+            &["run", "--depth", "quick", "--target", &target, "--out", out.to_str().unwrap()][..],
             &["doctor", "--target", &target],
             &["explain", "ncbct.path/plain", "--target", &target],
             &["explain", "transaction.path/plain", "--target", &target],
