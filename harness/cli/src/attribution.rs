@@ -47,7 +47,7 @@ pub(crate) async fn measure(
     for fault in faults {
         let mut live = Live::new(vec![]);
         let bank = BankVariant::Fault(fault);
-        mutation::run(suite, bank, options, |event| live.add(event.clone())).await?;
+        mutation::run(suite, bank, options, &mut |event| live.add(event.clone())).await?;
         let summary = live.finish().map_err(Failure::input)?;
         let findings = summary.findings().all().iter().map(named).collect();
         let (fault, clause) = (fault.name().to_owned(), fault.clause().to_owned());

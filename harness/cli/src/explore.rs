@@ -46,7 +46,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
     let mut recording = Recording::create(&args.out, &profile.into_iter().collect::<Vec<_>>())?;
     let mut unkept = Vec::new();
-    let step = |step: Step<'_>| match step {
+    let mut step = |step: Step<'_>| match step {
         Step::Begin { partitions } => say!("seed {seed}, {partitions} partitions of requests"),
         Step::Event(event) => recording.write(event),
         Step::Progress(progress) => eprintln!("{}", says(progress)),
@@ -57,7 +57,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
     };
     let options = options(args, target.arguments, seed);
-    let explored = Box::pin(exploration::explore(&suite, session, &options, step)).await?;
+    let explored = exploration::explore(&suite, session, &options, &mut step).await?;
     say_end(&explored, seed);
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;

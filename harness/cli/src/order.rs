@@ -21,7 +21,7 @@ pub(crate) async fn order(
     outputs::may_write(path, &[]).map_err(Failure::input)?;
     let styles = styles(args)?;
     let bar = ProgressBar::new((Fault::all().count() * (styles.len() + 1)) as u64);
-    let catches = order::catches(suite, options, &styles, || bar.inc(1)).await?;
+    let catches = order::catches(suite, options, &styles, &mut || bar.inc(1)).await?;
     bar.finish_and_clear();
     let steps = catches.order(suite);
     let first = catches.first(suite, &steps);

@@ -138,8 +138,9 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
     let clean: PathBuf = args.out.join(CLEAN);
     let mut recording = Recording::create(&clean, &reads)?;
     let bar = ProgressBar::new(banks.len() as u64);
-    let done = |_: &Row| bar.inc(1);
-    let mut rows = mutation::rows(suite, banks, &options(args), |event| recording.write(event), done).await?;
+    let (options, mut done) = (options(args), |_: &Row| bar.inc(1));
+    let record = &mut |event: &Event| recording.write(event);
+    let mut rows = mutation::rows(suite, banks, &options, record, &mut done).await?;
     recording.finish()?;
     if is_together(args) {
         let accused = |name: &str| rows.iter().any(|row| row.name == name && row.is_accused());
@@ -148,7 +149,7 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
         let apart: Vec<BankVariant> = apart.flat_map(BankVariant::apart).collect();
         if !apart.is_empty() {
             bar.inc_length(apart.len() as u64);
-            rows.extend(mutation::rows(suite, apart, &options(args), |_| {}, done).await?);
+            rows.extend(mutation::rows(suite, apart, &options, &mut |_| {}, &mut done).await?);
         }
     }
     bar.finish_and_clear();
@@ -243,7 +244,7 @@ async fn in_pairs(args: &Prove, suite: &Arc<Suite>, count: usize) -> Result<Exit
 /// variation by none.
 async fn explain(args: &Prove, suite: &Arc<Suite>, bank: BankVariant) -> Result<Exit, Failure> {
     let mut events = Vec::new();
-    mutation::run(suite, bank, &options(args), |event| events.push(event.clone())).await?;
+    mutation::run(suite, bank, &options(args), &mut |event| events.push(event.clone())).await?;
     let verdicts: Vec<CaseVerdict> = events
         .iter()
         .filter_map(|event| if let Event::Verdict(verdict) = event { Some(verdict.clone()) } else { None })

@@ -107,15 +107,16 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let mut hints = Hints::new(&suite);
     let session = Arc::new(session);
     let forecast = Box::pin(forecast::tell(&session, &plan, options.jobs, progress.notes()));
-    let running = xs2aspec_runner::run(Arc::clone(&session), &plan, &options, |event: &Event| {
+    let mut tell = |event: &Event| {
         if !keeper.event(event) {
             // Nothing more is sent that nobody could prove.
             options.interrupt.notify_one();
         }
         progress.event(event);
         hints.event(event);
-    });
-    let finished = forecast::beside(Box::pin(running), forecast).await;
+    };
+    let running = xs2aspec_runner::run(Arc::clone(&session), &plan, &options, &mut tell);
+    let finished = forecast::beside(running, forecast).await;
     drop(progress);
     stop(target.bank).await?;
     let Keeper { writer, live, base, broken } = keeper;

@@ -14,7 +14,8 @@ use tokio::{
 use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
-    Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile, session::RequestCache,
+    Options, Pending, Profile, Session, Tell, exchange::InProcess, profile::AuthorizedProfile,
+    session::RequestCache,
 };
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
 
@@ -56,12 +57,22 @@ pub struct MutationOptions {
 /// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and
 /// alone, and `record` gets the events of its run; what is signed for it and for the next one serves all
 /// others, which are asked side by side.
-pub async fn rows(
+pub fn rows<'a>(
+    suite: &'a Arc<Suite>,
+    banks: Vec<BankVariant>,
+    options: &'a MutationOptions,
+    record: Tell<'a>,
+    done: &'a mut (dyn FnMut(&Row) + Send),
+) -> Pending<'a, Result<Vec<Row>, ProveError>> {
+    Box::pin(all_rows(suite, banks, options, record, done))
+}
+
+async fn all_rows(
     suite: &Arc<Suite>,
     banks: Vec<BankVariant>,
     options: &MutationOptions,
-    mut record: impl FnMut(&Event),
-    mut done: impl FnMut(&Row),
+    record: Tell<'_>,
+    done: &mut (dyn FnMut(&Row) + Send),
 ) -> Result<Vec<Row>, ProveError> {
     let mut rows = Vec::new();
     let mut add = |row: Row| {
@@ -79,7 +90,7 @@ pub async fn rows(
         let mut verdicts = Vec::new();
         let session = |profile| shared.recorded(options, suite, profile);
         let asks = Asks { chosen: shared.chosen.as_ref(), ..Asks::everything(options) };
-        over_tcp(suite, bank, asks, session, |event| {
+        over_tcp(suite, bank, asks, session, &mut |event| {
             if let Event::Verdict(verdict) = event {
                 verdicts.push(verdict.clone());
             }
@@ -90,19 +101,26 @@ pub async fn rows(
     }
     let mut asked = others.into_iter().map(|bank| {
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
-        async move { shared.row(&options, &suite, bank).await }
+        boxed(async move { shared.row(&options, &suite, bank).await })
     });
     // The first one signs for all.
-    side_by_side(asked.by_ref().take(1), 1, &mut add).await?;
-    side_by_side(asked, options.banks, add).await?;
+    side_by_side(&mut asked.by_ref().take(1), 1, &mut add).await?;
+    side_by_side(&mut asked, options.banks, &mut add).await?;
     Ok(rows)
+}
+
+/// What is done beside others.
+pub(crate) type Task<T> = Pending<'static, Result<T, ProveError>>;
+
+pub(crate) fn boxed<T>(task: impl Future<Output = Result<T, ProveError>> + Send + 'static) -> Task<T> {
+    Box::pin(task)
 }
 
 /// Does these tasks, so many of them at once, and hands on what comes of each.
 pub(crate) async fn side_by_side<T: Send + 'static>(
-    tasks: impl Iterator<Item = impl Future<Output = Result<T, ProveError>> + Send + 'static>,
+    tasks: &mut (dyn Iterator<Item = Task<T>> + Send),
     most: usize,
-    mut done: impl FnMut(T),
+    done: &mut (dyn FnMut(T) + Send),
 ) -> Result<(), ProveError> {
     // A task of ours that panics is a defect: it must not pass for a quiet end.
     let joined =
@@ -123,16 +141,18 @@ pub(crate) async fn side_by_side<T: Send + 'static>(
 }
 
 /// Runs the cases against one bank, over TCP, with a record as any run has it.
-pub async fn run(
-    suite: &Arc<Suite>,
+pub fn run<'a>(
+    suite: &'a Arc<Suite>,
     bank: BankVariant,
-    options: &MutationOptions,
-    record: impl FnMut(&Event),
-) -> Result<(), ProveError> {
+    options: &'a MutationOptions,
+    record: Tell<'a>,
+) -> Pending<'a, Result<(), ProveError>> {
     let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
-    let chosen = chosen(suite, options)?;
-    let asks = Asks { chosen: chosen.as_ref(), ..Asks::everything(options) };
-    over_tcp(suite, bank, asks, session, record).await
+    Box::pin(async move {
+        let chosen = chosen(suite, options)?;
+        let asks = Asks { chosen: chosen.as_ref(), ..Asks::everything(options) };
+        over_tcp(suite, bank, asks, session, record).await
+    })
 }
 
 /// The row of a bank: what its selected cases came to.
@@ -247,7 +267,7 @@ impl Shared {
         let (mut verdicts, mut reasons) = (Vec::new(), Reasons::default());
         let enough = Arc::new(Notify::new());
         let mut is_enough = false;
-        let sink = |event: &Event| match event {
+        let mut sink = |event: &Event| match event {
             // Those that were under way still come, now more of them and now less.
             Event::Verdict(_) if is_enough => {}
             Event::Verdict(verdict) => {
@@ -268,12 +288,12 @@ impl Shared {
         if gives_reasons {
             // They stand in the answers, which a shared session does not keep.
             let session = |profile| self.recorded(options, suite, profile);
-            over_tcp(suite, bank, asks, session, sink).await?;
+            over_tcp(suite, bank, asks, session, &mut sink).await?;
         } else if bank.is_above_http() && !options.tcp {
             let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;
-            plan_and_run(suite, bank, asks, session, sink).await?;
+            plan_and_run(suite, bank, asks, session, &mut sink).await?;
         } else {
-            over_tcp(suite, bank, asks, |profile| session(profile, None), sink).await?;
+            over_tcp(suite, bank, asks, |profile| session(profile, None), &mut sink).await?;
         }
         let mut row = row(suite, bank, &verdicts);
         if gives_reasons {
@@ -339,7 +359,7 @@ async fn over_tcp(
     bank: BankVariant,
     asks: Asks<'_>,
     session: impl FnOnce(AuthorizedProfile) -> Result<Session, ProveError>,
-    sink: impl FnMut(&Event),
+    sink: Tell<'_>,
 ) -> Result<(), ProveError> {
     let started =
         xs2aspec_reference::start(bank.config(asks.options.now)).await.map_err(ProveError::Start)?;
@@ -353,7 +373,7 @@ async fn plan_and_run(
     bank: BankVariant,
     asks: Asks<'_>,
     session: Session,
-    sink: impl FnMut(&Event),
+    sink: Tell<'_>,
 ) -> Result<(), ProveError> {
     let Asks { options, is_unrecorded, .. } = asks;
     let enough = Arc::clone(&asks.enough);

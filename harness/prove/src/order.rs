@@ -9,11 +9,12 @@ use std::{
 };
 
 use xs2aspec_reference::{Fault, Style};
+use xs2aspec_runner::Pending;
 use xs2aspec_suite::{Case, Suite, order::Cost};
 
 use crate::{
     BankVariant, MutationOptions, ProveError, Row,
-    mutation::{Asks, Shared, side_by_side},
+    mutation::{Asks, Shared, boxed, side_by_side},
     snapshot,
 };
 
@@ -169,11 +170,20 @@ pub fn text(steps: &[Step]) -> String {
 }
 
 /// Asks each fault, on the bank that everybody gets and on the banks of these styles. `done` hears of each.
-pub async fn catches(
+pub fn catches<'a>(
+    suite: &'a Arc<Suite>,
+    options: &'a MutationOptions,
+    styles: &'a [Style],
+    done: &'a mut (dyn FnMut() + Send),
+) -> Pending<'a, Result<Catches, ProveError>> {
+    Box::pin(all_catches(suite, options, styles, done))
+}
+
+async fn all_catches(
     suite: &Arc<Suite>,
     options: &MutationOptions,
     styles: &[Style],
-    mut done: impl FnMut(),
+    done: &mut (dyn FnMut() + Send),
 ) -> Result<Catches, ProveError> {
     let shared = Arc::new(Shared::new(suite, options)?);
     let survivors = snapshot::survivors();
@@ -193,11 +203,11 @@ pub async fn catches(
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
         tasks.into_iter().map(move |(bank, chosen)| {
             let (options, suite, shared) = (options.clone(), Arc::clone(&suite), Arc::clone(&shared));
-            async move {
+            boxed(async move {
                 let asks =
                     Asks { chosen: chosen.as_ref(), is_unrecorded: true, ..Asks::everything(&options) };
                 Ok((bank, shared.asked_all(&suite, bank, asks, None).await?))
-            }
+            })
         })
     };
     let mut missed = Vec::new();
@@ -208,7 +218,7 @@ pub async fn catches(
     };
     let of_clause =
         |bank: BankVariant| Some(own.get(bank.clause()).cloned().unwrap_or_else(|| plain.clone()));
-    side_by_side(asked(&banks, &of_clause), options.banks, |(bank, row)| {
+    side_by_side(&mut asked(&banks, &of_clause), options.banks, &mut |(bank, row)| {
         done();
         // What a style hides from the cases of its clause is not looked for among all others.
         if take((bank, row), &mut catches) && bank.style().is_none() {
@@ -216,15 +226,14 @@ pub async fn catches(
         }
     })
     .await?;
-    side_by_side(asked(&missed, &|_| None), options.banks, |answer| _ = take(answer, &mut catches)).await?;
+    let take_again = &mut |answer| _ = take(answer, &mut catches);
+    side_by_side(&mut asked(&missed, &|_| None), options.banks, take_again).await?;
     let first = catches.order(suite);
     let telling: BTreeSet<String> =
         first.iter().take_while(|step| step.requests <= ASKED_OF_ALL).map(|step| step.case.clone()).collect();
     let plain_bank: Vec<BankVariant> = faults().map(BankVariant::Fault).collect();
-    side_by_side(asked(&plain_bank, &|_| Some(telling.clone())), options.banks, |answer| {
-        _ = take(answer, &mut catches);
-    })
-    .await?;
+    let take_again = &mut |answer| _ = take(answer, &mut catches);
+    side_by_side(&mut asked(&plain_bank, &|_| Some(telling.clone())), options.banks, take_again).await?;
     Ok(catches)
 }
 

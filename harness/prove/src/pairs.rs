@@ -7,11 +7,12 @@ use std::{
 };
 
 use xs2aspec_reference::Fault;
+use xs2aspec_runner::Pending;
 use xs2aspec_suite::Suite;
 
 use crate::{
     BankVariant, MutationOptions, ProveError, draw,
-    mutation::{Shared, side_by_side},
+    mutation::{Shared, boxed, side_by_side},
 };
 
 /// What came of two faults at once.
@@ -45,18 +46,26 @@ pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<(Fault, Fau
 }
 
 /// Asks banks with both faults of each pair for the clauses of both, and banks with one for the same.
-pub async fn rows(
+pub fn rows<'a>(
+    suite: &'a Arc<Suite>,
+    pairs: Vec<(Fault, Fault)>,
+    options: &'a MutationOptions,
+) -> Pending<'a, Result<Vec<PairRow>, ProveError>> {
+    Box::pin(all_rows(suite, pairs, options))
+}
+
+async fn all_rows(
     suite: &Arc<Suite>,
     pairs: Vec<(Fault, Fault)>,
     options: &MutationOptions,
 ) -> Result<Vec<PairRow>, ProveError> {
     let shared = Arc::new(Shared::new(suite, options)?);
     let mut rows = Vec::new();
-    let asked = pairs.into_iter().map(|pair| {
+    let mut asked = pairs.into_iter().map(|pair| {
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
-        async move { row(&shared, &options, &suite, pair).await }
+        boxed(async move { row(&shared, &options, &suite, pair).await })
     });
-    side_by_side(asked, options.banks, |row| rows.push(row)).await?;
+    side_by_side(&mut asked, options.banks, &mut |row| rows.push(row)).await?;
     rows.sort_by_key(|row| row.names);
     Ok(rows)
 }

@@ -61,7 +61,12 @@ pub struct Proxy {
 
 impl Proxy {
     /// Starts one. What it sees has to be received: it waits for whoever does not.
-    pub async fn start(config: Config) -> io::Result<(Self, mpsc::Receiver<Sighting>)> {
+    pub fn start(config: Config) -> Pin<Box<dyn Future<Output = Started> + Send>> {
+        // Boxed, so that its code is in the program once, and not once for each caller.
+        Box::pin(Self::started(config))
+    }
+
+    async fn started(config: Config) -> Started {
         let listener = TcpListener::bind(config.listen).await?;
         let address = listener.local_addr()?;
         let (sender, sightings) = mpsc::channel(MOST_SIGHTINGS);
@@ -81,6 +86,9 @@ impl Proxy {
         drop(self.running.await);
     }
 }
+
+/// A proxy, and what it sees.
+pub type Started = io::Result<(Proxy, mpsc::Receiver<Sighting>)>;
 
 /// What all connections share.
 struct Shared {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, Response};
+use futures_util::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -83,7 +84,12 @@ impl Default for Config {
 ///
 /// If the address cannot be bound, or is not a loopback one although the clock is controlled, or TLS cannot
 /// be set up ([`TlsError`](crate::TlsError) says why).
-pub async fn start(config: Config) -> io::Result<Bank> {
+pub fn start(config: Config) -> BoxFuture<'static, io::Result<Bank>> {
+    // Boxed, so that its code is in the program once, and not once for each caller.
+    Box::pin(started(config))
+}
+
+async fn started(config: Config) -> io::Result<Bank> {
     if config.now.is_controlled() && !config.address.ip().is_loopback() {
         let says = "a clock that anybody may move is for a loopback address";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, says));

@@ -24,7 +24,7 @@ impl CaseReport<'_> {
 }
 
 /// A format of a report. Cases come in the order of their ids, between [`Self::begin`] and [`Self::finish`].
-pub trait Reporter {
+pub trait Reporter: Send {
     /// Writes what stands above the cases.
     fn begin(&mut self, _summary: &RunSummary, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())

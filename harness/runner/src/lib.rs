@@ -44,5 +44,6 @@ pub use drawn::DrawnRun;
 pub use levels::{LevelError, Levels};
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};
+pub use release::Tell;
 pub use run::{Options, run};
-pub use session::{Done, Session, SessionError};
+pub use session::{Done, Pending, Session, SessionError};

@@ -19,12 +19,15 @@ use crate::{
     waiver::Waivers,
 };
 
+/// Who hears of each event.
+pub type Tell<'a> = &'a mut (dyn FnMut(&Event) + Send);
+
 /// How many cases may wait to be told, those under way included. Further ones begin when the oldest of them
 /// was told, so that one slow case does not fill the memory.
 const WAITING: usize = 500;
 
 /// Tells what cases came to in the order of their ids, and counts it.
-pub(crate) struct Release<'a, F> {
+pub(crate) struct Release<'a> {
     session: &'a Session,
     /// All cases of the run, by id.
     order: &'a [(&'a Case, Role)],
@@ -42,17 +45,17 @@ pub(crate) struct Release<'a, F> {
     timeline: Timeline,
     /// Whether the answers are those of no bank, so that nothing was checked on them.
     are_foreign: bool,
-    tell: F,
+    tell: Tell<'a>,
 }
 
-impl<'a, F: FnMut(&Event)> Release<'a, F> {
+impl<'a> Release<'a> {
     /// Tells cases in this order.
     pub(crate) fn new(
         session: &'a Session,
         order: &'a [(&'a Case, Role)],
         previous: Option<PreviousCases<'a>>,
         waivers: Waivers,
-        tell: F,
+        tell: Tell<'a>,
     ) -> Self {
         Self {
             session,
@@ -149,9 +152,10 @@ impl<'a, F: FnMut(&Event)> Release<'a, F> {
     }
 
     /// Asks again what was wrong, when nothing else is under way.
-    pub(crate) async fn ask_alone(&self) -> Vec<AskedAlone> {
+    pub(crate) fn ask_alone(&self) -> impl Future<Output = Vec<AskedAlone>> {
+        let (session, timeline) = (self.session, &self.timeline);
         let order: Vec<&Case> = self.order.iter().map(|(case, _)| *case).collect();
-        self.timeline.ask(self.session, &order).await
+        async move { timeline.ask(session, &order).await }
     }
 
     /// Tells all that is left; cases that did not come to their end have no verdict. `finished` makes the
@@ -259,8 +263,9 @@ mod tests {
         let order = order(session.suite());
         let mut told = Vec::new();
         let waivers = Waivers::new(Vec::new(), session.now().date_naive());
-        let mut release = Release::new(&session, &order, None, waivers, |event| told.push(event.clone()));
-        let land = |release: &mut Release<'_, _>, at: usize| {
+        let mut tell = |event: &Event| told.push(event.clone());
+        let mut release = Release::new(&session, &order, None, waivers, &mut tell);
+        let land = |release: &mut Release<'_>, at: usize| {
             let case = order[at].0;
             let number = 1_000 - at as u64;
             let verdict = CaseVerdict {

@@ -8,16 +8,16 @@ use std::{
 
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, OrderOfTime, Reading, Resumed, Role,
-    RunFinished, RunStarted, Times, Totals, Traffic,
+    AskedAlone, CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, OrderOfTime, Reading,
+    Resumed, Role, RunFinished, RunStarted, Times, Totals, Traffic,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
 
 use crate::{
     hopeless,
-    release::Release,
+    release::{Release, Tell},
     resume::PreviousRun,
-    session::{Done, Narrowed, Session, left_in_doubt, micros},
+    session::{Done, Narrowed, Pending, Session, left_in_doubt, micros},
     strength::strength,
     turns::Turns,
     waiver::{Waivers, WaiversFile},
@@ -70,12 +70,18 @@ pub struct Options {
 }
 
 /// Runs the plan and hands every event to `tell` in the order of the record.
-pub async fn run(
+///
+/// Boxed, so that its code is in the program once, and not once for each caller.
+pub fn run<'a>(
     session: Arc<Session>,
-    plan: &Plan<'_>,
-    options: &Options,
-    tell: impl FnMut(&Event),
-) -> RunFinished {
+    plan: &'a Plan<'a>,
+    options: &'a Options,
+    tell: Tell<'a>,
+) -> Pending<'a, RunFinished> {
+    Box::pin(run_cases(session, plan, options, tell))
+}
+
+async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, tell: Tell<'_>) -> RunFinished {
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
     let order = in_order(plan);
@@ -172,7 +178,8 @@ pub async fn run(
     for (done, role) in plain_ones {
         release.land(CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges());
     }
-    let asked_again = if stopped_early { Vec::new() } else { asked_alone(&release, options).await };
+    let asked_again =
+        if stopped_early { Vec::new() } else { asked_alone(release.ask_alone(), options).await };
     let order_of_time = OrderOfTime { asked_again, refused: window.refused_since() };
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
     release.finish(order_of_time, |totals, waivers| {
@@ -181,24 +188,21 @@ pub async fn run(
 }
 
 /// What was wrong, asked again when nothing else is; nothing where the run is to end before.
-async fn asked_alone(
-    release: &Release<'_, impl FnMut(&Event)>,
-    options: &Options,
-) -> Vec<xs2aspec_record::AskedAlone> {
+async fn asked_alone(asked: impl Future<Output = Vec<AskedAlone>>, options: &Options) -> Vec<AskedAlone> {
     tokio::select! {
-        asked = release.ask_alone() => asked,
+        asked = asked => asked,
         () = options.interrupt.notified() => Vec::new(),
     }
 }
 
 /// Tells what a run begins with, and gives who tells the rest, and whether everything is asked in this run.
-fn begin<'a, F: FnMut(&Event)>(
+fn begin<'a>(
     session: &'a Session,
     plan: &Plan<'_>,
     order: &'a [(&'a Case, Role)],
     options: &'a Options,
-    tell: F,
-) -> (Release<'a, F>, bool) {
+    tell: Tell<'a>,
+) -> (Release<'a>, bool) {
     let earlier = options.earlier.as_ref();
     let waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
     let mut release = Release::new(session, order, earlier.map(PreviousRun::cases), waivers, tell);
@@ -219,7 +223,7 @@ fn go_on(
     order: &[(&Case, Role)],
     rested_on: &HashSet<&str>,
     options: &Options,
-    release: &mut Release<'_, impl FnMut(&Event)>,
+    release: &mut Release<'_>,
 ) -> BTreeSet<String> {
     previous.restore(session, rested_on);
     let mut done = previous.kept().clone();
@@ -417,7 +421,7 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
 
 /// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
 /// all of them are written.
-pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut impl FnMut(&Event)) {
+pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
     let suite = session.suite();
     tell(&Event::Document(document(suite)));
     for clause in suite.clauses().values() {

@@ -13,7 +13,7 @@ use std::{
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Combination, Explorer, Sequencer, export};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
-use xs2aspec_runner::{Done, DrawnRun, Session};
+use xs2aspec_runner::{Done, DrawnRun, Pending, Session};
 use xs2aspec_suite::{Case, Suite};
 
 pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};
@@ -39,6 +39,9 @@ const STALE: usize = 1_000;
 /// How often somebody who waits is told how far it is.
 const PROGRESS: Duration = Duration::from_secs(2);
 
+/// Who is told what happens.
+pub type Steps<'a> = &'a mut (dyn FnMut(Step<'_>) + Send);
+
 /// How many requests there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Budget {
@@ -59,7 +62,7 @@ impl Budget {
 }
 
 /// An exploration, as far as it has come.
-struct Exploration<'a, S> {
+struct Exploration<'a> {
     suite: Arc<Suite>,
     session: Arc<Session>,
     explorer: Explorer,
@@ -77,15 +80,24 @@ struct Exploration<'a, S> {
     counts: BTreeMap<&'static str, usize>,
     reasons: BTreeMap<String, usize>,
     record: DrawnRun<'a>,
-    step: S,
+    step: Steps<'a>,
 }
 
 /// Explores the target of a session. `step` is told what happens.
-pub async fn explore<S: FnMut(Step<'_>)>(
+pub fn explore<'a>(
+    suite: &'a Arc<Suite>,
+    session: Session,
+    options: &'a ExploreOptions,
+    step: Steps<'a>,
+) -> Pending<'a, Result<Explored, ProveError>> {
+    Box::pin(explored(suite, session, options, step))
+}
+
+async fn explored(
     suite: &Arc<Suite>,
     session: Session,
     options: &ExploreOptions,
-    mut step: S,
+    step: Steps<'_>,
 ) -> Result<Explored, ProveError> {
     let explorer = Explorer::new(suite, session.seed(), &options.only);
     step(Step::Begin { partitions: explorer.coverage().1 });
@@ -136,7 +148,7 @@ pub async fn explore<S: FnMut(Step<'_>)>(
     Ok(exploration.finish(end, begun.elapsed()))
 }
 
-impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
+impl Exploration<'_> {
     /// Draws and sends until there is a reason to stop.
     async fn until_the_end(&mut self, options: &ExploreOptions, begun: Instant) -> End {
         let until = options.time.map(|time| begun + time);
@@ -184,7 +196,7 @@ impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
         Progress { requests, reached, partitions, pairs, violations, warnings }
     }
 
-    fn finish(mut self, end: End, took: Duration) -> Explored {
+    fn finish(self, end: End, took: Duration) -> Explored {
         let progress = self.progress();
         let unreached = if self.explorer.rounds() > 1 { self.explorer.unreached() } else { vec![] };
         let finished = self.record.finish(|event| (self.step)(Step::Event(event)));

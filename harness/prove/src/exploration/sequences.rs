@@ -13,7 +13,7 @@ use crate::{
 /// After so many drawn requests comes a sequence.
 const EVERY: usize = 12;
 
-impl<S: FnMut(Step<'_>)> Exploration<'_, S> {
+impl Exploration<'_> {
     /// Asks a sequence, if it is time for one. Whether its last request is judged by a rule that is new.
     pub(super) async fn ask_sequence(&mut self) -> bool {
         if self.drawn < self.next_sequence {

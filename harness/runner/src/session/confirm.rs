@@ -1,5 +1,5 @@
 //! Answers that may pass: the refusal of a request that makes something is not held against the target where
-//! it does not come again, and 503 is where it comes again and again.
+//! it does not come again, nor is 503, but to what it has to refuse, where it comes again and again.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,11 @@ use crate::{
 /// Service Unavailable (RFC 9110 section 15.6.4).
 const UNAVAILABLE: u16 = 503;
 
+/// The names of a step that is asked twice more with other values.
+fn others(step: &str) -> impl Iterator<Item = String> {
+    [2, 3].into_iter().map(move |number| format!("{step}{OTHER_VALUES}{number}"))
+}
+
 impl Session {
     /// Asks the judged request of a case, and again where what it got may pass.
     pub(super) async fn judged_exchange(
@@ -29,7 +34,41 @@ impl Session {
             return self.exchange_confirmed(case, "request", &case.request, kept, trail).await;
         }
         let settled = self.settled(case, expect, kept, trail).await?;
+        if expect.is_accepted() && !settled::reads(case) {
+            return self.once_available(case, ("request", &case.request), kept, trail, settled).await;
+        }
         self.exchange_unavailable(case, kept, trail, settled).await
+    }
+
+    /// Asks a request that makes or deletes something again, with other identifiers and amounts, where the
+    /// target had no time for it (503, RFC 9110 section 15.6.4). What it accepts then it accepts. What else
+    /// it answers may be due to the first, which it may have done all the same.
+    async fn once_available(
+        &self,
+        case: &Case,
+        (step, request): (&str, &RequestSpec),
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+        first: (Answer, Examined),
+    ) -> Result<(Answer, Examined), Stop> {
+        let mut last = first;
+        for step in others(step) {
+            // A record of a run that was interrupted may end here.
+            let is_asked = last.0.status == UNAVAILABLE
+                && self.transport.waits_for(&last.0)
+                && self.transport.can_ask(&case.id, &step);
+            if !is_asked {
+                return Ok(last);
+            }
+            last = self.exchange(case, &step, request, kept, trail).await?;
+            if !matches!(last.1.outcome, Outcome::Accepted | Outcome::Busy) {
+                let words = &last.1.words;
+                return Err(Stop::inconclusive(format!(
+                    "it got 503, then {words} for the same with other values"
+                )));
+            }
+        }
+        Ok(last)
     }
 
     /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with
@@ -44,20 +83,23 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
         let first = self.exchange(case, step, request, kept, trail).await?;
+        // Who only reads was asked again where there was no time.
+        if first.1.outcome == Outcome::Busy && request.method != "GET" {
+            return self.once_available(case, (step, request), kept, trail, first).await;
+        }
         // 429 is no word about the request (RFC 6585 section 4). Of the methods in use, POST alone makes
         // something each time it is sent (RFC 9110 section 9.2.2).
         if !first.1.outcome.is_refusal() || first.0.status == 429 || request.method != "POST" {
             return Ok(first);
         }
-        let others = [2, 3].map(|number| format!("{step}{OTHER_VALUES}{number}"));
         let mut last = first;
         let mut refused = last.1.words.clone();
-        for (at, step) in others.iter().enumerate() {
+        for (at, step) in others(step).enumerate() {
             // A record of a run that was interrupted may end here.
-            if !self.transport.can_ask(&case.id, step) {
+            if !self.transport.can_ask(&case.id, &step) {
                 return Ok(last);
             }
-            last = self.exchange(case, step, request, kept, trail).await?;
+            last = self.exchange(case, &step, request, kept, trail).await?;
             match last.1.outcome {
                 Outcome::Accepted => {}
                 _ if at == 0 => return Ok(last),

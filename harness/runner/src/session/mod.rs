@@ -135,7 +135,8 @@ pub struct Session {
     in_place: Mutex<BTreeMap<String, Arc<InPlace>>>,
 }
 
-type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// What is to come, in a box.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
 /// more (RFC 9110 section 5.4 names no limit).

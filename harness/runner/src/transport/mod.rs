@@ -113,6 +113,11 @@ impl Transport {
         self.replay().is_none_or(|replay| replay.has(case, step))
     }
 
+    /// Whether a target that had no time for a request is asked again, as one of a record may have been.
+    pub(crate) fn waits_for(&self, answer: &Answer) -> bool {
+        self.live().is_none_or(|live| live.pace.waits_for(answer))
+    }
+
     /// How many requests were sent.
     pub(crate) fn sent(&self) -> u64 {
         self.live().map_or(0, |live| live.gate.passed())

@@ -257,9 +257,9 @@ impl Pace {
         }
         match answer {
             Ok(answer) if matches!(answer.status, 429 | 503) => {
-                let wait = retry_after(answer).unwrap_or(FIRST_PAUSE * 2u32.saturating_pow(attempt - 1));
+                let wait = pause(answer, attempt);
                 self.note_busy(sent);
-                if wait > self.limits.longest_wait || self.limits.retries == 0 || self.is_always_busy() {
+                if !self.has_patience(wait) {
                     return false;
                 }
                 if answer.status == 429 {
@@ -283,6 +283,15 @@ impl Pace {
             }
             Err(_) => false,
         }
+    }
+
+    /// Whether a target that had no time for a request is waited for as long as it asks.
+    pub(crate) fn waits_for(&self, answer: &Answer) -> bool {
+        self.has_patience(pause(answer, 1))
+    }
+
+    fn has_patience(&self, wait: Duration) -> bool {
+        wait <= self.limits.longest_wait && self.limits.retries > 0 && !self.is_always_busy()
     }
 
     /// Whether the target had no time for so long that nobody waits for it.
@@ -339,6 +348,11 @@ impl Pace {
             slots.all = Some(until);
         }
     }
+}
+
+/// How long a target without time is left alone after so many attempts.
+fn pause(answer: &Answer, attempt: u32) -> Duration {
+    retry_after(answer).unwrap_or(FIRST_PAUSE * 2u32.saturating_pow(attempt - 1))
 }
 
 /// How long a target asks to wait: seconds, or a date, which is held against its own clock where it tells it.

@@ -16,7 +16,7 @@ use xs2aspec_record::Verdict;
 
 use super::{
     EXACT, PATIENT, PLAIN, Ran, SHORT, bounded, healthy, run,
-    server::{Server, Stream, Which},
+    server::{Server, Stream},
 };
 
 /// A configuration for a server with this certificate.
@@ -67,11 +67,8 @@ fn unreachable(ran: &Ran) {
 fn tls_that_is_right() {
     let pair = good();
     let config = tls(&pair, &[]);
-    let server = Server::wrapped(
-        move |stream| over_tls(&config, stream),
-        Which::All,
-        |answer, stream| stream.write_all(answer),
-    );
+    let server =
+        Server::wrapped(move |stream| over_tls(&config, stream), |answer, stream| stream.write_all(answer));
     healthy(&against(&pair, &server, PATIENT));
 }
 
@@ -95,7 +92,6 @@ fn tls_that_ends_half_way() {
                 stream.write_all(ending)?;
                 Err(ErrorKind::ConnectionAborted.into())
             },
-            Which::All,
             |answer, stream| stream.write_all(answer),
         );
         unreachable(&against(&pair, &server, deadline));
@@ -114,7 +110,6 @@ fn a_certificate_that_is_over_or_for_another_host() {
         let config = tls(&pair, &[]);
         let server = Server::wrapped(
             move |stream| over_tls(&config, stream),
-            Which::All,
             |answer, stream| stream.write_all(answer),
         );
         let ran = against(&pair, &server, PATIENT);

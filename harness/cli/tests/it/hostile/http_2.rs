@@ -8,7 +8,7 @@ use super::{
     EXACT, PATIENT, PLAIN,
     connection::{good, over_tls, tls},
     run,
-    server::{Server, Stream, Which},
+    server::{Server, Stream},
 };
 
 /// A frame (RFC 9113 section 4.1).
@@ -48,7 +48,6 @@ fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> (Server
                 stream.flush()?;
             }
         },
-        Which::All,
         |_, _| Err(ErrorKind::Unsupported.into()),
     );
     (server, pair.cert.pem())

@@ -24,7 +24,7 @@ use std::{
 };
 
 use flate2::{Compression, write::GzEncoder};
-use server::{Server, Stream, VICTIM, Which, created, split};
+use server::{Script, Server, Stream, VICTIM, Which, created, split};
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Role, Verdict};
 
@@ -136,14 +136,13 @@ fn hostile(
     look: impl Fn(&Exchange),
     script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
 ) {
-    let script = Arc::new(script);
+    // In the test program once, and not once for each script.
+    meets(deadline, expected, &look, &(Arc::new(script) as Arc<Script>));
+}
+
+fn meets(deadline: u32, expected: &[Verdict], look: &dyn Fn(&Exchange), script: &Arc<Script>) {
     for (which, plain) in [(Which::All, PLAIN), (Which::Exact, EXACT)] {
-        let script = Arc::clone(&script);
-        let server = Server::wrapped(
-            |stream| Ok(Box::new(stream)),
-            which,
-            move |answer, stream| script(answer, stream),
-        );
+        let server = Server::of_some(which, Arc::clone(script));
         let ran = run(&server.url(), &format!("deadline-ms = {deadline}"));
         assert!(server.asked() > 0);
         bounded(&ran);
@@ -165,7 +164,7 @@ fn hostile(
 
 #[test]
 fn a_connection_that_breaks_for_one_form_of_a_request_breaks_its_clause() {
-    let server = Server::wrapped(|stream| Ok(Box::new(stream)), Which::Exact, |_, _| close());
+    let server = Server::of_some(Which::Exact, Arc::new(|_, _| close()));
     let ran = run(&server.url(), &format!("deadline-ms = {PATIENT}"));
     let verdict = &ran.verdicts[EXACT];
     assert_eq!((verdict.verdict, ran.code), (Verdict::Fail, Some(1)), "{}", ran.said);

@@ -32,6 +32,9 @@ impl<S: Read + Write> Stream for S {}
 /// after an error.
 pub(crate) type Script = dyn Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync;
 
+/// What makes a connection of one over TCP.
+pub(crate) type Wrap = dyn Fn(TcpStream) -> Result<Box<dyn Stream>> + Send + Sync;
+
 /// A hostile server.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
@@ -44,26 +47,34 @@ impl Server {
     pub(crate) fn start(
         script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self::wrapped(|stream| Ok(Box::new(stream)), Which::All, script)
+        Self::of_some(Which::All, Arc::new(script))
+    }
+
+    /// Starts one whose script is for some requests.
+    pub(crate) fn of_some(which: Which, script: Arc<Script>) -> Self {
+        Self::open(Arc::new(|stream| Ok(Box::new(stream))), which, script)
     }
 
     /// Starts one whose connections are something more than TCP.
     pub(crate) fn wrapped(
         wrap: impl Fn(TcpStream) -> Result<Box<dyn Stream>> + Send + Sync + 'static,
-        which: Which,
         script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
+        Self::open(Arc::new(wrap), Which::All, Arc::new(script))
+    }
+
+    /// In the test program once, and not once for each script.
+    fn open(wrap: Arc<Wrap>, which: Which, script: Arc<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (seen, both) = (Arc::clone(&asked), Arc::new((wrap, script)));
+        let seen = Arc::clone(&asked);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (seen, both) = (Arc::clone(&seen), Arc::clone(&both));
+                let (seen, wrap, script) = (Arc::clone(&seen), Arc::clone(&wrap), Arc::clone(&script));
                 thread::spawn(move || {
                     stream.set_nodelay(true)?;
-                    let (wrap, script) = &*both;
-                    converse(&mut *wrap(stream)?, which, script, &seen)
+                    converse(&mut *wrap(stream)?, which, &*script, &seen)
                 });
             }
         });

@@ -35,11 +35,16 @@ impl Gateway {
         fault: Option<&str>,
         answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
+        // In the test program once, and not once for each answer.
+        Self::started(fault, Arc::new(answer))
+    }
+
+    fn started(fault: Option<&str>, answer: Arc<dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync>) -> Self {
         let runtime = Runtime::new().unwrap();
         let faults = fault.iter().map(|fault| fault.parse().unwrap()).collect();
         let bank =
             runtime.block_on(xs2aspec_reference::start(Config { faults, ..Config::default() })).unwrap();
-        let (address, answer) = (bank.address(), Arc::new(answer));
+        let address = bank.address();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         thread::spawn(move || {

@@ -65,36 +65,44 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
     }
 }
 
+/// Faults that take several requests: the seed of the drawing, the fault, its clause, and a step of what is
+/// told. With some seeds a single request shows it first.
+const SEVERAL: [(&str, &str, &str, &str); 5] = [
+    (
+        "5",
+        "basket.status.worst/received",
+        "basket.status.worst",
+        "owner: make rejected 1\n   | owner: make rejected 2\n   | owner: basket 1, 2",
+    ),
+    ("1", "limit.without-psu-ip/five", "limit.without-psu-ip", "transaction-quota is sent 4 times before"),
+    ("1", "error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
+    (
+        "1",
+        "basket.payment-status.shown-to/anyone",
+        "basket.payment-status.shown-to",
+        "owner: make rejected 1\n   | other-tpp: read 1",
+    ),
+    (
+        "1",
+        "error.funds.no-server-error/fails",
+        "http.no-server-error",
+        "${target.accounts.without-funds.iban}",
+    ),
+];
+
 #[test]
 fn what_takes_several_requests_is_found_and_told_step_by_step() {
-    // With some seeds a single request shows it first.
-    for (seed, fault, clause, step) in [
-        (
-            "5",
-            "basket.status.worst/received",
-            "basket.status.worst",
-            "owner: make rejected 1\n   | owner: make rejected 2\n   | owner: basket 1, 2",
-        ),
-        ("1", "error.pdng/deleted", "error.pdng", "   | deletion\n   | path = "),
-        (
-            "1",
-            "basket.payment-status.shown-to/anyone",
-            "basket.payment-status.shown-to",
-            "owner: make rejected 1\n   | other-tpp: read 1",
-        ),
-        (
-            "1",
-            "limit.without-psu-ip/five",
-            "limit.without-psu-ip",
-            "transaction-quota is sent 4 times before",
-        ),
-        (
-            "1",
-            "error.funds.no-server-error/fails",
-            "http.no-server-error",
-            "${target.accounts.without-funds.iban}",
-        ),
-    ] {
+    are_found_and_told(&SEVERAL[..2]);
+}
+
+#[test]
+#[ignore = "half a minute with optimisation"]
+fn whatever_takes_several_requests_is_found_and_told_step_by_step() {
+    are_found_and_told(&SEVERAL[2..]);
+}
+
+fn are_found_and_told(faults: &[(&str, &str, &str, &str)]) {
+    for (seed, fault, clause, step) in faults {
         let folder = TempDir::new().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (kept, out) = (path("kept"), path("out"));
@@ -110,15 +118,27 @@ fn what_takes_several_requests_is_found_and_told_step_by_step() {
     }
 }
 
+/// Faults that take something that is made and then done, each with its clause and what is said of it.
+const OF_MEMORY: [(&str, &str, &str); 4] = [
+    ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
+    ("payment.id.distinct/second", "payment.id.distinct", "   | owner: make series 1\n   | owner: make "),
+    ("payment.deletion.refused/to-another", "payment.deletion.refused", ": delete 1\n   | owner: read 1"),
+    ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
+];
+
 /// What takes something that is made and then done: drawn by the model of what a bank remembers.
 #[test]
 fn a_drawn_sequence_shows_what_no_single_request_does_and_is_kept() {
-    let faults = [
-        ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
-        ("payment.deletion.refused/to-another", "payment.deletion.refused", ": delete 1\n   | owner: read 1"),
-        ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
-        ("payment.id.distinct/second", "payment.id.distinct", "   | owner: make series 1\n   | owner: make "),
-    ];
+    are_warned_of_and_kept(&OF_MEMORY[..2]);
+}
+
+#[test]
+#[ignore = "half a minute with optimisation"]
+fn drawn_sequences_show_what_no_single_requests_do_and_are_kept() {
+    are_warned_of_and_kept(&OF_MEMORY[2..]);
+}
+
+fn are_warned_of_and_kept(faults: &[(&'static str, &'static str, &'static str)]) {
     // At once: most of the time they wait until what was made may show.
     std::thread::scope(|all| {
         for (fault, clause, says) in faults {
@@ -198,7 +218,7 @@ async fn no_more_requests_arrive_than_the_budget_says() {
         let folder = TempDir::new().unwrap();
         let profile = folder.path().join("bank.toml");
         fs::write(&profile, REFERENCE.replacen("http://127.0.0.1", &bank_of.url, 1)).unwrap();
-        for budget in [0, 1, 7, 100, 2_000] {
+        for budget in [0, 1, 7, 100, 700] {
             let budget_word = budget.to_string();
             let arguments =
                 ["explore", "--seed", "1", "--target", profile.to_str().unwrap(), "--budget", &budget_word];

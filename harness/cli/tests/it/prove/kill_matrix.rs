@@ -37,7 +37,7 @@ fn shown_by_cases() -> Vec<String> {
 
 #[test]
 fn without_the_cases_of_any_clause_it_is_red() {
-    is_red_without(2);
+    is_red_without(1);
 }
 
 #[test]

@@ -33,7 +33,11 @@ fn through(
     failure: &str,
     script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
 ) {
-    let server = Server::start(script);
+    // In the test program once, and not once for each script.
+    passes(expected, failure, &Server::start(script));
+}
+
+fn passes(expected: Verdict, failure: &str, server: &Server) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let proxy = Running::proxy(&server.url(), &out, &["--quiet"]);

@@ -30,7 +30,12 @@ pub struct Stub {
 impl Stub {
     /// A server whose answer depends on the request.
     pub async fn start(answering: impl Fn(&Arrived) -> Answer + Send + Sync + 'static) -> Self {
-        let answering: Arc<Mutex<Answering>> = Arc::new(Mutex::new(Box::new(answering)));
+        // In the test program once, and not once for each answer.
+        Self::started(Box::new(answering)).await
+    }
+
+    async fn started(answering: Answering) -> Self {
+        let answering = Arc::new(Mutex::new(answering));
         let arrived = Arc::new(Mutex::new(0));
         let (by, count) = (Arc::clone(&answering), Arc::clone(&arrived));
         let answer = async move |request: Request| {
