@@ -97,9 +97,7 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
     if turns.is_after_plain() {
         session.weigh_plain(plain(&order));
     }
-    let mut stopped_early = false;
-    let mut flying = JoinSet::new();
-    let mut window = Window::default();
+    let (mut stopped_early, mut flying, mut window) = (false, JoinSet::new(), Window::default());
     // What the plain requests came to is told when all of them are known.
     let mut plain_ones = Vec::new();
     loop {

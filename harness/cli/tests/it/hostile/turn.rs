@@ -23,6 +23,9 @@ use xs2aspec_reference::{Bank, Config};
 use super::server::message;
 use crate::support::{REFERENCE, command, printed, recorded};
 
+/// What may answer a request in place of the bank.
+type Answers = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
+
 /// A bank of its own behind something that answers some requests itself.
 pub(super) struct Gateway {
     pub(super) url: String,
@@ -39,7 +42,7 @@ impl Gateway {
         Self::started(fault, Arc::new(answer))
     }
 
-    fn started(fault: Option<&str>, answer: Arc<dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync>) -> Self {
+    fn started(fault: Option<&str>, answer: Arc<Answers>) -> Self {
         let runtime = Runtime::new().unwrap();
         let faults = fault.iter().map(|fault| fault.parse().unwrap()).collect();
         let bank =
