@@ -14,7 +14,7 @@ use tokio::{
 use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
-    Options, Pending, Profile, Session, Tell, exchange::InProcess, profile::AuthorizedProfile,
+    BoxFuture, Options, Profile, Session, Tell, exchange::InProcess, profile::AuthorizedProfile,
     session::RequestCache,
 };
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
@@ -63,7 +63,7 @@ pub fn rows<'a>(
     options: &'a MutationOptions,
     record: Tell<'a>,
     done: &'a mut (dyn FnMut(&Row) + Send),
-) -> Pending<'a, Result<Vec<Row>, ProveError>> {
+) -> BoxFuture<'a, Result<Vec<Row>, ProveError>> {
     Box::pin(all_rows(suite, banks, options, record, done))
 }
 
@@ -110,7 +110,7 @@ async fn all_rows(
 }
 
 /// What is done beside others.
-pub(crate) type Task<T> = Pending<'static, Result<T, ProveError>>;
+pub(crate) type Task<T> = BoxFuture<'static, Result<T, ProveError>>;
 
 pub(crate) fn boxed<T>(task: impl Future<Output = Result<T, ProveError>> + Send + 'static) -> Task<T> {
     Box::pin(task)
@@ -146,7 +146,7 @@ pub fn run<'a>(
     bank: BankVariant,
     options: &'a MutationOptions,
     record: Tell<'a>,
-) -> Pending<'a, Result<(), ProveError>> {
+) -> BoxFuture<'a, Result<(), ProveError>> {
     let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
     Box::pin(async move {
         let chosen = chosen(suite, options)?;

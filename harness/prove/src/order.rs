@@ -9,7 +9,7 @@ use std::{
 };
 
 use xs2aspec_reference::{Fault, Style};
-use xs2aspec_runner::Pending;
+use xs2aspec_runner::BoxFuture;
 use xs2aspec_suite::{Case, Suite, order::Cost};
 
 use crate::{
@@ -175,7 +175,7 @@ pub fn catches<'a>(
     options: &'a MutationOptions,
     styles: &'a [Style],
     done: &'a mut (dyn FnMut() + Send),
-) -> Pending<'a, Result<Catches, ProveError>> {
+) -> BoxFuture<'a, Result<Catches, ProveError>> {
     Box::pin(all_catches(suite, options, styles, done))
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use xs2aspec_reference::Fault;
-use xs2aspec_runner::Pending;
+use xs2aspec_runner::BoxFuture;
 use xs2aspec_suite::Suite;
 
 use crate::{
@@ -50,7 +50,7 @@ pub fn rows<'a>(
     suite: &'a Arc<Suite>,
     pairs: Vec<(Fault, Fault)>,
     options: &'a MutationOptions,
-) -> Pending<'a, Result<Vec<PairRow>, ProveError>> {
+) -> BoxFuture<'a, Result<Vec<PairRow>, ProveError>> {
     Box::pin(all_rows(suite, pairs, options))
 }
 

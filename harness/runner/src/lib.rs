@@ -41,9 +41,10 @@ pub mod waiver;
 mod window;
 
 pub use drawn::DrawnRun;
+pub use futures_util::future::BoxFuture;
 pub use levels::{LevelError, Levels};
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};
 pub use release::Tell;
 pub use run::{Options, run};
-pub use session::{Done, Pending, Session, SessionError};
+pub use session::{Done, Session, SessionError};

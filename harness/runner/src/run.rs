@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use futures_util::future::BoxFuture;
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
     AskedAlone, CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, OrderOfTime, Reading,
@@ -17,7 +18,7 @@ use crate::{
     hopeless,
     release::{Release, Tell},
     resume::PreviousRun,
-    session::{Done, Narrowed, Pending, Session, left_in_doubt, micros},
+    session::{Done, Narrowed, Session, left_in_doubt, micros},
     strength::strength,
     turns::Turns,
     waiver::{Waivers, WaiversFile},
@@ -77,7 +78,7 @@ pub fn run<'a>(
     plan: &'a Plan<'a>,
     options: &'a Options,
     tell: Tell<'a>,
-) -> Pending<'a, RunFinished> {
+) -> BoxFuture<'a, RunFinished> {
     Box::pin(run_cases(session, plan, options, tell))
 }
 

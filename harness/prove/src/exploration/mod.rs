@@ -13,7 +13,7 @@ use std::{
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Combination, Explorer, Sequencer, export};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
-use xs2aspec_runner::{Done, DrawnRun, Pending, Session};
+use xs2aspec_runner::{BoxFuture, Done, DrawnRun, Session};
 use xs2aspec_suite::{Case, Suite};
 
 pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};
@@ -89,7 +89,7 @@ pub fn explore<'a>(
     session: Session,
     options: &'a ExploreOptions,
     step: Steps<'a>,
-) -> Pending<'a, Result<Explored, ProveError>> {
+) -> BoxFuture<'a, Result<Explored, ProveError>> {
     Box::pin(explored(suite, session, options, step))
 }
 

@@ -11,10 +11,11 @@ mod tls;
 mod trouble;
 
 use std::{
-    pin::Pin,
     sync::Arc,
     time::{Duration, Instant},
 };
+
+use futures_util::future::BoxFuture;
 
 pub use coding::decoded;
 pub use connector::Connector;
@@ -84,7 +85,7 @@ pub enum ExchangeError {
 }
 
 /// A target in the same process: takes a request whose URL has no base, and answers it.
-pub type InProcess = Arc<dyn Fn(&WireRequest) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
+pub type InProcess = Arc<dyn Fn(&WireRequest) -> BoxFuture<'static, Answer> + Send + Sync>;
 
 /// Sends requests to one target.
 pub struct Exchanger {

@@ -18,7 +18,6 @@ mod settled;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    pin::Pin,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -27,6 +26,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
@@ -135,9 +135,6 @@ pub struct Session {
     in_place: Mutex<BTreeMap<String, Arc<InPlace>>>,
 }
 
-/// What is to come, in a box.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 /// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
 /// more (RFC 9110 section 5.4 names no limit).
 const USUAL_LENGTH: usize = 8 * 1024;
@@ -209,7 +206,7 @@ impl Session {
     }
 
     /// Runs a case, its control first; each at most once in a session. `None` if the suite has no such case.
-    pub fn case<'a>(&'a self, id: &'a str) -> Pending<'a, Option<Arc<Done>>> {
+    pub fn case<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<Arc<Done>>> {
         Box::pin(async move {
             let case = self.suite.case(id)?;
             let cell = {
@@ -223,7 +220,7 @@ impl Session {
     /// Runs a case that need not be one of the suite. Its control, if it names one, is.
     ///
     /// Boxed, so that its code is in the program once, and not once for each caller.
-    pub fn run<'a>(&'a self, case: &'a Case) -> Pending<'a, Done> {
+    pub fn run<'a>(&'a self, case: &'a Case) -> BoxFuture<'a, Done> {
         Box::pin(self.run_case(case))
     }
 
