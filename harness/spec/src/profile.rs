@@ -93,6 +93,9 @@ pub struct CapabilitySpec {
     /// said so of this one.
     #[serde(rename = "part-of")]
     pub part_of: Option<String>,
+    /// Two values that differ where there is such a thing: a profile that has the same for both has said
+    /// that there is none, and one with different ones that there is.
+    pub differ: Option<[String; 2]>,
 }
 
 /// How a target is asked for a capability.
@@ -163,6 +166,12 @@ impl ProfileSpec {
                 let message =
                     format!("capability `{}` is part of `{whole}`, which does not exist", capability.name);
                 return Err(Problem::of_file(FILE, message).nearest(whole, spec.capability_names()));
+            }
+            let unknown = |name: &&String| spec.value(name).is_none();
+            if let Some(name) = capability.differ.iter().flatten().find(unknown) {
+                let message =
+                    format!("capability `{}` has value `{name}`, which does not exist", capability.name);
+                return Err(Problem::of_file(FILE, message).nearest(name, spec.value_names()));
             }
         }
         let known = |value: &ValueSpec| spec.lists.get(value.name.split('.').next()?).copied();
@@ -255,5 +264,11 @@ mod tests {
         let part = format!("{}  - {{ name: mixed, add: z, part-of: baskets }}\n", value("name: psu.id"));
         let said = problem(&part);
         assert!(said.contains("`mixed` is part of `baskets`") && said.contains("mean `basket`?"), "{said}");
+        let differ = |other: &str| {
+            format!("{}  - {{ name: mixed, add: z, differ: [psu.id, {other}] }}\n", value("name: psu.id"))
+        };
+        assert_eq!(problem(&differ("psu.id")), "");
+        let said = problem(&differ("psu.ids"));
+        assert!(said.contains("`mixed` has value `psu.ids`") && said.contains("mean `psu.id`?"), "{said}");
     }
 }

@@ -210,17 +210,18 @@ impl Reader<'_> {
         let (key, certificate) = self.signing()?;
         let client_certificate = self.pair("tls", &file.tls)?.map(|(key, certificate)| (certificate, key));
         let public = self.spec.public(values.keys().map(String::as_str));
+        let capabilities = capabilities(name, file, self.spec, &values)?;
         Ok(Profile {
             name: file.name.clone().unwrap_or_else(|| file.base_url.clone()),
             version: file.version.clone(),
             contact: file.contact.clone(),
             base_url: checked_url(name, "base-url", &file.base_url)?,
             values,
+            capabilities,
             public,
             paths: self.paths()?,
             choices: file.choices.clone(),
             levels: file.levels.clone(),
-            capabilities: capabilities(name, file, self.spec)?,
             rejected_is_refusal: file.rejected_is_refusal.unwrap_or(true),
             own_key: certificate != TEST_CERTIFICATE,
             key,
@@ -423,6 +424,7 @@ fn capabilities(
     name: &str,
     file: &File,
     spec: &ProfileSpec,
+    values: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, Offered>, ProfileError> {
     if let Some(wrong) = file.capabilities.keys().find(|key| spec.capability(key).is_none()) {
         return Err(unknown(name, "capability", wrong, spec.capability_names()));
@@ -432,10 +434,13 @@ fn capabilities(
         Some(false) => Some(Offered::No),
         None => {
             let whole = capability.part_of.as_ref().and_then(|whole| file.capabilities.get(whole));
-            if whole == Some(&false) {
-                Some(Offered::No)
-            } else {
-                capability.ask.is_some().then_some(Offered::Ask)
+            let both = capability.differ.as_ref().map(|names| names.each_ref().map(|name| values.get(name)));
+            let is_whole = capability.part_of.is_none() || whole == Some(&true);
+            match (whole, both) {
+                (Some(false), _) => Some(Offered::No),
+                (_, Some([Some(one), Some(other)])) if one == other => Some(Offered::No),
+                (_, Some([Some(_), Some(_)])) if is_whole => Some(Offered::Yes),
+                _ => capability.ask.is_some().then_some(Offered::Ask),
             }
         }
     };

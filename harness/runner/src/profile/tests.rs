@@ -74,6 +74,24 @@ fn what_is_declared_absent_has_no_parts_either() {
 }
 
 #[test]
+fn who_is_a_private_person_too_is_no_corporate_one_by_himself() {
+    let alone = |private: &str, more: &str| {
+        let persons = format!("[psu]\nprivate.id = \"{private}\"\ncorporate.id = \"b\"\n");
+        let text = format!("base-url = \"http://a\"\n{persons}[capabilities]\n{more}");
+        let profile = file::parse("bank.toml", &text, None, ProfileSpec::embedded()).unwrap();
+        profile.capability("corporate-alone")
+    };
+    assert_eq!(alone("a", "corporate = true"), Offered::Yes);
+    assert_eq!(alone("b", "corporate = true"), Offered::No);
+    assert_eq!(alone("a", "corporate = false"), Offered::No);
+    assert_eq!(alone("a", "corporate-alone = false"), Offered::No);
+    assert_eq!(alone("a", ""), Offered::NotSaid);
+    let text = "base-url = \"http://a\"\n[psu]\nprivate.id = \"a\"\n";
+    let profile = file::parse("bank.toml", text, None, ProfileSpec::embedded()).unwrap();
+    assert_eq!(profile.capability("corporate-alone"), Offered::NotSaid);
+}
+
+#[test]
 fn the_schema_of_profiles_is_current() {
     let made = format!("{:#}\n", schema(&Suite::load(Tree::embedded()).unwrap()));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/profile.schema.json");
