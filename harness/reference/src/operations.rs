@@ -210,6 +210,13 @@ fn note_twin(context: &Context, body: &[u8]) {
     context.state.count("asked", &due);
 }
 
+/// Puts what an answer lists into the order in which it is told.
+pub(crate) fn arrange(answer: &mut Value, rules: Rules, operation: Operation, request: &Request<'_>) {
+    if operation == Operation::Customers {
+        customers::arrange(answer, rules, request.origin());
+    }
+}
+
 /// Whether the id of the key came with two certificates from this device of the PSU, now or before.
 fn is_of_two(context: &Context, fields: Fields<'_>) -> bool {
     let header = fields.text(Header::Signature).unwrap_or_default();

@@ -94,6 +94,7 @@ async fn serve(
                 .map_err(|refusal| rules.refuse(refusal))
                 .map(|(status, mut answer)| {
                     rules.alter(operation, &mut answer);
+                    operations::arrange(&mut answer, rules, operation, &request);
                     (status, answer)
                 })
         }

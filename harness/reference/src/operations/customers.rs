@@ -65,14 +65,25 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules, origin: u64) -> V
         shown
     });
     let mut customers: Vec<Value> = customers.collect();
-    let is_turn = origin.count_ones() % 2 == 1;
-    if is_turn && rules.varied_by(Variance::CustomersInAnyOrder) {
-        customers.reverse();
-    }
-    if is_turn && breach == Some(StateBreach::LastLeftOut) {
+    if is_turn(origin) && breach == Some(StateBreach::LastLeftOut) {
         customers.pop();
     }
     Value::Array(customers)
+}
+
+/// Whether this is one of the requests that a bank answers otherwise which does so by their ids: half of all.
+fn is_turn(origin: u64) -> bool {
+    origin.count_ones() % 2 == 1
+}
+
+/// Turns the list round where customers come in any order. Last of all: what is altered stands at a place.
+pub(super) fn arrange(answer: &mut Value, rules: Rules, origin: u64) {
+    if let Value::Array(customers) = answer
+        && rules.varied_by(Variance::CustomersInAnyOrder)
+        && is_turn(origin)
+    {
+        customers.reverse();
+    }
 }
 
 /// A customer with these accounts.
