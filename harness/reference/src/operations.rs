@@ -210,10 +210,14 @@ fn note_twin(context: &Context, body: &[u8]) {
     context.state.count("asked", &due);
 }
 
-/// Puts what an answer lists into the order in which it is told.
+/// Turns the list round where customers come in any order. Last of all: what is altered stands at a place.
 pub(crate) fn arrange(answer: &mut Value, rules: Rules, operation: Operation, request: &Request<'_>) {
-    if operation == Operation::Customers {
-        customers::arrange(answer, rules, request.origin());
+    if operation == Operation::Customers
+        && rules.varied_by(Variance::CustomersInAnyOrder)
+        && customers::is_turn(request.origin())
+        && let Value::Array(customers) = answer
+    {
+        customers.reverse();
     }
 }
 

@@ -71,19 +71,9 @@ pub(super) fn list(state: &State, query: &Flags, rules: Rules, origin: u64) -> V
     Value::Array(customers)
 }
 
-/// Whether this is one of the requests that a bank answers otherwise which does so by their ids: half of all.
-fn is_turn(origin: u64) -> bool {
+/// Whether the id of a request puts it into the half of all requests that some banks answer otherwise.
+pub(super) fn is_turn(origin: u64) -> bool {
     origin.count_ones() % 2 == 1
-}
-
-/// Turns the list round where customers come in any order. Last of all: what is altered stands at a place.
-pub(super) fn arrange(answer: &mut Value, rules: Rules, origin: u64) {
-    if let Value::Array(customers) = answer
-        && rules.varied_by(Variance::CustomersInAnyOrder)
-        && is_turn(origin)
-    {
-        customers.reverse();
-    }
 }
 
 /// A customer with these accounts.
