@@ -140,7 +140,8 @@ impl Suite {
         let any = |patterns: &[String], case: &Case| patterns.iter().any(|pattern| matches(pattern, case));
         let chosen =
             self.cases().iter().filter(|case| (only.is_empty() || any(only, case)) && !any(skip, case));
-        let (selected, left_out) = at_depth(chosen, depth);
+        let most_telling = self.most_telling().map(|case| case.id.as_str()).collect();
+        let (selected, left_out) = at_depth(chosen, &most_telling, depth);
         if selected.is_empty() {
             return Err(match left_out.first() {
                 None => PlanError::Skipped { has_only: !only.is_empty() },
@@ -184,28 +185,32 @@ impl Suite {
     }
 }
 
-/// Parts the cases into those that run at a depth and those that do not, with the reason.
+/// Parts the cases into those that run at a depth and those that do not, with the reason. At depth quick
+/// these are the most telling ones, and one of each class that has none of them.
 fn at_depth<'a>(
     cases: impl Iterator<Item = &'a Case>,
+    most_telling: &HashSet<&str>,
     depth: Depth,
 ) -> (Vec<&'a Case>, Vec<(&'a Case, Cow<'static, str>)>) {
-    let mut representatives = BTreeMap::<(&str, u32, &str), &str>::new();
-    let (mut selected, mut left_out) = (Vec::new(), Vec::new());
-    for case in cases {
-        if case.depth > depth && case.depth == Depth::Exhaustive {
-            left_out.push((case, "it runs at depth exhaustive only".into()));
-            continue;
+    let class = |case: &'a Case| (case.file.as_str(), case.group, case.clause.as_str());
+    let is_beyond = |case: &&Case| case.depth > depth && case.depth == Depth::Exhaustive;
+    let (beyond, mut selected): (Vec<&Case>, Vec<&Case>) = cases.partition(is_beyond);
+    let exhaustive = |case| (case, "it runs at depth exhaustive only".into());
+    let mut left_out: Vec<(&Case, Cow<'static, str>)> = beyond.into_iter().map(exhaustive).collect();
+    if depth == Depth::Quick {
+        let is_telling = |case: &Case| most_telling.contains(case.id.as_str());
+        let mut representatives = BTreeMap::new();
+        for case in selected.iter().copied().filter(|case| is_telling(case)).chain(selected.iter().copied()) {
+            representatives.entry(class(case)).or_insert(case.id.as_str());
         }
-        let class = (case.file.as_str(), case.group, case.clause.as_str());
-        match representatives.get(&class) {
-            Some(representative) if depth == Depth::Quick => {
+        selected.retain(|case| {
+            let representative = representatives[&class(case)];
+            let is_quick = representative == case.id || is_telling(case);
+            if !is_quick {
                 left_out.push((case, format!("at depth quick {representative} stands for it").into()));
             }
-            _ => {
-                representatives.insert(class, &case.id);
-                selected.push(case);
-            }
-        }
+            is_quick
+        });
     }
     (selected, left_out)
 }

@@ -77,6 +77,32 @@ fn patterns_and_parts_hold_for_the_choice_and_too_few_requests_are_said() {
     assert!(matches!(suite.within(&plan, 1), Err(PlanError::Requests { requests: 1, needs: 2.., .. })));
 }
 
+/// What nothing of a class catches is asked by its first case; where the order names several, all are asked.
+#[test]
+fn quick_is_the_most_telling_cases_and_one_of_each_class_without_any() {
+    type Class<'a> = (&'a str, u32, &'a str);
+    fn class(case: &Case) -> Class<'_> {
+        (&case.file, case.group, &case.clause)
+    }
+    for (tree, is_ordered) in
+        [(Tree::embedded(), true), (Tree::embedded().and(&[(order::FILE, "# nothing\n")]), false)]
+    {
+        let suite = Suite::load(tree).unwrap_or_else(|problems| panic!("\n{problems}"));
+        let [quick, standard] =
+            [Depth::Quick, Depth::Standard].map(|depth| suite.plan(&[], &[], depth).unwrap());
+        let ids = |cases: &[&Case]| cases.iter().map(|case| case.id.clone()).collect::<BTreeSet<_>>();
+        let telling: Vec<&Case> = suite.most_telling().filter(|case| case.depth <= Depth::Standard).collect();
+        assert_eq!(telling.len() > 1000, is_ordered);
+        assert!(ids(&quick.selected).is_superset(&ids(&telling)));
+        let told: BTreeSet<Class<'_>> = telling.iter().map(|case| class(case)).collect();
+        let others: Vec<Class<'_>> =
+            quick.selected.iter().map(|case| class(case)).filter(|class| !told.contains(class)).collect();
+        assert_eq!(others.len(), others.iter().collect::<BTreeSet<_>>().len(), "one of each class");
+        let all: BTreeSet<Class<'_>> = standard.selected.iter().map(|case| class(case)).collect();
+        assert_eq!(told.len() + others.len(), all.len(), "each class");
+    }
+}
+
 /// Without a file the cases are spread: the first hundred are of many clauses.
 #[test]
 fn a_suite_without_the_file_is_spread_over_its_clauses() {
