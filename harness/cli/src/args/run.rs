@@ -30,8 +30,8 @@ pub(crate) struct Run {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How much to run: `quick` (the cases that catch the most, and one of each class), `standard` (everything
-    /// but what takes long), or `exhaustive` (everything)
+    /// How much to run: `quick` (the cases that catch the most, and one of each class), `standard`
+    /// (everything but what takes long), or `exhaustive` (everything)
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
     /// Send at most N requests: those of the cases that catch the most. The other cases count as left out, as

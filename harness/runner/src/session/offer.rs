@@ -26,7 +26,7 @@ impl Session {
             let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
             match self.profile.capability(need) {
                 Offered::Yes => {}
-                Offered::No => return Err(declared_absent(need)),
+                Offered::No => return Err(self.absent(need)),
                 Offered::NotSaid => {
                     let reason =
                         format!("the target profile does not say whether it offers `{need}`; add {line}");
@@ -55,7 +55,7 @@ impl Session {
             return Ok(());
         }
         match values(case).into_iter().find_map(|name| self.declared_absent(&name)) {
-            Some(capability) => Err(declared_absent(capability)),
+            Some(capability) => Err(self.absent(capability)),
             None => Ok(()),
         }
     }
@@ -76,6 +76,24 @@ impl Session {
         own != other
             && path(own).is_some_and(|own| Some(own) == path(other))
             && RequestSpec { path: other.clone(), ..RequestSpec::clone(&case.request) } == *control.request
+    }
+
+    /// Why a case is left out that needs a capability which the profile declares absent, be it by one value
+    /// for two that would have to differ.
+    fn absent(&self, capability: &str) -> Stop {
+        let differ = self.spec().capability(capability).and_then(|capability| capability.differ.as_ref());
+        let is_same = |[one, other]: &&[String; 2]| {
+            let [one, other] = [one, other].map(|name| self.profile.value(name));
+            one.is_some() && one == other
+        };
+        Stop::declared_absent(match differ.filter(is_same) {
+            Some([one, other]) => {
+                format!(
+                    "the target profile has one value for `{one}` and `{other}`, and so no `{capability}`"
+                )
+            }
+            None => format!("the target profile says that it has no `{capability}`"),
+        })
     }
 
     /// The capability that the profile declares absent and without which there is no such value.
@@ -182,8 +200,4 @@ fn values(case: &Case) -> Vec<String> {
     let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
     let names = requests.flat_map(|request| request.placeholders());
     names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
-}
-
-fn declared_absent(capability: &str) -> Stop {
-    Stop::declared_absent(format!("the target profile says that it has no `{capability}`"))
 }

@@ -112,6 +112,24 @@ async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     bank.shutdown().await.unwrap();
 }
 
+/// The reason is what the profile says, and not that it says so in words.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_person_under_two_names_is_the_reason_why_cases_are_left_out() {
+    let (private, second) = ("0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", "5e2f8a41-7c36-4d19-b0e5-9a8b7c6d5e4f");
+    let bank = bank().await;
+    let profile = at(&bank.base_url());
+    assert!(profile.contains(private) && profile.contains(second));
+    let reason =
+        "the target profile has one value for `psu.second.id` and `psu.private.id`, and so no `second-psu`";
+    for (text, is_told) in [(profile.clone(), false), (profile.replace(second, private), true)] {
+        let (exit, said) = doctor(text).await;
+        assert_eq!(exit, Some(0), "{said}");
+        assert_eq!(said.contains(reason), is_told, "{said}");
+        assert!(!said.contains("has no `second-psu`"), "{said}");
+    }
+    bank.shutdown().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_target_that_is_not_there_is_told_in_a_line() {
     let (_kept, port) = silent_port();
