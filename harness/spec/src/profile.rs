@@ -98,6 +98,15 @@ pub struct CapabilitySpec {
     pub differ: Option<[String; 2]>,
 }
 
+impl CapabilitySpec {
+    /// Whether a profile says by its two values that there is such a thing; `None` where it has not both, or
+    /// the capability is told by none.
+    pub fn told_by<T: PartialEq>(&self, value: impl Fn(&str) -> Option<T>) -> Option<bool> {
+        let [one, other] = self.differ.as_ref()?.each_ref().map(|name| value(name));
+        Some(one? != other?)
+    }
+}
+
 /// How a target is asked for a capability.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -376,8 +376,8 @@ pub enum StepExpect {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Depth {
-    /// The cases that the order of the suite names ([`Suite::most_telling`](crate::Suite::most_telling)), and
-    /// one of each clause that a group shows where these have none: for pull requests.
+    /// The cases that were shown to catch the most, and one of each clause that a group shows where these
+    /// have none: for pull requests.
     Quick,
     /// Everything but what takes long.
     #[default]

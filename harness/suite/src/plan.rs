@@ -140,8 +140,7 @@ impl Suite {
         let any = |patterns: &[String], case: &Case| patterns.iter().any(|pattern| matches(pattern, case));
         let chosen =
             self.cases().iter().filter(|case| (only.is_empty() || any(only, case)) && !any(skip, case));
-        let most_telling = self.most_telling().map(|case| case.id.as_str()).collect();
-        let (selected, left_out) = at_depth(chosen, &most_telling, depth);
+        let (selected, left_out) = self.at_depth(chosen, depth);
         if selected.is_empty() {
             return Err(match left_out.first() {
                 None => PlanError::Skipped { has_only: !only.is_empty() },
@@ -179,40 +178,43 @@ impl Suite {
         Plan { selected, controls, left_out }
     }
 
+    /// Parts the cases into those that run at a depth and those that do not, with the reason. At depth quick
+    /// these are the most telling ones, and one of each class that has none of them.
+    fn at_depth<'a>(
+        &'a self,
+        cases: impl Iterator<Item = &'a Case>,
+        depth: Depth,
+    ) -> (Vec<&'a Case>, Vec<(&'a Case, Cow<'static, str>)>) {
+        let class = |case: &'a Case| (case.file.as_str(), case.group, case.clause.as_str());
+        let is_beyond = |case: &&Case| case.depth > depth && case.depth == Depth::Exhaustive;
+        let (beyond, mut selected): (Vec<&Case>, Vec<&Case>) = cases.partition(is_beyond);
+        let exhaustive = |case| (case, "it runs at depth exhaustive only".into());
+        let mut left_out: Vec<(&Case, Cow<'static, str>)> = beyond.into_iter().map(exhaustive).collect();
+        if depth == Depth::Quick {
+            let most_telling: HashSet<&str> = self.most_telling().map(|case| case.id.as_str()).collect();
+            let is_telling = |case: &Case| most_telling.contains(case.id.as_str());
+            let mut representatives = BTreeMap::new();
+            for case in
+                selected.iter().copied().filter(|case| is_telling(case)).chain(selected.iter().copied())
+            {
+                representatives.entry(class(case)).or_insert(case.id.as_str());
+            }
+            selected.retain(|case| {
+                let representative = representatives[&class(case)];
+                let is_quick = representative == case.id || is_telling(case);
+                if !is_quick {
+                    left_out.push((case, format!("at depth quick {representative} stands for it").into()));
+                }
+                is_quick
+            });
+        }
+        (selected, left_out)
+    }
+
     fn near(&self, pattern: &str) -> Option<String> {
         let ids = self.cases().iter().flat_map(|case| [case.area.as_str(), &case.clause, &case.id]);
         nearest(pattern, ids).map(str::to_owned)
     }
-}
-
-/// Parts the cases into those that run at a depth and those that do not, with the reason. At depth quick
-/// these are the most telling ones, and one of each class that has none of them.
-fn at_depth<'a>(
-    cases: impl Iterator<Item = &'a Case>,
-    most_telling: &HashSet<&str>,
-    depth: Depth,
-) -> (Vec<&'a Case>, Vec<(&'a Case, Cow<'static, str>)>) {
-    let class = |case: &'a Case| (case.file.as_str(), case.group, case.clause.as_str());
-    let is_beyond = |case: &&Case| case.depth > depth && case.depth == Depth::Exhaustive;
-    let (beyond, mut selected): (Vec<&Case>, Vec<&Case>) = cases.partition(is_beyond);
-    let exhaustive = |case| (case, "it runs at depth exhaustive only".into());
-    let mut left_out: Vec<(&Case, Cow<'static, str>)> = beyond.into_iter().map(exhaustive).collect();
-    if depth == Depth::Quick {
-        let is_telling = |case: &Case| most_telling.contains(case.id.as_str());
-        let mut representatives = BTreeMap::new();
-        for case in selected.iter().copied().filter(|case| is_telling(case)).chain(selected.iter().copied()) {
-            representatives.entry(class(case)).or_insert(case.id.as_str());
-        }
-        selected.retain(|case| {
-            let representative = representatives[&class(case)];
-            let is_quick = representative == case.id || is_telling(case);
-            if !is_quick {
-                left_out.push((case, format!("at depth quick {representative} stands for it").into()));
-            }
-            is_quick
-        });
-    }
-    (selected, left_out)
 }
 
 /// Whether a pattern is meant for a case: an area, a clause id, a case id, a beginning of an id that ends

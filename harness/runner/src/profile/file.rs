@@ -434,12 +434,10 @@ fn capabilities(
         Some(false) => Some(Offered::No),
         None => {
             let whole = capability.part_of.as_ref().and_then(|whole| file.capabilities.get(whole));
-            let both = capability.differ.as_ref().map(|names| names.each_ref().map(|name| values.get(name)));
             let is_whole = capability.part_of.is_none() || whole == Some(&true);
-            match (whole, both) {
-                (Some(false), _) => Some(Offered::No),
-                (_, Some([Some(one), Some(other)])) if one == other => Some(Offered::No),
-                (_, Some([Some(_), Some(_)])) if is_whole => Some(Offered::Yes),
+            match (whole, capability.told_by(|name| values.get(name))) {
+                (Some(false), _) | (_, Some(false)) => Some(Offered::No),
+                (_, Some(true)) if is_whole => Some(Offered::Yes),
                 _ => capability.ask.is_some().then_some(Offered::Ask),
             }
         }

@@ -81,19 +81,15 @@ impl Session {
     /// Why a case is left out that needs a capability which the profile declares absent, be it by one value
     /// for two that would have to differ.
     fn absent(&self, capability: &str) -> Stop {
-        let differ = self.spec().capability(capability).and_then(|capability| capability.differ.as_ref());
-        let is_same = |[one, other]: &&[String; 2]| {
-            let [one, other] = [one, other].map(|name| self.profile.value(name));
-            one.is_some() && one == other
-        };
-        Stop::declared_absent(match differ.filter(is_same) {
+        let spec = self.spec().capability(capability);
+        let by_values = spec.filter(|spec| spec.told_by(|name| self.profile.value(name)) == Some(false));
+        let reason = match by_values.and_then(|spec| spec.differ.as_ref()) {
             Some([one, other]) => {
-                format!(
-                    "the target profile has one value for `{one}` and `{other}`, and so no `{capability}`"
-                )
+                format!("has one value for `{one}` and `{other}`, and so no `{capability}`")
             }
-            None => format!("the target profile says that it has no `{capability}`"),
-        })
+            None => format!("says that it has no `{capability}`"),
+        };
+        Stop::declared_absent(format!("the target profile {reason}"))
     }
 
     /// The capability that the profile declares absent and without which there is no such value.
