@@ -1,6 +1,7 @@
 //! Amounts: read from requests, written in responses (the document, section Resources > Shared types,
 //! Amount).
 
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use crate::currency::Currency;
@@ -19,8 +20,7 @@ const MAXIMUM_FRACTION_DIGITS: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Amount {
     currency: Currency,
-    /// The value in units of 10^-5, which the scale of the contract makes exact.
-    hundred_thousandths: u128,
+    value: Decimal,
 }
 
 impl Amount {
@@ -32,12 +32,9 @@ impl Amount {
         let text = member.text()?;
         let refuse = |rule: &str, says: String| Refusal::format(rule, says).at(member.path());
 
-        let (integer, fraction) = text.split_once('.').map_or((text, None), |(i, f)| (i, Some(f)));
-        let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_digits(integer) || !fraction.is_none_or(is_digits) {
+        let Some((integer, fraction)) = digits(text) else {
             return Err(refuse("amount.form", format!("expected digits[.digits], found {}", excerpt(text))));
-        }
-        let fraction = fraction.unwrap_or_default();
+        };
         let (whole, all) = (integer.len(), integer.len() + fraction.len());
         if whole > MAXIMUM_DIGITS {
             let says = format!("expected at most {MAXIMUM_DIGITS} digits before the point, found {whole}");
@@ -55,36 +52,41 @@ impl Amount {
             let says = format!("expected {least} fraction digits for {code}, found {found}");
             return Err(refuse("amount.digits.fewer", says));
         }
-        if all > MAXIMUM_DIGITS && !rules.broken_by(Breach::WholeDigitsOnly) {
+        let value =
+            decimal(text).filter(|_| all <= MAXIMUM_DIGITS || rules.broken_by(Breach::WholeDigitsOnly));
+        let Some(value) = value else {
             let says = format!("expected at most {MAXIMUM_DIGITS} digits in all, found {all}");
             return Err(refuse("amount.precision.total", says));
-        }
-        let scaled = format!("{integer}{fraction:0<MAXIMUM_FRACTION_DIGITS$}");
-        let hundred_thousandths =
-            scaled.parse().map_err(|_| refuse("amount.form", "expected a decimal number".to_owned()))?;
-        if hundred_thousandths == 0 {
+        };
+        if value.is_zero() {
             return Err(refuse("amount.zero", "expected an amount above zero, found none".to_owned()));
         }
-        Ok(Self { currency, hundred_thousandths })
+        Ok(Self { currency, value })
     }
 
-    /// This in minor units of the currency, rounded up, or nothing if it is in another one.
-    pub(crate) fn minor_units(self, currency: Currency) -> Option<u128> {
-        let digits = u32::try_from(currency.minor_units().unwrap_or_default()).unwrap_or_default();
-        let scale = 10_u128.pow(5_u32.saturating_sub(digits));
-        (self.currency == currency).then(|| self.hundred_thousandths.div_ceil(scale))
+    /// Returns the value if the amount is in this currency.
+    pub(crate) fn value_in(self, currency: Currency) -> Option<Decimal> {
+        (self.currency == currency).then_some(self.value)
     }
+}
 
-    /// How many hundredths of a krone this is; nothing of amounts in other currencies.
-    pub(crate) fn hundredths_of_nok(self) -> Option<u128> {
-        (self.currency == Currency::NOK).then_some(self.hundred_thousandths / 1_000)
-    }
+/// Splits `digits[.digits]` at its point. Returns None for any other form.
+fn digits(text: &str) -> Option<(&str, &str)> {
+    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_decimal = integer.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
+    (is_decimal && !integer.is_empty() && !text.ends_with('.')).then_some((integer, fraction))
+}
 
-    /// Whether this is at least so many hundredths of a krone. Amounts in other currencies are not: the
-    /// document gives the threshold in NOK and no rate.
-    pub(crate) fn is_at_least_nok(self, hundredths: u64) -> bool {
-        self.currency == Currency::NOK && self.hundred_thousandths >= u128::from(hundredths) * 1_000
-    }
+/// Parses `digits[.digits]`. Returns None for any other form and for more digits than `Decimal` holds.
+pub(crate) fn decimal(text: &str) -> Option<Decimal> {
+    digits(text).and_then(|_| Decimal::from_str_exact(text).ok())
+}
+
+/// Parses an account balance: a decimal with no more digits than the currency has.
+pub(crate) fn balance(text: &str, currency: Currency) -> Option<Decimal> {
+    let (integer, fraction) = digits(text)?;
+    let is_in_limits = integer.len() <= MAXIMUM_DIGITS && fraction.len() <= currency.minor_units()?;
+    decimal(text).filter(|_| is_in_limits)
 }
 
 /// Reads the required member `currency` of an amount or an account reference.
@@ -97,26 +99,10 @@ pub(crate) fn currency(object: &Object<'_>) -> Result<Currency, Refusal> {
     })
 }
 
-/// An `Amount` for a response, from a number of minor units: a string with exactly the digits of its
-/// currency.
-pub(crate) fn amount(minor_units: u64, currency: Currency) -> Value {
-    let digits = currency.minor_units().unwrap_or_default();
-    let padded = format!("{minor_units:0>width$}", width = digits + 1);
-    let (integer, fraction) = padded.split_at(padded.len() - digits);
-    let text = if digits == 0 { integer.to_owned() } else { format!("{integer}.{fraction}") };
-    json!({ "amount": text, "currency": currency.code() })
-}
-
-/// A decimal in minor units of its currency, with no more digits than the currency has.
-pub(crate) fn minor_units(text: &str, currency: Currency) -> Option<u128> {
-    let digits = currency.minor_units()?;
-    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let is_decimal =
-        !integer.is_empty() && (integer.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit());
-    if !is_decimal || fraction.len() > digits || integer.len() > MAXIMUM_DIGITS || text.ends_with('.') {
-        return None;
-    }
-    format!("{integer}{fraction:0<digits$}").parse().ok()
+/// Returns an `Amount` for a response from a number of minor units, with exactly the digits of its currency.
+pub(crate) fn amount(minor_units: i64, currency: Currency) -> Value {
+    let digits = currency.minor_units().and_then(|digits| digits.try_into().ok()).unwrap_or_default();
+    json!({ "amount": Decimal::new(minor_units, digits).to_string(), "currency": currency.code() })
 }
 
 fn fraction_digits(currency: Currency, rules: Rules) -> usize {
@@ -203,22 +189,47 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_in_kroner() {
-        let reaches = |amount: &str, currency| {
-            read(&json!(amount), currency, Rules::kept()).unwrap().is_at_least_nok(10_000_000)
-        };
-        assert!(reaches("100000.00", "NOK"));
-        assert!(!reaches("99999.99", "NOK"));
-        assert!(!reaches("100000.00", "EUR"));
+    fn limits_of_precision_and_scale() {
+        let nines = |digits: usize| "9".repeat(digits);
+        let (total, digits) = ("amount.precision.total", "amount.digits");
+        for (amount, currency, expected) in [
+            (nines(18), "JPY", None),
+            (nines(19), "JPY", Some("amount.precision")),
+            (nines(28), "JPY", Some("amount.precision")),
+            (nines(29), "JPY", Some("amount.precision")),
+            (nines(40), "JPY", Some("amount.precision")),
+            (format!("{}.99", nines(16)), "NOK", None),
+            (format!("{}.99", nines(17)), "NOK", Some(total)),
+            (format!("{}.99", nines(18)), "NOK", Some(total)),
+            (format!("{}.999", nines(15)), "KWD", None),
+            (format!("{}.999", nines(16)), "KWD", Some(total)),
+            (format!("{}7", "0".repeat(17)), "JPY", None),
+            (format!("{}7", "0".repeat(18)), "JPY", Some("amount.precision")),
+            (format!("9.{}", nines(5)), "XDR", None),
+            (format!("9.{}", nines(6)), "XDR", Some(digits)),
+            (format!("9.{}", nines(29)), "XDR", Some(digits)),
+            (format!("9.{}", nines(40)), "NOK", Some(digits)),
+            ("9".to_owned(), "JPY", None),
+            ("9.9".to_owned(), "JPY", Some(digits)),
+            ("9.9".to_owned(), "NOK", Some("amount.digits.fewer")),
+            ("9.99".to_owned(), "NOK", None),
+            ("9.999".to_owned(), "NOK", Some(digits)),
+            ("9.99".to_owned(), "KWD", Some("amount.digits.fewer")),
+            ("9.999".to_owned(), "KWD", None),
+            ("9.9999".to_owned(), "KWD", Some(digits)),
+            ("1e2".to_owned(), "JPY", Some("amount.form")),
+            ("15000e-2".to_owned(), "NOK", Some("amount.form")),
+            ("1_000.00".to_owned(), "NOK", Some("amount.form")),
+        ] {
+            assert_eq!(rule(&amount, currency).as_deref(), expected, "{amount} {currency}");
+        }
     }
 
     #[test]
-    fn funds_are_counted_in_minor_units() {
+    fn a_value_is_in_its_own_currency_alone() {
         let due = read(&json!("12.34"), "NOK", Rules::kept()).unwrap();
-        assert_eq!(due.minor_units(Currency::NOK), Some(1_234));
-        let yen = Currency::listed("JPY").unwrap();
-        assert_eq!(due.minor_units(yen), None, "not converted");
-        assert_eq!(read(&json!("12"), "JPY", Rules::kept()).unwrap().minor_units(yen), Some(12));
+        assert_eq!(due.value_in(Currency::NOK), Some(Decimal::new(1_234, 2)));
+        assert_eq!(due.value_in(Currency::listed("JPY").unwrap()), None, "not converted");
     }
 
     #[test]
@@ -231,15 +242,25 @@ mod tests {
     }
 
     #[test]
-    fn decimals_become_minor_units() {
-        let units = |text, code| minor_units(text, Currency::listed(code).unwrap());
-        assert_eq!(units("12.5", "NOK"), Some(1_250));
-        assert_eq!(units("12", "JPY"), Some(12));
-        assert_eq!(units("0.001", "KWD"), Some(1));
-        for (text, code) in
-            [("", "NOK"), ("1.", "NOK"), ("1.234", "NOK"), ("-1", "NOK"), ("1.0", "JPY"), ("x", "NOK")]
-        {
-            assert_eq!(units(text, code), None, "{text} {code}");
+    fn balances_have_no_more_digits_than_their_currency() {
+        let read = |text, code| balance(text, Currency::listed(code).unwrap());
+        assert_eq!(read("12.5", "NOK"), Some(Decimal::new(125, 1)));
+        assert_eq!(read("12", "JPY"), Some(Decimal::from(12)));
+        assert_eq!(read("0.001", "KWD"), Some(Decimal::new(1, 3)));
+        assert!(read("999999999999999999", "JPY").is_some());
+        for (text, code) in [
+            ("", "NOK"),
+            ("1.", "NOK"),
+            (".5", "NOK"),
+            ("1.234", "NOK"),
+            ("-1", "NOK"),
+            ("1.0", "JPY"),
+            ("x", "NOK"),
+            ("1e2", "NOK"),
+            ("1_0", "NOK"),
+            ("9999999999999999999", "JPY"),
+        ] {
+            assert_eq!(read(text, code), None, "{text} {code}");
         }
     }
 }

@@ -15,6 +15,7 @@ mod state_breach;
 mod treatment;
 
 use axum::http::{StatusCode, Uri};
+use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use crate::header::{fields::Fields, table::Header};
@@ -67,8 +68,8 @@ pub(crate) enum Breach {
     FractionDigits(Option<&'static str>, usize),
     /// A currency without minor units may have two fraction digits.
     TwoFractionDigitsForZero,
-    /// From how many kroner on the regulatory fields are required, in hundredths.
-    ReportingFrom(u64),
+    /// The regulatory fields are required from this amount in NOK.
+    ReportingFrom(Decimal),
     /// Of which transfers nothing is reported.
     Unreported(Unreported),
     /// Which months are noticed as duplicates.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
+use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -109,9 +110,9 @@ impl Account {
         Currency::listed(&self.currency).unwrap_or(Currency::NOK)
     }
 
-    /// The balance in minor units, if it is limited.
-    pub(crate) fn minor_units(&self) -> Option<u128> {
-        self.balance.as_deref().map(|text| money::minor_units(text, self.currency()).unwrap_or_default())
+    /// Returns the balance, if it is limited.
+    pub(crate) fn funds(&self) -> Option<Decimal> {
+        self.balance.as_deref().map(|text| money::balance(text, self.currency()).unwrap_or_default())
     }
 }
 
@@ -198,7 +199,7 @@ impl Seed {
                 return wrong(place("currency"), "a currency of the document", &account.currency);
             };
             if let Some(balance) = &account.balance
-                && money::minor_units(balance, currency).is_none()
+                && money::balance(balance, currency).is_none()
             {
                 return wrong(place("balance"), "a decimal with the digits of its currency", balance);
             }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDate;
 use lru::LruCache;
+use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 pub(crate) use self::status::Status;
@@ -57,8 +58,8 @@ pub(crate) struct Payment {
     pub(crate) made: Option<NaiveDate>,
     /// The day from which on it is executed, if it was made while the bank was open.
     pub(crate) from: Option<NaiveDate>,
-    /// What it takes from an account with a balance: resource id and minor units.
-    pub(crate) takes: Option<(String, u128)>,
+    /// What it takes from an account with a balance: resource id and value.
+    pub(crate) takes: Option<(String, Decimal)>,
     pub(crate) owner: Owner,
 }
 
@@ -113,7 +114,7 @@ struct Memory {
     earlier: HashMap<String, Payment>,
     payments: LruCache<String, Payment>,
     /// What payments take from each account with a balance, in minor units.
-    taken: HashMap<String, u128>,
+    taken: HashMap<String, Decimal>,
     /// The payments of each basket.
     baskets: LruCache<String, Vec<String>>,
     unattended_calls: HashMap<String, (NaiveDate, u32)>,
@@ -275,14 +276,13 @@ impl State {
         (today - self.opened).num_days() + i64::from(account.consent_days)
     }
 
-    /// The account with this iban or bban, and what payments have left on it, in minor units, if its balance
-    /// is limited.
-    pub(crate) fn account_by_number(&self, number: &str) -> Option<(Arc<Account>, Option<u128>)> {
+    /// The account with this iban or bban, and what payments have left on it, if its balance is limited.
+    pub(crate) fn account_by_number(&self, number: &str) -> Option<(Arc<Account>, Option<Decimal>)> {
         let memory = self.memory();
         let account =
             memory.accounts.iter().find(|account| account.iban == number || account.bban == number)?;
         let taken = memory.taken.get(&account.resource_id).copied().unwrap_or_default();
-        let left = account.minor_units().map(|balance| balance.saturating_sub(taken));
+        let left = account.funds().map(|funds| funds - taken);
         Some((Arc::clone(account), left))
     }
 
@@ -313,10 +313,10 @@ impl State {
     /// Remembers a new payment under this id.
     pub(crate) fn keep_payment(&self, id: String, payment: Payment) -> String {
         let mut memory = self.memory();
-        if let Some((account, units)) =
+        if let Some((account, value)) =
             payment.takes.as_ref().filter(|_| !matches!(payment.status, Status::Rjct | Status::Canc))
         {
-            *memory.taken.entry(account.clone()).or_default() += units;
+            *memory.taken.entry(account.clone()).or_default() += value;
         }
         memory.payments.put(id.clone(), payment);
         id
@@ -420,8 +420,9 @@ impl State {
         }
         let before = std::mem::replace(&mut payment.status, Status::Canc);
         let takes = payment.takes.clone().filter(|_| !matches!(before, Status::Rjct | Status::Canc));
-        if let Some(taken) = takes.as_ref().and_then(|(account, _)| memory.taken.get_mut(account)) {
-            *taken = taken.saturating_sub(takes.map_or(0, |(_, units)| units));
+        if let Some((account, value)) = takes {
+            let taken = memory.taken.entry(account).or_default();
+            *taken = (*taken - value).max(Decimal::ZERO);
         }
         Some(Status::Canc)
     }

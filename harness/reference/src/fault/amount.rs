@@ -1,8 +1,10 @@
 //! Faults of amounts and currencies (the document, section Resources > Shared types, Amount).
 
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use crate::currency::Currency;
+use crate::money;
 use crate::operation::Operation;
 use crate::rules::{Breach, Entry, Place, Then, Treatment, When};
 
@@ -155,8 +157,7 @@ const WHOLE: &str = r#"{"amount":"250000.00","currency":"NOK"}"#;
 
 /// Digits, with a point between them or without.
 fn is_decimal(text: &str) -> bool {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    [whole, fraction].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    money::decimal(text).is_some()
 }
 
 /// Whether a text that is no decimal is one when it is written so.
@@ -166,8 +167,7 @@ fn becomes_decimal(text: &str, other: &str) -> bool {
 
 /// With all its decimals.
 fn is_zero(amount: &Value) -> bool {
-    let text = amount["amount"].as_str().unwrap_or_default();
-    !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+    value(amount).is_some_and(|value| value.is_zero())
         && decimals(amount).is_some_and(|(found, least)| found == least)
 }
 
@@ -186,10 +186,12 @@ fn missing(amount: &Value) -> Option<(usize, usize)> {
 
 /// How many decimals an amount has and should have.
 fn decimals(amount: &Value) -> Option<(usize, usize)> {
-    let text = amount["amount"].as_str().filter(|text| is_decimal(text))?;
     let currency = Currency::listed(amount["currency"].as_str()?).filter(|known| !known.is_disputed())?;
-    let found = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    currency.minor_units().map(|least| (found, least))
+    Some((usize::try_from(value(amount)?.scale()).ok()?, currency.minor_units()?))
+}
+
+fn value(amount: &Value) -> Option<Decimal> {
+    money::decimal(amount["amount"].as_str()?)
 }
 
 /// Digits before the point.

@@ -1,6 +1,7 @@
 //! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints
 //! > Create NCBCT payment, Create periodic NDCT payment, and Resources > Shared types).
 
+use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use super::title;
@@ -292,7 +293,7 @@ fn conditions() -> Vec<Entry> {
         ),
         Entry::breach(
             "ncbct.regulatory-reporting-code.required/only-above",
-            Breach::ReportingFrom(10_000_001),
+            Breach::ReportingFrom(Decimal::new(10_000_001, 2)),
             "The regulatory members are required only above 100 000 NOK.",
         ),
         Entry::breach(
@@ -327,7 +328,7 @@ fn conditions() -> Vec<Entry> {
         ),
         Entry::breach(
             "ncbct.regulatory-reporting-information.required/never",
-            Breach::ReportingFrom(u64::MAX),
+            Breach::ReportingFrom(Decimal::MAX),
             "The regulatory members are never required.",
         ),
     ];

@@ -1,6 +1,7 @@
 //! Faults that show only beside something else that is lawful: a rule that is not asked where a request has a
 //! certain header, parameter or member, or a certain turn on its connection.
 
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::title;
@@ -166,13 +167,13 @@ fn of_other_rules() -> Vec<Entry> {
         ),
         beside(
             "ncbct.regulatory-reporting-code.required/not-by-identity",
-            vec![Effect::Breach(Breach::ReportingFrom(u64::MAX))],
+            vec![Effect::Breach(Breach::ReportingFrom(Decimal::MAX))],
             BY_IDENTITY,
             "The regulatory members are not required",
         ),
         with(
             "ncbct.regulatory-reporting-code.required/not-by-d-number",
-            vec![Effect::Breach(Breach::ReportingFrom(u64::MAX))],
+            vec![Effect::Breach(Breach::ReportingFrom(Decimal::MAX))],
             (BY_IDENTITY, Some(D_NUMBER)),
             "The regulatory members are not required",
         ),

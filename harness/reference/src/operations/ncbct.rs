@@ -1,16 +1,18 @@
 //! The body of an NCBCT (the document, section Endpoints > Create NCBCT payment).
 
 use chrono::NaiveDate;
+use rust_decimal::Decimal;
 
 use crate::account_number;
+use crate::currency::Currency;
 use crate::member::Object;
 use crate::money::Amount;
 use crate::refusal::{Refusal, excerpt};
 use crate::rules::{Breach, Rules, Unreported};
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
 
-/// From which amount on the regulatory fields are required, in hundredths of a krone.
-const REPORTING_THRESHOLD: u64 = 10_000_000;
+/// The amount in NOK from which the regulatory fields are required.
+const REPORTING_THRESHOLD: Decimal = Decimal::from_parts(100_000, 0, 0, false, 0);
 
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
@@ -62,7 +64,8 @@ fn check_reporting(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<()
         Some(Breach::ReportingFrom(other)) => other,
         _ => REPORTING_THRESHOLD,
     };
-    let is_large = amount.is_at_least_nok(threshold);
+    // The document gives the threshold in NOK and no rate.
+    let is_large = amount.value_in(Currency::NOK).is_some_and(|value| value >= threshold);
     if is_large && !is_unreported(body, amount, rules)? {
         body.required("regulatoryReportingCode")?;
         body.required("regulatoryReportingInformation")?;
@@ -79,8 +82,9 @@ fn check_reporting(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<()
 
 /// Whether a bank with a fault wants nothing reported of a transfer that is large enough.
 fn is_unreported(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<bool, Refusal> {
-    let bits = amount.hundredths_of_nok().unwrap_or_default() % 0x1_0000_0000;
-    let is_few = bits < u128::from(REPORTING_THRESHOLD);
+    let hundredths = amount.value_in(Currency::NOK).unwrap_or_default() * Decimal::ONE_HUNDRED;
+    let bits = hundredths.trunc().mantissa() % 0x1_0000_0000;
+    let is_few = Decimal::from_i128_with_scale(bits, 2) < REPORTING_THRESHOLD;
     Ok(match rules.breach() {
         Some(Breach::Unreported(Unreported::To(countries))) => {
             let iban = body.required("creditorAccount")?.object("account")?.optional("iban");
@@ -188,7 +192,7 @@ mod tests {
             })
         };
         assert!(without(Rules::kept()).is_some());
-        assert_eq!(without(Rules::broken(Breach::ReportingFrom(10_000_001))), None);
+        assert_eq!(without(Rules::broken(Breach::ReportingFrom(Decimal::new(10_000_001, 2)))), None);
     }
 
     #[test]

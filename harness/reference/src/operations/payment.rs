@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use axum::http::StatusCode;
 use chrono::NaiveDate;
+use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 use super::{Context, link};
@@ -37,7 +38,7 @@ pub(super) fn create(
         let says = "expected an account with funds, found one without";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::PaymentFailed, "payment.funds", says));
     }
-    let is_large = due.is_at_least_nok(100_000_001);
+    let is_large = due.value_in(Currency::NOK).is_some_and(|value| value > Decimal::from(1_000_000));
     for (breach, status) in [
         (Breach::FundsFail, StatusCode::INTERNAL_SERVER_ERROR),
         (Breach::LargeFundsFail, StatusCode::INTERNAL_SERVER_ERROR),
@@ -313,14 +314,14 @@ fn unknown() -> Refusal {
 /// Whether the debtor account can pay, and what then is taken from it. An account that is not this bank's is
 /// not asked, and amounts in other currencies than the account's are not converted: they are held against an
 /// account without any funds alone.
-fn funds(state: &State, due: Amount, members: &Map<String, Value>) -> (bool, Option<(String, u128)>) {
+fn funds(state: &State, due: Amount, members: &Map<String, Value>) -> (bool, Option<(String, Decimal)>) {
     let debtor = members.get("debtorAccount");
     let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());
     let account = numbers.find_map(|number| state.account_by_number(number));
     let Some((account, Some(left))) = account else { return (true, None) };
-    let units = due.minor_units(account.currency());
-    let is_enough = left > 0 && units.is_none_or(|units| units <= left);
-    (is_enough, units.map(|units| (account.resource_id.clone(), units)))
+    let value = due.value_in(account.currency());
+    let is_enough = left > Decimal::ZERO && value.is_none_or(|value| value <= left);
+    (is_enough, value.map(|value| (account.resource_id.clone(), value)))
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ pub(super) fn book(
 /// A balance: a decimal with the digits of its currency.
 fn balance(member: &Member<'_>, currency: Currency) -> Result<String, Refusal> {
     let text = member.text()?;
-    money::minor_units(text, currency)
+    money::balance(text, currency)
         .map(|_| text.to_owned())
         .ok_or_else(|| member.refuse("form", "expected a decimal with the digits of its currency"))
 }

@@ -56,19 +56,19 @@ fn a_payment_takes_from_its_account_until_it_is_cancelled_once() {
     let customer = state.customers()[0].0.id.clone();
     let account = state.create_account(&customer, Currency::NOK, Some("10.00".to_owned()), 1).unwrap();
     let left = || state.account_by_number(&account.bban).unwrap().1;
-    assert_eq!(left(), Some(1000));
-    let takes = |status, units| Payment {
+    assert_eq!(left(), Some(Decimal::from(10)));
+    let takes = |status, hundredths| Payment {
         status,
-        takes: Some((account.resource_id.clone(), units)),
+        takes: Some((account.resource_id.clone(), Decimal::new(hundredths, 2))),
         ..Payment::received(Product::Ncbct)
     };
     let id = state.create_payment(takes(Status::Rcvd, 300), 2);
     state.create_payment(takes(Status::Rcvd, 50), 3);
     state.create_payment(takes(Status::Rjct, 600), 4);
-    assert_eq!(left(), Some(650));
+    assert_eq!(left(), Some(Decimal::new(650, 2)));
     for _ in 0..2 {
         state.cancel(&id, Product::Ncbct, day(1));
-        assert_eq!(left(), Some(950));
+        assert_eq!(left(), Some(Decimal::new(950, 2)));
     }
 }
 

@@ -9,6 +9,7 @@ use crate::currency::{self, Currency};
 use crate::date;
 use crate::declaration::Declaration;
 use crate::header::Header;
+use crate::money;
 use crate::operation::Operation;
 use crate::rules::{
     Breach, Count, Effect, Entry, Likeness, Place, Then, Treatment, TwinBreach, Variance, When,
@@ -351,25 +352,19 @@ fn has_wrong_check_digits(iban: &str) -> bool {
     has_form && !has_check_digits(iban)
 }
 
-fn is_number(text: &str) -> bool {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(whole) && digits(fraction)
-}
-
 /// Above zero, within the limit of digits, and with too few of them behind the point.
 fn has_fewer_digits(amount: &Value) -> bool {
     let text = amount["amount"].as_str().unwrap_or_default();
     let count = text.bytes().filter(u8::is_ascii_digit).count();
     count <= 18
-        && text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+        && money::decimal(text).is_some_and(|value| !value.is_zero())
         && decimals(amount).is_some_and(|(found, digits)| found < digits)
 }
 
 /// With all its digits.
 fn is_zero(amount: &Value) -> bool {
     let text = amount["amount"].as_str().unwrap_or_default();
-    !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
+    money::decimal(text).is_some_and(|value| value.is_zero())
         && decimals(amount).is_some_and(|(found, digits)| found == digits)
 }
 
@@ -383,15 +378,15 @@ fn is_negative(amount: &Value) -> bool {
 /// How many digits an amount has behind the point, and its currency.
 fn decimals(amount: &Value) -> Option<(usize, usize)> {
     let currency = Currency::listed(amount["currency"].as_str()?)?;
-    let text = amount["amount"].as_str().filter(|text| is_number(text))?;
-    Some((text.split_once('.').map_or(0, |(_, fraction)| fraction.len()), currency.minor_units()?))
+    let value = money::decimal(amount["amount"].as_str()?)?;
+    Some((usize::try_from(value.scale()).ok()?, currency.minor_units()?))
 }
 
 /// A form of an amount in kroner that JSON numbers do not have.
 fn is_unusual(amount: &Value) -> bool {
     let text = amount["amount"].as_str().unwrap_or_default();
     let bare = text.starts_with('.') || text.ends_with('.');
-    amount["currency"] == "NOK" && bare && text.len() > 1 && is_number(&format!("0{text}0"))
+    amount["currency"] == "NOK" && bare && text.len() > 1 && money::decimal(&format!("0{text}0")).is_some()
 }
 
 fn is_withdrawn(code: &str) -> bool {

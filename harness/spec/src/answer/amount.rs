@@ -1,10 +1,13 @@
-//! Money: how an amount is written, and how many digits its currency allows.
+//! Checks the written form of an amount and the number of its digits.
 //!
-//! The document, section Resources and their fields > Shared types, says precision 18 and scale 5, with
-//! fraction digits as the minor units of ISO 4217 demand; readings, rows 15 and 26 to 32, say how far that
-//! can be asserted. An amount that is no string, or a missing currency, is the schema's business and is left
-//! alone here.
+//! The document, section Resources and their fields > Shared types, requires precision 18, scale 5 and the
+//! minor units of ISO 4217. The readings, rows 15 and 26 to 32, say how far that can be asserted. The schema
+//! checks the types, so this module ignores an amount that is not a string and a missing currency.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::{
@@ -36,27 +39,24 @@ pub(super) fn check(
     }
     check_size(&written, text, here, clauses, notes);
     let code = amount.get(&clauses.currency_member).and_then(Value::as_str);
-    if let Some(fraction) = written.fraction {
+    // A number that `Decimal` cannot hold has its finding, whatever its scale.
+    if written.whole.is_some() {
         let units = code.and_then(|code| currencies.minor_units(code));
-        check_digits((fraction, units), (text, code), here, clauses, notes);
+        check_digits((written.fraction, units), (text, code), here, clauses, notes);
     }
 }
 
 fn check_size(written: &Written, text: &str, at: At<'_>, clauses: &Amount, notes: &mut Notes) {
     notes.checked();
-    let digits = written.integer;
-    if digits > clauses.precision_digits {
+    if written.is_longer_than(clauses.precision_digits) {
         let expected = format!("at most {} digits before the point", clauses.precision_digits);
-        notes.finding(&clauses.precision, at, expected, format!("{digits} digits: {}", show::quoted(text)));
-    } else if digits > clauses.near_digits {
-        notes.observe(
-            &clauses.near,
-            at,
-            format!(
-                "{digits} digits before the point, which leaves no room for scale {} in precision {}",
-                clauses.scale_digits, clauses.precision_digits
-            ),
+        notes.finding(&clauses.precision, at, expected, show::quoted(text));
+    } else if written.is_longer_than(clauses.near_digits) {
+        let says = format!(
+            "more than {} digits before the point, which leaves no room for scale {} in precision {}",
+            clauses.near_digits, clauses.scale_digits, clauses.precision_digits
         );
+        notes.observe(&clauses.near, at, says);
     }
 }
 
@@ -97,56 +97,55 @@ fn check_digits(
     }
 }
 
-/// A decimal number as it is written.
-#[derive(Debug, PartialEq, Eq)]
+/// A decimal number and the form that it is written in.
 struct Written {
-    /// Digits before the point, leading zeros apart.
-    integer: usize,
-    /// Digits after the point; `None` where the form does not tell (an exponent).
-    fraction: Option<usize>,
-    /// An exponent or a plus sign, which a careful reader does not take for a plain number.
+    /// The part before the point, or `None` if it has more digits than `Decimal` holds.
+    whole: Option<Decimal>,
+    /// The number of digits after the point.
+    fraction: usize,
+    /// An exponent or a plus sign.
     exponent: Option<&'static str>,
-    /// What else no plain number has. The document defines no form (readings, row 31).
+    /// Leading zeros, or no digit on one side of the point.
     unusual: Option<&'static str>,
 }
 
 impl Written {
-    /// Reads a number in any of the forms that the document does not exclude: a sign, a point without digits
-    /// on one side, an exponent, leading zeros. `None` for what is no decimal number in any of them.
+    /// Parses a decimal number in every form that the document does not exclude (readings, row 31).
+    ///
+    /// The digits of a number with an exponent count as if it were written out (readings, row 30).
     fn parse(text: &str) -> Option<Self> {
-        let (mut seen, mut unusual) = (None, None);
-        let mut rest = text.strip_prefix('-').unwrap_or(text);
-        if let Some(unsigned) = text.strip_prefix('+') {
-            (rest, seen) = (unsigned, Some("a plus sign"));
-        }
-        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-            None => (rest, None),
-        };
-        let (integer, fraction) = match mantissa.split_once('.') {
-            Some((integer, fraction)) => (integer, Some(fraction)),
-            None => (mantissa, None),
-        };
-        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let after = fraction.unwrap_or_default();
-        if !digits(integer) || !digits(after) || integer.len() + after.len() == 0 {
+        static FORM: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^([+-]?)([0-9]*)(?:(\.)([0-9]*))?([eE][+-]?[0-9]+)?$").expect("a valid pattern")
+        });
+        let form = FORM.captures(text)?;
+        let part = |group| form.get(group).map_or("", |part| part.as_str());
+        let (sign, integer, point, fraction, power) = (part(1), part(2), part(3), part(4), part(5));
+        if integer.len() + fraction.len() == 0 {
             return None;
         }
-        if integer.len() > 1 && integer.starts_with('0') {
-            unusual = Some("leading zeros");
-        }
-        if integer.is_empty() || fraction == Some("") {
-            unusual = Some("no digit on one side of the point");
-        }
-        if let Some(exponent) = exponent {
-            let power = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-            if power.is_empty() || !digits(power) {
-                return None;
-            }
-            seen = Some("an exponent");
-        }
-        let fraction = exponent.is_none().then_some(after.len());
-        Some(Self { integer: integer.trim_start_matches('0').len(), fraction, exponent: seen, unusual })
+        let unusual = if integer.is_empty() || !point.is_empty() && fraction.is_empty() {
+            Some("no digit on one side of the point")
+        } else {
+            (integer.len() > 1 && integer.starts_with('0')).then_some("leading zeros")
+        };
+        let (whole, fraction) = if power.is_empty() {
+            (Decimal::from_str_exact(&format!("0{integer}")).ok(), fraction.len())
+        } else {
+            let number = Decimal::from_scientific(text).ok();
+            let digits = number.map_or(0, |number| number.scale());
+            (number.map(|number| number.trunc().abs()), digits.try_into().ok()?)
+        };
+        let exponent = match (sign, power) {
+            (_, power) if !power.is_empty() => Some("an exponent"),
+            ("+", _) => Some("a plus sign"),
+            _ => None,
+        };
+        Some(Self { whole, fraction, exponent, unusual })
+    }
+
+    /// Returns true if there are more than `digits` digits before the point, leading zeros aside.
+    fn is_longer_than(&self, digits: u32) -> bool {
+        self.whole.is_none_or(|whole| whole >= Decimal::from(10_u128.pow(digits)))
     }
 }
 
@@ -223,7 +222,17 @@ mod tests {
             ("+1.00", "NOK", none, EXPONENT),
             (" 1.00 ", "NOK", FORM, none),
             ("100,00", "NOK", FORM, none),
-            ("1e2", "NOK", none, EXPONENT),
+            ("1e2", "NOK", DIGITS_FEWER, EXPONENT),
+            ("1E+5", "NOK", DIGITS_FEWER, EXPONENT),
+            ("1.50000e3", "NOK", none, EXPONENT),
+            ("1e5", "JPY", none, EXPONENT),
+            ("0E-2", "NOK", none, EXPONENT),
+            ("15000e-2", "NOK", none, EXPONENT),
+            ("1e-3", "NOK", DIGITS, EXPONENT),
+            ("1e-5", "BYN", none, EXPONENT),
+            ("1e-6", "BYN", SCALE, EXPONENT),
+            ("1e-+2", "NOK", FORM, none),
+            ("1_000.00", "NOK", FORM, none),
             ("1.", "JPY", none, FORM_UNUSUAL),
             (".50", "NOK", none, FORM_UNUSUAL),
             ("", "NOK", FORM, none),
@@ -244,6 +253,40 @@ mod tests {
         for (amount, currency, finding, observation) in rows {
             let list = |clause: &str| if clause.is_empty() { vec![] } else { vec![clause.to_owned()] };
             assert_eq!(said(amount, currency), (list(finding), list(observation)), "{amount:?} {currency}");
+        }
+    }
+
+    #[test]
+    fn limits_of_precision_and_scale() {
+        let nines = |digits: usize| "9".repeat(digits);
+        let rows = [
+            (nines(13), "JPY", ""),
+            (nines(14), "JPY", PRECISION_NEAR),
+            (nines(18), "JPY", PRECISION_NEAR),
+            (nines(19), "JPY", PRECISION),
+            (nines(28), "JPY", PRECISION),
+            (nines(29), "JPY", PRECISION),
+            (nines(40), "JPY", PRECISION),
+            (format!("-{}.99", nines(18)), "NOK", PRECISION_NEAR),
+            (format!("-{}.99", nines(19)), "NOK", PRECISION),
+            (format!("{}7.00", "0".repeat(40)), "NOK", FORM_UNUSUAL),
+            (format!("{}.{}", nines(18), nines(3)), "KWD", PRECISION_NEAR),
+            (format!("9.{}", nines(5)), "BYN", ""),
+            (format!("9.{}", nines(6)), "BYN", SCALE),
+            (format!("9.{}", nines(29)), "BYN", SCALE),
+            (format!("9.{}", nines(40)), "NOK", DIGITS),
+        ];
+        for (amount, currency, expected) in rows {
+            let (findings, observations) = said(&amount, currency);
+            let clauses = [findings, observations].concat();
+            let expected = if expected.is_empty() { vec![] } else { vec![expected] };
+            assert_eq!(clauses, expected, "{amount} {currency}");
+        }
+        // The digits of an exponent count in the same way.
+        for (amount, precision) in [("1e17", PRECISION_NEAR), ("1e18", PRECISION), ("1e99", PRECISION)] {
+            let (findings, observations) = said(amount, "JPY");
+            let clauses = [findings, observations].concat();
+            assert!(clauses.contains(&precision.to_owned()), "{amount}: {clauses:?}");
         }
     }
 

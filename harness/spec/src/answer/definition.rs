@@ -133,10 +133,10 @@ pub(super) struct Amount {
     pub(super) exponent: String,
     pub(super) precision: String,
     /// Digits before the point that no reading allows to be exceeded.
-    pub(super) precision_digits: usize,
+    pub(super) precision_digits: u32,
     /// More digits before the point than the scale leaves.
     pub(super) near: String,
-    pub(super) near_digits: usize,
+    pub(super) near_digits: u32,
     pub(super) scale: String,
     /// Fraction digits that are allowed in any currency.
     pub(super) scale_digits: usize,

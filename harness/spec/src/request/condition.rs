@@ -8,6 +8,7 @@ use std::{
 
 use indexmap::IndexMap;
 use regex::Regex;
+use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -60,8 +61,8 @@ pub(super) struct ConditionFile {
     more_bytes: Option<usize>,
     ascii: Option<bool>,
     /// A number, or a text of one, above or below.
-    over: Option<f64>,
-    under: Option<f64>,
+    over: Option<i64>,
+    under: Option<i64>,
     /// A decimal with more or fewer digits after its point than a cell of a table says, or with more before
     /// it than a cell has.
     fraction_over: Option<CellFile>,
@@ -169,8 +170,8 @@ enum Asked {
     Longer(usize),
     MoreBytes(usize),
     Ascii(bool),
-    Over(f64),
-    Under(f64),
+    Over(Decimal),
+    Under(Decimal),
     FractionOver(Cell),
     FractionUnder(Cell),
     WholeOver(Cell),
@@ -245,8 +246,8 @@ impl Condition {
         asked.extend(file.longer.map(Asked::Longer));
         asked.extend(file.more_bytes.map(Asked::MoreBytes));
         asked.extend(file.ascii.map(Asked::Ascii));
-        asked.extend(file.over.map(Asked::Over));
-        asked.extend(file.under.map(Asked::Under));
+        asked.extend(file.over.map(|limit| Asked::Over(limit.into())));
+        asked.extend(file.under.map(|limit| Asked::Under(limit.into())));
         for (file, kind) in [
             (file.fraction_over, Asked::FractionOver as fn(Cell) -> Asked),
             (file.fraction_under, Asked::FractionUnder),
@@ -466,8 +467,15 @@ fn is_of_type(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+/// Returns the number in a JSON number or a string. Returns None for more digits than `Decimal` holds.
+fn number(value: &Value) -> Option<Decimal> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        // `Decimal` skips underscores, which no amount has.
+        Value::String(text) if !text.contains('_') => text.clone(),
+        _ => return None,
+    };
+    Decimal::from_str_exact(&text).or_else(|_| Decimal::from_scientific(&text)).ok()
 }
 
 fn workdays(value: &Value) -> Option<u32> {
