@@ -1,4 +1,4 @@
-//! Every byte passes as it came, both ways, and ends pass too.
+//! Every byte passes as it came, both ways, and ends pass too. `wiremock` shows no bytes.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,6 @@
 //! Both paths of the transport, plain and over TLS, against real sockets.
+//!
+//! `wiremock` shows neither the bytes of a request nor TLS.
 
 use std::sync::Arc;
 

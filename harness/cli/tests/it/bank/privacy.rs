@@ -7,14 +7,12 @@ use std::{collections::BTreeSet, fs, path::Path};
 use aho_corasick::AhoCorasick;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use wiremock::{MockServer, Request, ResponseTemplate};
 use xs2aspec_reference::{Config, start};
 use xs2aspec_runner::Profile;
 use xs2aspec_suite::ProfileSpec;
 
-use crate::support::{
-    command,
-    stub::{self, Arrived, Stub},
-};
+use crate::support::{command, stub};
 
 /// Values of a profile that may be seen, by the end of their names, and why.
 const SEEN_OF_A_PROFILE: [(&str, &str); 6] = [
@@ -186,29 +184,29 @@ impl Answers {
 }
 
 /// A bank that tells everything it is told, and everything that it can tell besides.
-async fn gossip(answers: &mut Answers) -> Stub {
+async fn gossip(answers: &mut Answers) -> MockServer {
     let [basket, payment, customers, transaction, refusal] =
         ["basket", "payment", "customers", "transaction", "refusal"].map(|schema| answers.of(schema));
-    let answer = move |request: &Arrived| {
-        let told = String::from_utf8_lossy(request.body()).into_owned();
+    let answer = move |request: &Request| {
+        let told = String::from_utf8_lossy(&request.body).into_owned();
         let headers: Vec<String> = request
-            .headers()
+            .headers
             .iter()
             .filter(|(name, _)| !OF_A_KEY.contains(&name.as_str()))
             .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
             .collect();
         let mut more = json!({
-            "seen": request.uri().path(),
+            "seen": request.url.path(),
             "debtorName": "Canary Person",
             "debtorAccount": {"iban": "NO9386011117947"},
             "note": "as 12345678911 said, NO9386011117947 belongs to Canary Person",
             "told": told,
             "headers": headers,
         });
-        let path = request.uri().path();
+        let path = request.url.path();
         let (status, mut body) = match () {
             // Payments for a basket are accepted, or there would be none.
-            () if path.contains("periodic") && request.body().len() % 3 == 1 => (400, refusal.clone()),
+            () if path.contains("periodic") && request.body.len() % 3 == 1 => (400, refusal.clone()),
             () if path.contains("baskets") => (201, basket.clone()),
             () if path.contains("customers") => (200, customers.clone()),
             () if path.contains("transactions/") => (200, transaction.clone()),
@@ -219,9 +217,9 @@ async fn gossip(answers: &mut Answers) -> Stub {
             Value::Object(members) => members.append(more.as_object_mut().unwrap()),
             _ => unreachable!("no answer is neither"),
         }
-        stub::json(status, &body)
+        ResponseTemplate::new(status).set_body_json(body)
     };
-    Stub::start(answer).await
+    stub::server(answer).await
 }
 
 /// The canaries of a profile: all of its values but those that may be seen.
@@ -263,7 +261,7 @@ async fn no_output_holds_a_canary() {
     let gossip = gossip(&mut answers).await;
     assert!(answers.canaries.len() > 30, "{:?}", answers.canaries);
     let keys = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys"));
-    for base in [bank.base_url(), gossip.url.clone()] {
+    for base in [bank.base_url(), gossip.uri()] {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         let key = fs::read_to_string(keys.join("formats/pkcs8-aes.key.pem")).unwrap();
@@ -344,7 +342,7 @@ async fn no_output_holds_a_canary() {
         assert!((1..=7).contains(&debtors.len()), "{debtors:?}");
         // What may be seen is: the list above names nothing that is masked.
         let hidden = answers.shown.iter().filter(|shown| !record.contains(shown.as_str()));
-        let hidden: Vec<&String> = hidden.filter(|_| base == gossip.url.clone()).collect();
+        let hidden: Vec<&String> = hidden.filter(|_| base == gossip.uri()).collect();
         assert!(hidden.is_empty(), "{hidden:?}");
     }
     bank.shutdown().await.unwrap();

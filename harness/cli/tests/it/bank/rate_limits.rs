@@ -3,24 +3,21 @@
 use std::{
     collections::BTreeSet,
     fs,
-    sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 use xs2aspec_record::{Event, Exchange, Verdict};
 
-use crate::support::{
-    ANY_BANK, command, printed,
-    stub::{self, Answer, Arrived, Stub},
-};
+use crate::support::{ANY_BANK, command, printed, stub};
 
 /// Runs the plain payment against a server, with these limits; exit code, what was said, and the record.
-fn run(server: &Stub, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
+fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
     let lines: Vec<&str> = ANY_BANK.lines().filter(|line| !line.starts_with("base-url")).collect();
-    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.url, lines.join("\n"));
+    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.uri(), lines.join("\n"));
     fs::write(&file, text).unwrap();
     let output = tokio::task::block_in_place(|| {
         command()
@@ -38,25 +35,23 @@ fn run(server: &Stub, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<
     (output.status.code(), said, record)
 }
 
-/// A bank that is busy so many times, and then makes the payment.
-async fn busy(times: usize, status: u16, retry_after: &'static str) -> Stub {
-    refusing(times, move || stub::header(status, "retry-after", retry_after)).await
+/// Starts a bank that is busy for the first `times` requests and then creates the payment.
+async fn busy(times: u64, status: u16, retry_after: &str) -> MockServer {
+    rejecting(times, ResponseTemplate::new(status).insert_header("retry-after", retry_after)).await
 }
 
-/// A bank that refuses so many times, and then makes the payment.
-async fn refusing(times: usize, refusal: impl Fn() -> Answer + Send + Sync + 'static) -> Stub {
-    let asked = AtomicUsize::new(0);
-    let answer = move |_: &Arrived| {
-        if asked.fetch_add(1, Ordering::SeqCst) < times {
-            return refusal();
-        }
-        let body = serde_json::json!({
-            "transactionStatus": "RCVD", "paymentId": "p-1", "_links": {"self": {"href": "/v1/a", "verbs": ["GET"]}, "status": {"href": "/v1/b", "verbs": ["GET"]}},
-            "transactionFees": {"currency": "NOK", "amount": "0.00"}, "transactionFeeIndicator": false,
-        });
-        stub::json(201, &body)
-    };
-    Stub::start(answer).await
+/// Starts a bank that rejects the first `times` requests and then creates the payment.
+async fn rejecting(times: u64, rejection: ResponseTemplate) -> MockServer {
+    let server = MockServer::start().await;
+    if times > 0 {
+        Mock::given(any()).respond_with(rejection).up_to_n_times(times).mount(&server).await;
+    }
+    let body = serde_json::json!({
+        "transactionStatus": "RCVD", "paymentId": "p-1", "_links": {"self": {"href": "/v1/a", "verbs": ["GET"]}, "status": {"href": "/v1/b", "verbs": ["GET"]}},
+        "transactionFees": {"currency": "NOK", "amount": "0.00"}, "transactionFeeIndicator": false,
+    });
+    stub::respond(&server, ResponseTemplate::new(201).set_body_json(body)).await;
+    server
 }
 
 fn verdict(record: &[Event]) -> Verdict {
@@ -112,21 +107,19 @@ async fn a_busy_target_is_asked_again_as_often_as_is_right_and_then_nothing_is_s
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_code_for_quotas_beside_a_short_time_is_no_quota_of_the_day() {
-    let quota = |retry_after: Option<&'static str>| {
-        move || {
-            let body = serde_json::json!({"tppMessages": [{"category": "ERROR", "code": "ACCESS_EXCEEDED"}]});
-            let mut answer = stub::json(429, &body);
-            if let Some(time) = retry_after {
-                answer.headers_mut().insert("retry-after", time.parse().unwrap());
-            }
-            answer
+    let quota = |retry_after: Option<&str>| {
+        let body = serde_json::json!({"tppMessages": [{"category": "ERROR", "code": "ACCESS_EXCEEDED"}]});
+        let response = ResponseTemplate::new(429).set_body_json(body);
+        match retry_after {
+            Some(time) => response.insert_header("retry-after", time),
+            None => response,
         }
     };
     for (retry_after, exit, attempts_made) in
         // No payment has a quota, so that one without any time is a busy moment as well.
         [(Some("1"), 0, &[1, 2][..]), (None, 0, &[1, 2]), (Some("3600"), 3, &[1])]
     {
-        let server = refusing(1, quota(retry_after)).await;
+        let server = rejecting(1, quota(retry_after)).await;
         let (code, said, record) = run(&server, "{ retries = 2 }", &["ncbct.path/plain"]);
         assert_eq!((code, attempts(&record)), (Some(exit), attempts_made.to_vec()), "{said}");
     }
@@ -138,7 +131,7 @@ async fn no_more_is_asked_in_a_second_than_the_profile_says() {
     let start = Instant::now();
     let (_, said, _) = run(&server, "{ per-second = 50 }", &["ncbct.purpose-code"]);
     let took = start.elapsed();
-    let asked = server.arrived();
+    let asked = stub::received(&server).await;
     assert!(asked >= 10, "{asked}: {said}");
     let least = Duration::from_millis(20) * u32::try_from(asked - 1).unwrap();
     assert!(took >= least, "{took:?} for {asked} requests");

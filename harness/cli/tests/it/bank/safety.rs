@@ -7,13 +7,10 @@ use std::{
 };
 
 use tempfile::TempDir;
+use wiremock::ResponseTemplate;
 use xs2aspec_reference::Config;
 
-use crate::support::{
-    REFERENCE, command,
-    counting::Counting,
-    stub::{self, Stub},
-};
+use crate::support::{REFERENCE, command, counting::Counting, stub};
 
 /// A target that is not this machine: an address for documentation (RFC 5737), which nobody has.
 const ELSEWHERE: &str = "http://192.0.2.1/xs2a";
@@ -194,19 +191,20 @@ async fn no_sequence_is_sent_to_a_production_system() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_redirect_is_followed() {
-    let elsewhere = Stub::with(stub::status(201)).await;
-    let here = Stub::with(stub::header(307, "location", &format!("{}/v1/", elsewhere.url))).await;
+    let elsewhere = stub::server(ResponseTemplate::new(201)).await;
+    let redirect = ResponseTemplate::new(307).insert_header("location", format!("{}/v1/", elsewhere.uri()));
+    let here = stub::server(redirect).await;
     let folder = TempDir::new().unwrap();
     let output = tokio::task::block_in_place(|| {
         command()
             // Over the client that reuses connections, and with exact header names.
             .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct", "--target"])
-            .args([&here.url, "--out"])
+            .args([&here.uri(), "--out"])
             .arg(folder.path())
             .output()
             .unwrap()
     });
     assert_eq!(output.status.code(), Some(1), "a redirect is no acceptance");
-    assert!(here.arrived() > 0);
-    assert_eq!(elsewhere.arrived(), 0, "signed headers went to another host");
+    assert!(stub::received(&here).await > 0);
+    assert_eq!(stub::received(&elsewhere).await, 0, "signed headers went to another host");
 }

@@ -1,5 +1,7 @@
 //! A server on a raw socket between the suite and a reference bank: what is for one operation gets whatever a
 //! script does, all the rest is answered by the bank.
+//!
+//! `wiremock` cannot send malformed bytes, stop within a response or break a connection.
 
 use std::{
     io::{ErrorKind, Read, Result, Write},

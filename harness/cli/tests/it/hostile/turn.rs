@@ -27,6 +27,8 @@ use crate::support::{REFERENCE, command, printed, recorded};
 type Answers = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
 
 /// A bank of its own behind something that answers some requests itself.
+///
+/// `wiremock` cannot pass on the bytes of another server or close a connection without a response.
 pub(super) struct Gateway {
     pub(super) url: String,
     _bank: (Runtime, Bank),

@@ -343,6 +343,8 @@ const ASKED: [&str; 20] = [
 type Changed = Arc<Mutex<HashMap<String, BTreeSet<&'static str>>>>;
 
 /// A proxy before the bank at this address. `is_wrong` tells whether it changes anything.
+///
+/// `wiremock` cannot pass on the bytes of another server.
 fn proxy(bank: std::net::SocketAddr, is_wrong: bool) -> (String, Changed) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -163,7 +163,7 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
     let (exit, said) = asked(&["sign", "--method", "GET", "-H", "X-Client-Key: SHOP000001"]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains("headers=\"x-trace x-client-key date\"") && said.contains("\nX-Trace: "), "{said}");
-    desk.abort();
+    drop(desk);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -176,7 +176,7 @@ async fn requests_of_the_pack_are_drawn() {
         explore.current_dir(folder.path()).args(["explore", "--pack", PACK, "--target", "desk.toml"]);
         explore.args(["--seed", "1", "--now", NOW, "--budget", "3000", "--out", "out"]);
         let (exit, said) = ended(explore).await;
-        desk.abort();
+        drop(desk);
         assert_eq!(exit, Some(expected), "{said}");
         assert_eq!(said.contains("parcel.note.length"), fault.is_some(), "{said}");
         let asked = record(&folder.path().join("out"));
@@ -197,7 +197,7 @@ async fn a_run_that_goes_on_goes_on_with_its_pack() {
     let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
     fs::write(&path, half.join("\n") + "\n").unwrap();
     let (exit, said) = ended(command(folder.path(), &["--resume", "out"])).await;
-    desk.abort();
+    drop(desk);
     assert_eq!(exit, Some(0), "{said}");
     let verdicts = |text: &str| text.matches("{\"event\":\"verdict\"").count();
     assert_eq!(verdicts(&fs::read_to_string(&path).unwrap()), verdicts(&whole));

@@ -12,7 +12,7 @@ const CLAUSE: &str = "parcel.success-status";
 
 /// A desk that answers 200 in place of 201.
 struct Quick {
-    desk: tokio::task::JoinHandle<()>,
+    _desk: wiremock::MockServer,
     folder: TempDir,
     profile: String,
 }
@@ -29,7 +29,7 @@ impl Quick {
     async fn start() -> Self {
         let (desk, folder) = desk(None, Some("quick")).await;
         let profile = fs::read_to_string(folder.path().join("desk.toml")).unwrap();
-        Self { desk, folder, profile }
+        Self { _desk: desk, folder, profile }
     }
 
     /// Runs with these lines in the profile, and these arguments.
@@ -49,12 +49,6 @@ impl Quick {
 
     fn out(&self) -> String {
         self.folder.path().join("out").display().to_string()
-    }
-}
-
-impl Drop for Quick {
-    fn drop(&mut self) {
-        self.desk.abort();
     }
 }
 

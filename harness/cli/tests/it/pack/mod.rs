@@ -14,23 +14,17 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use axum::{
-    Router,
-    body::Bytes,
-    extract::State,
-    http::{HeaderMap, Method, Uri, header::CONTENT_TYPE},
-    response::{IntoResponse, Response},
-};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
+use tokio::sync::Semaphore;
+use wiremock::{MockServer, Request, ResponseTemplate};
 use xs2aspec_signing::Certificate;
 
 use self::{
     desk::{Asked, Desk},
     faults::{FAULTS, FREEDOMS},
 };
-use crate::support::{self, printed, xs2aspec};
+use crate::support::{self, printed, stub, xs2aspec};
 
 /// The pack.
 const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/parcels");
@@ -63,35 +57,31 @@ static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// A desk on this machine, and a folder with a profile of it.
-async fn desk(fault: Option<&'static str>, freedom: Option<&'static str>) -> (JoinHandle<()>, TempDir) {
+/// Starts a desk and writes a profile of it to a folder.
+async fn desk(fault: Option<&'static str>, freedom: Option<&'static str>) -> (MockServer, TempDir) {
     let keys = KEYS.path();
     let shop = Certificate::from_pem(fs::read(keys.join("tpp.cert.pem")).unwrap()).unwrap();
-    let desk = Arc::new(Desk::new((fault, freedom), shop, NOW.parse().unwrap()));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    let profile = PROFILE.replace("BASE", &base).replace("KEYS", keys.to_str().unwrap());
+    let desk = Desk::new((fault, freedom), shop, NOW.parse().unwrap());
+    let server = stub::server(move |request: &Request| answer(&desk, request)).await;
+    let profile = PROFILE.replace("BASE", &server.uri()).replace("KEYS", keys.to_str().unwrap());
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("desk.toml"), profile).unwrap();
-    let router = Router::new().fallback(answer).with_state(desk);
-    (tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }), folder)
+    (server, folder)
 }
 
-async fn answer(
-    State(desk): State<Arc<Desk>>,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
-    let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let headers = headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
-    let asked = Asked { method: method.as_str(), path: uri.path(), query, headers, body: &body };
+fn answer(desk: &Desk, request: &Request) -> ResponseTemplate {
+    let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = request.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
+    let asked = Asked {
+        method: request.method.as_str(),
+        path: request.url.path(),
+        query: request.url.query_pairs().into_owned().collect(),
+        headers: headers.collect(),
+        body: &request.body,
+    };
     let (status, body) = desk.answer(&asked);
-    let status = axum::http::StatusCode::from_u16(status).unwrap();
     let kind = if desk.uses("plain") { "text/plain" } else { "application/json" };
-    (status, [(CONTENT_TYPE, kind)], body.to_string()).into_response()
+    ResponseTemplate::new(status).set_body_raw(body.to_string(), kind)
 }
 
 /// Runs the pack against such a desk: the cases of these clauses, or all where none is named.
@@ -102,7 +92,7 @@ async fn run(fault: Option<&'static str>, freedom: Option<&'static str>, clauses
         vec!["--pack", PACK, "--seed", "1", "--now", NOW, "--target", profile.to_str().unwrap()];
     arguments.extend(clauses.iter().flat_map(|clause| ["--only", clause]));
     let (exit, said) = ended(command(folder.path(), &arguments)).await;
-    desk.abort();
+    drop(desk);
     Ran { exit, said, folder }
 }
 

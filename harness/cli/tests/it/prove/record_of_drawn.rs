@@ -5,12 +5,9 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use wiremock::ResponseTemplate;
 
-use crate::support::{
-    command,
-    stub::{self, Stub},
-    xs2aspec,
-};
+use crate::support::{command, stub, xs2aspec};
 
 const FAULT: &str = "periodic.months.duplicate/only-adjacent";
 
@@ -114,15 +111,15 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
 /// Of an operation whose plain request is not accepted nothing can be told, and one request says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_no_plain_request_is_accepted_nothing_is_drawn() {
-    let server = Stub::with(stub::status(400)).await;
+    let server = stub::server(ResponseTemplate::new(400)).await;
     let folder = TempDir::new().unwrap();
     let out = folder.path().to_str().unwrap();
     let (exit, said) =
-        tokio::task::block_in_place(|| explore(out, &["--target", &server.url, "--budget", "500"]));
+        tokio::task::block_in_place(|| explore(out, &["--target", &server.uri(), "--budget", "500"]));
     assert_eq!(exit, Some(3), "{said}");
     assert!(said.contains("nothing was drawn; no plain request was accepted, after "), "{said}");
     assert!(said.contains(" 0 violations"), "{said}");
-    let asked = server.arrived();
+    let asked = stub::received(&server).await;
     assert!((1..20).contains(&asked), "{asked}");
 }
 

@@ -10,16 +10,12 @@ use std::{
 };
 
 use tempfile::TempDir;
+use wiremock::ResponseTemplate;
 use xs2aspec_record::{CaseVerdict, Event, Verdict};
 use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::{
-    self, REFERENCE, command,
-    network::silent_port,
-    recorded,
-    stub::{self, Answer, Stub},
-};
+use crate::support::{self, REFERENCE, command, network::silent_port, recorded, stub};
 
 fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
     command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
@@ -38,10 +34,10 @@ fn verdicts(out: &Path) -> Vec<CaseVerdict> {
 }
 
 /// Runs the whole suite against a server that gives the same answer to everything.
-async fn against(answer: Answer) -> (Option<i32>, Vec<CaseVerdict>) {
-    let server = Stub::with(answer).await;
+async fn against(response: ResponseTemplate) -> (Option<i32>, Vec<CaseVerdict>) {
+    let server = stub::server(response).await;
     let out = TempDir::new().unwrap();
-    let url = server.url.clone();
+    let url = server.uri();
     let output = tokio::task::spawn_blocking({
         let out = out.path().to_owned();
         move || xs2aspec(&["--target", &url], &out)
@@ -60,7 +56,7 @@ fn refusals() -> BTreeSet<String> {
 #[tokio::test]
 async fn a_server_that_accepts_everything_passes_no_negative_case() {
     let body = serde_json::json!({"paymentId": "p", "basketId": "b", "transactionStatus": "RCVD"});
-    let (exit, verdicts) = against(stub::json(201, &body)).await;
+    let (exit, verdicts) = against(ResponseTemplate::new(201).set_body_json(body)).await;
     assert_eq!(exit, Some(1));
     let negative = refusals();
     let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
@@ -71,7 +67,7 @@ async fn a_server_that_accepts_everything_passes_no_negative_case() {
 
 #[tokio::test]
 async fn a_server_that_refuses_everything_passes_nothing() {
-    let (exit, verdicts) = against(stub::status(400)).await;
+    let (exit, verdicts) = against(ResponseTemplate::new(400)).await;
     assert_eq!(exit, Some(3), "the server need not know the key of the suite");
     let negative = refusals();
     let judged: Vec<_> = verdicts.iter().filter(|verdict| negative.contains(&verdict.case)).collect();
@@ -114,11 +110,9 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
         (302, "", 3, 3),
     ] {
         let media = if body == html { "text/html" } else { "application/json" };
-        let server = Stub::with(stub::body(status, media, body)).await;
+        let server = stub::server(ResponseTemplate::new(status).set_body_raw(body, media)).await;
         let folder = TempDir::new().unwrap();
-        for (target, expected) in
-            [(full_profile(folder.path(), &server.url), full), (server.url.clone(), bare)]
-        {
+        for (target, expected) in [(full_profile(folder.path(), &server.uri()), full), (server.uri(), bare)] {
             let out = folder.path().join("out");
             let arguments = ["--target", &target, "--depth", "quick"];
             let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
@@ -162,7 +156,7 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             assert!(reasons.len() <= 6, "{reasons:#?}");
             assert!(reasons.iter().all(|reason| reason.starts_with("the plain request ")), "{reasons:#?}");
             let has_hint = |reason: &&str| reason.contains("need not know the suite's test key");
-            assert_eq!(reasons.iter().all(has_hint), target == server.url, "{reasons:#?}");
+            assert_eq!(reasons.iter().all(has_hint), target == server.uri(), "{reasons:#?}");
             let last: Vec<&str> = said.lines().rev().take(12).collect();
             assert!(
                 last.iter().any(|line| line.starts_with("no valid request was accepted: ")
@@ -180,9 +174,9 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_it_as_well() {
-    let server = Stub::with(stub::status(404)).await;
+    let server = stub::server(ResponseTemplate::new(404)).await;
     let folder = TempDir::new().unwrap();
-    let target = full_profile(folder.path(), &server.url);
+    let target = full_profile(folder.path(), &server.uri());
     let out = folder.path().join("out");
     let arguments = ["--target", &target, "--only", "ncbct", "--only", "customers.path", "--depth", "quick"];
     let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
@@ -204,7 +198,8 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     assert_eq!(verdicts(&out).len(), whole, "{said}");
     // What nobody asked the first time is not kept.
     cut(&lines[..lines.len() - 20]);
-    server.change(stub::status(401));
+    server.reset().await;
+    stub::respond(&server, ResponseTemplate::new(401)).await;
     let (exit, said) = tokio::task::block_in_place(resume);
     let kept = verdicts(&out);
     let reasons: Vec<&str> = kept.iter().filter_map(|verdict| verdict.reason.as_deref()).collect();
@@ -214,9 +209,9 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_control_that_nobody_selected_shows_what_is_wrong_with_it() {
-    let server = Stub::with(stub::status(500)).await;
+    let server = stub::server(ResponseTemplate::new(500)).await;
     let folder = TempDir::new().unwrap();
-    for target in [full_profile(folder.path(), &server.url), server.url.clone()] {
+    for target in [full_profile(folder.path(), &server.uri()), server.uri()] {
         let out = folder.path().join("out");
         let only = ["--target", &target, "--only", "ncbct.creditor-name.length"];
         let output = tokio::task::block_in_place(|| xs2aspec(&only, &out));
@@ -233,10 +228,10 @@ async fn a_control_that_nobody_selected_shows_what_is_wrong_with_it() {
 
 #[tokio::test]
 async fn a_server_that_fails_or_is_busy_passes_nothing() {
-    let (exit, failing) = against(stub::status(500)).await;
+    let (exit, failing) = against(ResponseTemplate::new(500)).await;
     assert_eq!(exit, Some(1));
     assert!(failing.iter().all(|verdict| verdict.verdict != Verdict::Pass));
-    let (exit, busy) = against(stub::header(503, "retry-after", "60")).await;
+    let (exit, busy) = against(ResponseTemplate::new(503).insert_header("retry-after", "60")).await;
     assert_eq!(exit, Some(3));
     assert!(busy.iter().all(|verdict| !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail)));
 }
@@ -334,10 +329,10 @@ fn a_plain_request_that_is_refused_says_what_is_accepted_in_its_place() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_case_whose_request_the_profile_makes_that_of_its_control_says_nothing() {
-    let server = Stub::with(stub::status(404)).await;
+    let server = stub::server(ResponseTemplate::new(404)).await;
     let verdict = |id: &str| {
         let folder = TempDir::new().unwrap();
-        let target = full_profile(folder.path(), &server.url);
+        let target = full_profile(folder.path(), &server.uri());
         let text = std::fs::read_to_string(&target).unwrap();
         let other = text.replace(
             r#"quota-transaction-id = "20250214-0000004""#,

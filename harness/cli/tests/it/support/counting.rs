@@ -1,4 +1,6 @@
 //! A server on this machine that keeps the method of every request that arrives.
+//!
+//! The responses come from the bank, which is asynchronous; a responder of `wiremock` is not.
 
 use std::sync::{Arc, Mutex};
 
