@@ -19,6 +19,7 @@ mod args;
 mod ask;
 mod attribution;
 mod client;
+mod conditions;
 mod curl;
 mod doctor;
 mod evidence;

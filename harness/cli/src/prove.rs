@@ -20,7 +20,7 @@ use xs2aspec_suite::Suite;
 use crate::{
     Failure,
     args::{Prove, Source, Variations},
-    attribution, heat_map, order,
+    attribution, conditions, heat_map, order,
     recording::Recording,
     report::{cannot_write, write},
 };
@@ -57,6 +57,12 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
     if let Some(name) = &args.variation {
         return explain(args, &suite, BankVariant::Variation(name.parse().map_err(Failure::input)?)).await;
+    }
+    if args.conditions {
+        return conditions::measure_all(args).await;
+    }
+    if !args.peers.is_empty() {
+        return conditions::measure_peers(args).await;
     }
     if let Some(count) = args.findings {
         return attribution::measure(args, &suite, count, &options(args)).await;

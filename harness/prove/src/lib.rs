@@ -8,6 +8,7 @@
 //! - [`attribution`]: whether the first finding of a whole run names the broken clause.
 //! - [`order`](mod@order): which cases catch the most for the fewest requests.
 //! - [`breakdown`]: its faults by area, by operator, by style.
+//! - [`conditions`]: banks under circumstances that are nobody's violation.
 //! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
 //!   that shows it.
@@ -17,6 +18,7 @@
 
 pub mod attribution;
 pub mod breakdown;
+pub mod conditions;
 pub mod declare;
 mod draw;
 mod drawn_sequence;

@@ -53,6 +53,12 @@ pub(crate) fn catchers() -> BTreeMap<&'static str, Catcher> {
     caught.collect()
 }
 
+/// Returns the names of the faults that the kept matrix has as denied.
+pub fn denied() -> BTreeSet<&'static str> {
+    let denied = catchers().into_iter().filter(|(_, catcher)| catcher.caught == Caught::Denied);
+    denied.map(|(name, _)| name).collect()
+}
+
 /// Faults of which it is known that their own clause does not catch them, each with the reason.
 pub fn survivors() -> BTreeMap<String, String> {
     let lines = include_str!("../../../fixtures/kill-matrix/survivors.tsv").lines();

@@ -36,7 +36,17 @@ pub(crate) struct Prove {
     /// broken clause, and how many findings are there?
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "pairs"])]
     pub(crate) findings: Option<usize>,
-    /// Only faults, variations and styles whose name begins so; may be repeated
+    /// Run conforming banks and a sample of faults under everyday conditions: none is accused, none acquitted
+    #[arg(long, conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "drawn", "pairs", "findings", "every_case", "skip", "requests"])]
+    pub(crate) conditions: bool,
+    /// Run the independent banks that `peers.toml` of this folder names, and each of their faults; with
+    /// --conditions, run them under the conditions; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) peers: Vec<PathBuf>,
+    /// With --conditions or --peers: number of faults (of each peer)
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub(crate) faults: usize,
+    /// Only faults, variations, styles and conditions whose name begins so; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
     /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated

@@ -1,0 +1,122 @@
+//! What one run came to, read from what the program publishes: its exit code and its SARIF log.
+
+use std::{fs, path::Path, process::Output};
+
+use serde_json::Value;
+
+use super::scenario::complaint;
+
+/// The exit code, and the clauses of violations and warnings in the order of the report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// None if a signal ended the program.
+    pub(super) exit: Option<i32>,
+    /// Clause of each violation, the root cause first.
+    pub(super) violated: Vec<String>,
+    /// Clause of each warning.
+    pub(super) warned: Vec<String>,
+    /// The error that the program printed, if it did not run.
+    pub(super) complaint: String,
+}
+
+impl Outcome {
+    /// Reads the outcome of a run that wrote its reports into `folder`.
+    pub(super) fn read(output: &Output, folder: &Path) -> Self {
+        let sarif = fs::read(folder.join("results.sarif")).unwrap_or_default();
+        let log: Value = serde_json::from_slice(&sarif).unwrap_or_default();
+        let (violated, warned) = (rules(&log, "error"), rules(&log, "warning"));
+        Self { exit: output.status.code(), violated, warned, complaint: complaint(output) }
+    }
+
+    /// Returns what is wrong with the outcome on a bank that keeps the document.
+    pub(super) fn accusation(&self) -> Option<String> {
+        match self.exit {
+            Some(0 | 3 | 4) => None,
+            Some(1) => Some(format!("accused of {}", shortened(&self.violated))),
+            _ => Some(self.broken()),
+        }
+    }
+
+    /// Returns what is wrong with the outcome on a bank with a fault that is denied as `expected` without the condition.
+    pub(super) fn acquittal(&self, expected: &str) -> Option<String> {
+        match self.exit {
+            Some(1) if self.violated.first().is_none_or(|first| first == expected) => None,
+            Some(1) => Some(format!("{} instead of {expected}", shortened(&self.violated))),
+            Some(3) => None,
+            Some(0 | 4) => Some(format!("conforms instead of {expected}")),
+            _ => Some(self.broken()),
+        }
+    }
+
+    fn broken(&self) -> String {
+        match self.exit {
+            Some(code) => format!("exit code {code}: {}", self.complaint),
+            None => "ended by a signal".to_owned(),
+        }
+    }
+}
+
+/// Returns the rules of the results with this level that no waiver suppresses.
+fn rules(log: &Value, level: &str) -> Vec<String> {
+    let results = log["runs"][0]["results"].as_array().into_iter().flatten();
+    let of_level = results.filter(|result| result["level"] == level && result.get("suppressions").is_none());
+    of_level.filter_map(|result| Some(result["ruleId"].as_str()?.to_owned())).collect()
+}
+
+/// Joins the first few names.
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 if names.is_empty() => "a clause that no report names".to_owned(),
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcome(exit: i32, violated: &[&str]) -> Outcome {
+        let violated = violated.iter().map(|clause| (*clause).to_owned()).collect();
+        Outcome { exit: Some(exit), violated, warned: Vec::new(), complaint: String::new() }
+    }
+
+    #[test]
+    fn a_conforming_bank_is_accused_by_exit_code_1_alone() {
+        for (exit, is_accused) in [(0, false), (1, true), (2, true), (3, false), (4, false), (101, true)] {
+            assert_eq!(outcome(exit, &["a"]).accusation().is_some(), is_accused, "exit code {exit}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_acquitted_by_conforming_and_by_another_first_finding() {
+        let table = [
+            (0, &["a"][..], true),
+            (1, &["a", "b"], false),
+            (1, &["b", "a"], true),
+            (1, &[], false),
+            (3, &[], false),
+            (4, &[], true),
+        ];
+        for (exit, violated, is_wrong) in table {
+            assert_eq!(outcome(exit, violated).acquittal("a").is_some(), is_wrong, "{exit} {violated:?}");
+        }
+    }
+
+    #[test]
+    fn results_that_a_waiver_suppresses_are_none() {
+        let log = json!({"runs": [{"results": [
+            {"ruleId": "w", "level": "warning"},
+            {"ruleId": "b", "level": "error"},
+            {"ruleId": "s", "level": "error", "suppressions": [{}]},
+            {"ruleId": "a", "level": "error"},
+        ]}]});
+        assert_eq!(rules(&log, "error"), ["b", "a"]);
+        assert_eq!(rules(&log, "warning"), ["w"]);
+        assert_eq!(rules(&json!({}), "error"), [""; 0]);
+    }
+}

@@ -1,0 +1,143 @@
+//! The program as people call it: twice a day, in shards, with the command that a finding prints.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use super::{condition::Scenario, outcome::Outcome};
+
+/// Seed of the values of all runs.
+const SEED: &str = "7";
+const OTHER_SEED: &str = "8";
+
+/// Shards of a run.
+const SHARDS: usize = 3;
+
+/// Lines of a record after which a run is killed, and the longest time to wait for them.
+const KILLED_AFTER: usize = 60;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a finding prints before the command that sends its request again.
+const AGAIN: &str = "= again ";
+
+/// How the program is called in one place.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    /// The program.
+    pub(super) program: PathBuf,
+    /// Where it runs: it has `bank.toml`, and gets the folders of the runs.
+    pub(super) folder: PathBuf,
+    /// Options of every run, such as `--depth quick`.
+    pub(super) options: Vec<String>,
+}
+
+impl Caller {
+    /// Calls the program as the scenario has it, and returns what the runs that are judged came to.
+    pub(super) fn play(&self, scenario: Scenario) -> io::Result<Vec<Outcome>> {
+        match scenario {
+            Scenario::Once => Ok(vec![self.run("run", &[])?]),
+            Scenario::Twice => Ok(vec![self.run("first", &[])?, self.run("second", &[])?]),
+            Scenario::TwiceOtherSeed => {
+                Ok(vec![self.run("first", &[])?, self.run_with("second", OTHER_SEED, &[])?])
+            }
+            Scenario::Shards => self.shards(),
+            Scenario::Again => self.again(),
+            Scenario::Failed => self.failed(),
+            Scenario::Resumed => self.resumed(),
+        }
+    }
+
+    fn run(&self, out: &str, options: &[&str]) -> io::Result<Outcome> {
+        self.run_with(out, SEED, options)
+    }
+
+    fn run_with(&self, out: &str, seed: &str, options: &[&str]) -> io::Result<Outcome> {
+        let output = self.command(out, seed, options).output()?;
+        Ok(Outcome::read(&output, &self.folder.join(out)))
+    }
+
+    fn command(&self, out: &str, seed: &str, options: &[&str]) -> Command {
+        let mut command = self.called(&["run", "--target", "bank.toml", "--seed", seed, "--out", out]);
+        command.args(&self.options).args(options);
+        command
+    }
+
+    fn called(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    fn shards(&self) -> io::Result<Vec<Outcome>> {
+        let parts: Vec<(String, String)> =
+            (1..=SHARDS).map(|part| (format!("part-{part}"), format!("{part}/{SHARDS}"))).collect();
+        let started = parts.iter().map(|(out, part)| {
+            let mut command = self.command(out, SEED, &["--shard", part]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+        });
+        let started: Vec<_> = started.collect::<io::Result<_>>()?;
+        let mut outcomes = Vec::new();
+        for (child, (out, _)) in started.into_iter().zip(&parts) {
+            outcomes.push(Outcome::read(&child.wait_with_output()?, &self.folder.join(out)));
+        }
+        let mut merge = self.called(&["merge", "--out", "merged"]);
+        merge.args(parts.iter().map(|(out, _)| out));
+        outcomes.push(Outcome::read(&merge.output()?, &self.folder.join("merged")));
+        Ok(outcomes)
+    }
+
+    /// Runs, then calls what each finding prints as the way to send its request again.
+    fn again(&self) -> io::Result<Vec<Outcome>> {
+        let first = self.command("run", SEED, &[]).output()?;
+        let printed = String::from_utf8_lossy(&first.stdout).into_owned();
+        let commands = printed.lines().filter_map(|line| Some(line.split_once(AGAIN)?.1.trim()));
+        let mut outcomes = Vec::new();
+        for command in commands {
+            let arguments = command.trim_start_matches("xs2aspec");
+            let line = format!("{:?}{arguments}", self.program);
+            let output = Command::new("sh").args(["-c", &line]).current_dir(&self.folder).output()?;
+            outcomes.push(Outcome::read(&output, &self.folder.join("reports/again")));
+        }
+        // Without findings there is no command, and the run itself is judged.
+        if outcomes.is_empty() {
+            outcomes.push(Outcome::read(&first, &self.folder.join("run")));
+        }
+        Ok(outcomes)
+    }
+
+    fn failed(&self) -> io::Result<Vec<Outcome>> {
+        let first = self.run("run", &[])?;
+        let second = self.run("run", &["--failed"])?;
+        // Exit code 4: nothing failed, so nothing ran.
+        Ok(vec![if second.exit == Some(4) { first } else { second }])
+    }
+
+    fn resumed(&self) -> io::Result<Vec<Outcome>> {
+        let mut command = self.command("run", SEED, &["--jobs", "2"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let record = self.folder.join("run/record.jsonl");
+        let start = Instant::now();
+        while lines(&record) < KILLED_AFTER && child.try_wait()?.is_none() && start.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(5));
+        }
+        child.kill()?;
+        child.wait()?;
+        let resumed = self.called(&["run", "--resume", "run"]).output()?;
+        Ok(vec![Outcome::read(&resumed, &self.folder.join("run"))])
+    }
+}
+
+fn lines(file: &Path) -> usize {
+    fs::read(file).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+}
+
+/// Returns the first line that the program printed as an error.
+pub(super) fn complaint(output: &Output) -> String {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let error = printed.lines().find(|line| line.contains("error")).or_else(|| printed.lines().next());
+    error.unwrap_or_default().to_owned()
+}
