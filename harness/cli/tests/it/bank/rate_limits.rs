@@ -19,8 +19,7 @@ use crate::support::{
 fn run(server: &Stub, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
-    let lines: Vec<&str> = ANY_BANK.lines().filter(|line| !line.starts_with("base-url")).collect();
-    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.url, lines.join("\n"));
+    let text = format!("base-url = {:?}\nlimits = {limits}\n{ANY_BANK}", server.url);
     fs::write(&file, text).unwrap();
     let output = tokio::task::block_in_place(|| {
         command()
