@@ -372,10 +372,12 @@ pub(crate) struct Doctor {
     /// Read a production system: send it nothing that could make anything there
     #[arg(long)]
     pub(crate) allow_production: bool,
-    /// Print at the end, as a patch of the profile, the lines that the answers show:
-    /// `xs2aspec doctor --target bank.toml --fix | patch bank.toml`
+    /// Write what the responses show into the profile
     #[arg(long)]
     pub(crate) fix: bool,
+    /// Print what --fix would change, as a patch
+    #[arg(long, conflicts_with = "fix")]
+    pub(crate) diff: bool,
     #[command(flatten)]
     pub(crate) source: Source,
 }

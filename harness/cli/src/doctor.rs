@@ -1,7 +1,7 @@
 //! `xs2aspec doctor`: before a run, in seconds, whether a target can be asked at all, and which line of its
 //! profile to change if not.
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::{Body, Exchange, Exit, Verdict};
@@ -27,10 +27,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let profile = target::profile(&args.target, &suite.spec().profile)?;
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     let file = Path::new(&args.target);
-    if args.fix && !file.is_file() {
-        return Err(Failure::input(
-            "--fix: a URL has no lines to mend: write a profile with `xs2aspec init`",
-        ));
+    if (args.fix || args.diff) && !file.is_file() {
+        return Err(Failure::input("a URL has no profile to fix: write one with `xs2aspec init`"));
     }
     let at =
         if profile.name == profile.base_url { String::new() } else { format!(" at {}", profile.base_url) };
@@ -92,13 +90,15 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     for (reason, cases) in left_out {
         say!("  {cases:>6}   not: {reason}");
     }
-    if args.fix {
-        session.found_absent().iter().for_each(|capability| fix.lacks(capability));
-        let text = fs::read_to_string(file)
-            .map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
-        match fix.patch(&args.target, &text) {
-            Some(patch) => say_on!("\n{patch}"),
-            None => say!("fix        the answers show nothing that {} does not say", file.display()),
+    session.found_absent().iter().for_each(|capability| fix.lacks(capability));
+    let complete = || say!("fix        {} says all that the responses show", file.display());
+    if args.diff {
+        fix.patch(file)?.map_or_else(complete, |patch| say_on!("\n{patch}"));
+    } else if args.fix {
+        if fix.write(file)? {
+            say!("fix        {}: written", file.display());
+        } else {
+            complete();
         }
     }
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })

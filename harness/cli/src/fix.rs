@@ -1,28 +1,32 @@
-//! `xs2aspec doctor --fix`: lines of a profile that the answers of its target show, as a patch.
+//! `xs2aspec doctor --fix`: adds to a profile what the responses of its target show.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::Path};
 
-use similar::TextDiff;
+use similar::{ChangeTag, TextDiff};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 use xs2aspec_record::{Culprit, Exchange};
 use xs2aspec_runner::Profile;
 use xs2aspec_suite::Suite;
 
-/// What answers showed of a target, and its profile does not say.
+use crate::{Failure, report::cannot_write};
+
+/// What responses showed of a target, and its profile does not say.
 #[derive(Debug, Default)]
 pub(crate) struct Fix {
-    /// Values by table and key, as TOML writes them; nothing where two answers disagree.
-    lines: BTreeMap<(String, String), Option<String>>,
+    /// Values by tables and key, as TOML writes them; `None` if two responses disagree.
+    values: BTreeMap<Vec<String>, Option<String>>,
 }
 
 impl Fix {
-    /// Notes a line: one that is given two values is none.
-    fn add(&mut self, table: &str, key: &str, value: &str) {
-        let line = (table.to_owned(), key.to_owned());
-        let known = self.lines.entry(line).or_insert_with(|| Some(value.to_owned()));
-        known.take_if(|known| known != value);
+    /// Notes a value. A key that gets two values is left alone.
+    fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: impl Into<Value>) {
+        let path = path.into_iter().map(str::to_owned).collect();
+        let value = value.into().to_string().trim().to_owned();
+        let known = self.values.entry(path).or_insert_with(|| Some(value.clone()));
+        known.take_if(|known| *known != value);
     }
 
-    /// What the answer to the plain request of an operation shows: the exact status of success.
+    /// Notes what the response to the baseline request of an operation shows: the exact status of success.
     pub(crate) fn answered(
         &mut self,
         suite: &Suite,
@@ -37,62 +41,115 @@ impl Fix {
         };
         let status = status.to_string();
         if profile.choices.get(key) != Some(&status) {
-            self.add("choices", &format!("{key:?}"), &format!("{status:?}"));
+            self.add(["choices", key], status);
         }
     }
 
-    /// What made the difference where the plain request of an operation was refused.
+    /// Notes what made the difference if the baseline request of an operation was rejected.
     pub(crate) fn refused(&mut self, culprit: &Culprit) {
-        // `[choices] "key-id.serial" = "upper"`, as the spec of signing gives it.
-        if let Culprit::Chosen { add } = culprit
-            && let Some((table, line)) = add.strip_prefix('[').and_then(|line| line.split_once("] "))
-            && let Some((key, value)) = line.split_once(" = ")
-        {
-            self.add(table, key, value);
+        let Culprit::Chosen { add } = culprit else { return };
+        // `[choices] "key-id.serial" = "upper"`, as the spec of signing gives it: two lines of TOML.
+        let Ok(lines) = add.replacen("] ", "]\n", 1).parse::<DocumentMut>() else { return };
+        let (mut path, mut item) = (Vec::new(), lines.as_item());
+        while let Some((name, below)) = item.as_table_like().and_then(|table| table.iter().next()) {
+            path.push(name);
+            item = below;
+        }
+        if let Some(value) = item.as_value() {
+            self.add(path, value.clone());
         }
     }
 
-    /// A capability that the target was asked for and answered that it lacks.
+    /// Notes that the target answered that it lacks a capability.
     pub(crate) fn lacks(&mut self, capability: &str) {
-        self.add("capabilities", capability, "false");
+        self.add(["capabilities", capability], false);
     }
 
-    /// A patch of the profile, nothing where it says all that is known.
-    pub(crate) fn patch(&self, file: &str, text: &str) -> Option<String> {
-        let mut mended: Vec<String> = text.lines().map(str::to_owned).collect();
-        for ((table, key), value) in &self.lines {
+    /// Returns the profile with these values. Every other line stays as it is, with its line ending.
+    fn fixed(&self, text: &str) -> Result<String, TomlError> {
+        // The editor writes no byte order mark, ends each line with LF, and ends the last one too.
+        let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text));
+        let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut before = text.replace("\r\n", "\n");
+        if !before.is_empty() && !before.ends_with('\n') {
+            before.push('\n');
+        }
+        let mut document: DocumentMut = before.parse()?;
+        for (path, value) in &self.values {
             if let Some(value) = value {
-                set(&mut mended, table, key, value);
+                set(&mut document, path, value.parse()?);
             }
         }
-        let mended = mended.join("\n") + "\n";
-        let diff = TextDiff::from_lines(text, &mended);
-        let patch = diff.unified_diff().header(file, file).to_string();
-        (!patch.is_empty()).then_some(patch)
+        let after = document.to_string();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut fixed = mark.to_owned();
+        for change in TextDiff::from_lines(&before, &after).iter_all_changes() {
+            match (change.tag(), change.old_index()) {
+                (ChangeTag::Equal, Some(at)) => fixed.push_str(lines.get(at).copied().unwrap_or_default()),
+                (ChangeTag::Insert, _) => {
+                    if !fixed.is_empty() && !fixed.ends_with(['\n', '\u{feff}']) {
+                        fixed.push_str(ending);
+                    }
+                    fixed.push_str(change.value().trim_end_matches('\n'));
+                    fixed.push_str(ending);
+                }
+                _ => {}
+            }
+        }
+        Ok(fixed)
+    }
+
+    /// Returns a patch of the profile, or `None` if it says all that is known.
+    pub(crate) fn patch(&self, file: &Path) -> Result<Option<String>, Failure> {
+        let (text, fixed) = self.read(file)?;
+        let name = file.display().to_string();
+        let diff = TextDiff::from_lines(&text, &fixed);
+        let patch = diff.unified_diff().header(&name, &name).to_string();
+        Ok((text != fixed).then_some(patch))
+    }
+
+    /// Writes the values into the profile. Returns true if that changed the file.
+    pub(crate) fn write(&self, file: &Path) -> Result<bool, Failure> {
+        let (text, fixed) = self.read(file)?;
+        if text == fixed {
+            return Ok(false);
+        }
+        fs::write(file, fixed).map_err(|error| cannot_write(file, &error))?;
+        Ok(true)
+    }
+
+    /// Returns the text of the profile, and the text with these values.
+    fn read(&self, file: &Path) -> Result<(String, String), Failure> {
+        let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", file.display()));
+        let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
+        let fixed = self.fixed(&text).map_err(|error| wrong(&error))?;
+        Ok((text, fixed))
     }
 }
 
-/// Gives a key of a table this value: in its line, else in a new one below the head of the table, else at the
-/// end, with the head.
-fn set(lines: &mut Vec<String>, table: &str, key: &str, value: &str) {
-    let line = format!("{key} = {value}");
-    let head = format!("[{table}]");
-    let is_head =
-        |line: &String| line.trim_end().split(" #").next().is_some_and(|line| line.trim_end() == head);
-    let Some(start) = lines.iter().position(is_head) else {
-        lines.extend([String::new(), head, line]);
-        return;
-    };
-    let bare = key.trim_matches('"');
-    let is_of_key =
-        |line: &String| line.split_once('=').is_some_and(|(name, _)| name.trim().trim_matches('"') == bare);
-    let below = lines[start + 1..].iter().take_while(|line| !line.starts_with('['));
-    match below.enumerate().find(|(_, line)| is_of_key(line)).map(|(at, _)| start + 1 + at) {
-        Some(at) => {
-            let says = lines[at].split_once(" #").map(|(_, says)| format!("   #{says}")).unwrap_or_default();
-            lines[at] = line + &says;
-        }
-        None => lines.insert(start + 1, line),
+/// Sets a value, in the form in which its table is written: with a header, inline, or dotted.
+fn set(document: &mut DocumentMut, path: &[String], mut value: Value) {
+    let Some((key, tables)) = path.split_last() else { return };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut is_inline = false;
+    for name in tables {
+        let item = table.entry(name).or_insert_with(|| {
+            if is_inline {
+                Item::Value(Value::InlineTable(InlineTable::new()))
+            } else {
+                Item::Table(Table::new())
+            }
+        });
+        is_inline = item.is_inline_table();
+        // Only a profile that the reader rejects has a value here.
+        let Some(below) = item.as_table_like_mut() else { return };
+        table = below;
+    }
+    if let Some(known) = table.get_mut(key).and_then(Item::as_value_mut) {
+        *value.decor_mut() = known.decor().clone();
+        *known = value;
+    } else {
+        table.insert(key, Item::Value(value));
     }
 }
 
@@ -100,36 +157,74 @@ fn set(lines: &mut Vec<String>, table: &str, key: &str, value: &str) {
 mod tests {
     use super::*;
 
-    const PROFILE: &str = "base-url = \"http://a\"\n\n[choices]   # what the bank decided\n\"a.b\" = \"200\"   # kept\n\n[capabilities]\n";
-
-    fn patched(fix: &Fix) -> Option<String> {
-        fix.patch("bank.toml", PROFILE)
-    }
-
-    #[test]
-    fn a_line_is_changed_where_it_stands_or_added_to_its_table() {
+    fn fix() -> Fix {
         let mut fix = Fix::default();
-        assert_eq!(patched(&fix), None);
-        fix.add("choices", "\"a.b\"", "\"201\"");
+        fix.add(["choices", "a.b"], "201");
         fix.lacks("basket");
-        fix.refused(&Culprit::Chosen { add: "[signing.forms] \"key-id\" = \"x\"".to_owned() });
-        let patch = patched(&fix).unwrap();
-        assert!(patch.starts_with("--- bank.toml\n+++ bank.toml\n@@ "), "{patch}");
-        for line in [
-            "-\"a.b\" = \"200\"   # kept\n+\"a.b\" = \"201\"   # kept\n",
-            " [capabilities]\n+basket = false\n",
-            "+\n+[signing.forms]\n+\"key-id\" = \"x\"\n",
-        ] {
-            assert!(patch.contains(line), "{patch}");
+        fix
+    }
+
+    /// Each way to write the same profile: before, and what `fix` adds or replaces. `+` marks a new line, and
+    /// `-` a line that goes.
+    #[test]
+    fn only_the_lines_of_the_values_change() {
+        let table = [
+            // Tables with a header, with the value and without it.
+            " base = \"a\"\n \n [choices]   # what the bank decided\n-\"a.b\" = \"200\"   # kept\n+\"a.b\" = \"201\"   # kept\n # after\n [capabilities]\n-basket=true\n+basket=false\n",
+            " [capabilities]\n sandbox = true\n+basket = false\n # [capabilities]\n # basket = true\n \n [choices]\n+\"a.b\" = \"201\"\n",
+            // No table.
+            " base = \"a\"\n+\n+[capabilities]\n+basket = false\n+\n+[choices]\n+\"a.b\" = \"201\"\n",
+            " base = \"a\"\n \n [psu]\n id = \"x\"\n+\n+[capabilities]\n+basket = false\n+\n+[choices]\n+\"a.b\" = \"201\"\n \n # the end\n",
+            // Inline tables.
+            "-choices = {}\n+choices = { \"a.b\" = \"201\" }\n-capabilities = { sandbox = true }   # why\n+capabilities = { sandbox = true, basket = false }   # why\n [psu]\n id = \"x\"\n",
+            "-choices = {\"a.b\"=\"200\",c=\"d\"}\n+choices = {\"a.b\"=\"201\",c=\"d\"}\n-capabilities = { basket = true, sandbox = true }\n+capabilities = { basket = false, sandbox = true }\n",
+            // Dotted keys.
+            " capabilities.sandbox = true\n+capabilities.basket = false\n base = \"a\"\n-choices.\"a.b\" = \"200\"\n+choices.\"a.b\" = \"201\"\n [psu]\n id = \"x\"\n",
+            // A string that looks like a header, and one with other brackets.
+            " [psu]\n id = \"\"\"\n [choices]\n \"\"\"\n [ choices ]\n+\"a.b\" = \"201\"\n [\"capabilities\"]\n-\"basket\" = true\n+\"basket\" = false\n",
+        ];
+        for marked in table {
+            let side = |other: char| {
+                let lines = marked.split_inclusive('\n').filter(|line| !line.starts_with(other));
+                lines.map(|line| &line[1..]).collect::<String>()
+            };
+            let (before, after) = (side('+'), side('-'));
+            assert_ne!(before, after);
+            for ending in ["\n", "\r\n"] {
+                let (before, after) = (before.replace('\n', ending), after.replace('\n', ending));
+                let fixed = fix().fixed(&before).unwrap();
+                assert_eq!(fixed, after, "{before}");
+                assert_eq!(fix().fixed(&fixed).unwrap(), fixed, "a second time: {before}");
+            }
         }
     }
 
     #[test]
-    fn two_answers_that_disagree_show_nothing() {
+    fn a_file_of_both_line_endings_keeps_them() {
+        let text = "a = 1\r\nb = 2\n[capabilities]\r\nbasket = true # x\r\n[choices]\n\"a.b\" = \"201\"";
+        assert_eq!(fix().fixed(text).unwrap(), text.replace("true", "false"));
+    }
+
+    #[test]
+    fn the_end_of_the_file_and_its_mark_stay() {
+        let text = "\u{feff}[choices]\r\n\"a.b\" = \"201\"";
+        let expected = "\r\n\r\n[capabilities]\r\nbasket = false\r\n";
+        assert_eq!(fix().fixed(text).unwrap(), format!("{text}{expected}"));
+    }
+
+    #[test]
+    fn two_responses_that_disagree_show_nothing() {
         let mut fix = Fix::default();
-        for value in ["\"200\"", "\"201\"", "\"200\""] {
-            fix.add("choices", "c", value);
+        for value in ["200", "201", "200"] {
+            fix.add(["choices", "c"], value);
         }
-        assert_eq!(patched(&fix), None);
+        assert_eq!(fix.fixed("a = 1\n").unwrap(), "a = 1\n");
+    }
+
+    #[test]
+    fn a_line_of_the_spec_is_a_value() {
+        let mut fix = Fix::default();
+        fix.refused(&Culprit::Chosen { add: "[choices] \"key-id.serial\" = \"upper\"".to_owned() });
+        assert_eq!(fix.fixed("").unwrap(), "[choices]\n\"key-id.serial\" = \"upper\"\n");
     }
 }

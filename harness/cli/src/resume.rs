@@ -1,9 +1,13 @@
 //! `run --resume`: what a run that was killed had been asked for.
 
-use std::{fs::File, path::Path};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use clap::Parser as _;
 use xs2aspec_record::{RunStarted, journal, part};
+use xs2aspec_report::shell;
 use xs2aspec_runner::resume::PreviousRun;
 
 use crate::{
@@ -21,11 +25,16 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
     let noted = journal::noted(folder).map_err(|error| wrong(&error))?;
     let earlier = PreviousRun::read(&path, &noted).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
+    if let Some(missing) = missing(args, &asked) {
+        let why = "a record may come from somebody else, and neither runs commands nor chooses the target";
+        return Err(wrong(&format!("the run began with {missing}: give that option again ({why})")));
+    }
     let asked = Run {
-        source: args.source.or(asked.source),
+        target: args.target.clone(),
+        source: args.source.clone(),
         jobs: args.jobs,
         allow_production: args.allow_production,
-        waivers: args.waivers.clone().or(asked.waivers),
+        waivers: args.waivers.clone(),
         base: args.base.clone(),
         annotations: args.annotations,
         quiet: args.quiet,
@@ -34,6 +43,34 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
         ..asked
     };
     Ok((earlier, asked))
+}
+
+/// Returns the command that resumes a run.
+pub(crate) fn again(args: &Run) -> String {
+    let mut words = vec!["xs2aspec".to_owned(), "run".to_owned(), "--resume".to_owned()];
+    words.push(args.out.display().to_string());
+    words.extend(args.target.iter().flat_map(|target| ["--target".to_owned(), target.clone()]));
+    words.extend(args.source.arguments());
+    let waivers = args.waivers.iter().map(|path| path.display().to_string());
+    words.extend(waivers.flat_map(|path| ["--waivers".to_owned(), path]));
+    words.iter().map(|word| shell::quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the first option that the run began with and the command line lacks, of those that name what is read
+/// and executed: a profile, a pack, case files, waivers.
+fn missing(args: &Run, asked: &Run) -> Option<String> {
+    let path = |path: Option<&PathBuf>| path.map(|path| path.display().to_string());
+    let options = |run: &Run| {
+        [
+            ("--target", run.target.clone()),
+            ("--cases", path(run.source.cases.as_ref())),
+            ("--pack", path(run.source.pack.as_ref())),
+            ("--waivers", path(run.waivers.as_ref())),
+        ]
+    };
+    let both = options(args).into_iter().zip(options(asked));
+    let mut missing = both.filter(|((_, given), (_, began))| given.is_none() && began.is_some());
+    missing.find_map(|(_, (option, began))| Some(format!("`{option} {}`", began?)))
 }
 
 /// The arguments of the run that began.

@@ -171,7 +171,7 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
 /// Says how a run goes on that was stopped, or forgets what it had noted for that.
 fn leave(args: &Run, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
     if stopped_early {
-        say!("stopped before the end; `run --resume {}` goes on", args.out.display());
+        say!("stopped before the end; `{}` goes on", resume::again(args));
     } else if !is_record_lost {
         journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }

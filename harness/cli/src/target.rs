@@ -117,6 +117,9 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_asked = args.ask || has_terminal && !args.template;
     let (spec, _) = crate::signing_of(args.source.pack.as_ref())?;
+    if tree.other_document().is_some() {
+        Profile::check_template(&tree.shown(TEMPLATE), template, &spec).map_err(Failure::input)?;
+    }
     let filled = is_asked.then(|| ask::fill(template, &spec, &mut io::stdin().lock()));
     report::write(&args.file, &[], filled.as_deref().unwrap_or(template).as_bytes())?;
     let mut next = vec!["xs2aspec doctor --target".to_owned(), args.file.display().to_string()];

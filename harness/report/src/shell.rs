@@ -10,7 +10,7 @@ use crate::text;
 ///
 /// What would steer a terminal stands in `$'...'` as octal escapes of its bytes, so that the line is harmless
 /// and still right.
-pub(crate) fn quoted(argument: &str) -> String {
+pub fn quoted(argument: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
     if !argument.is_empty() && argument.chars().all(plain) {
         return argument.to_owned();

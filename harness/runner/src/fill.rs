@@ -16,10 +16,11 @@ use xs2aspec_signing::{
     RequestTarget,
     encoded_word::{self, Charset, Encoding},
 };
-use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, template};
+use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, request, template};
 
 use self::calendar::{leap_day, month_end, workday, year_end};
 use crate::{
+    exchange::Scope,
     profile::Profile,
     request_signer::{RequestSigner, word},
     signature_cache::SignatureCache,
@@ -62,6 +63,9 @@ pub enum FillError {
     /// The request has no meaning for this target; why.
     #[error("{0}")]
     NotApplicable(String),
+    /// A value of a response, or of the profile, cannot be used in the request; why.
+    #[error("{0}")]
+    Unusable(String),
     /// The request cannot be made; a defect of the suite.
     #[error("{0}")]
     Defect(String),
@@ -194,20 +198,25 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// Values put into a path or query are percent-encoded but for unreserved characters (RFC 3986 section
-    /// 2.3).
+    /// Returns the URL, which is below the base URL. Values put into a path or query are percent-encoded but
+    /// for unreserved characters (RFC 3986 section 2.3).
     fn url(&self, spec: &RequestSpec) -> Result<String, FillError> {
+        let scope =
+            Scope::new(&self.profile.base_url).map_err(|error| FillError::Defect(error.to_string()))?;
         let path = self.profile.paths.get(&spec.operation).unwrap_or(&spec.path);
-        let kept = path.strip_prefix("${").and_then(|name| self.kept.get(name.strip_suffix('}')?));
-        // What is only shown stands for an answer that nobody gave.
-        if let Some(Value::String(link)) = kept
-            && !link.starts_with('<')
-        {
-            return self.link(link);
+        let name = path.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+        let mut url = self.profile.base_url.clone();
+        if let Some((name, link)) = name.and_then(|name| Some((name, self.kept.get(name)?))) {
+            let link = text(link.clone());
+            // A request that is only shown has the name of the link instead of the link.
+            if link != format!("<{name}>") {
+                return Self::link(&scope, &link);
+            }
+            url.push('/');
+            url.push_str(&encode(&link));
+        } else {
+            url.push_str(&self.path(path)?);
         }
-        let path = Value::String(path.clone());
-        let path = self.expand(&path, Context::NONE, &|value| Value::String(encode(&text(value))))?;
-        let mut url = format!("{}{}", self.profile.base_url, text(path));
         for (index, (name, value)) in spec.query.iter().enumerate() {
             let value = text(self.value(value, Context::NONE)?);
             url.push(if index == 0 { '?' } else { '&' });
@@ -215,24 +224,35 @@ impl RequestBuilder<'_> {
             url.push('=');
             url.push_str(&encode(&value));
         }
+        scope.admit(&url).map_err(|error| FillError::Defect(error.to_string()))?;
         Ok(url)
     }
 
-    /// The URL to which a link of an answer leads (RFC 3986 section 5.2): nothing is signed for anybody but
-    /// the target.
-    fn link(&self, link: &str) -> Result<String, FillError> {
-        let base = self.profile.base_url.as_str();
-        let authority = base.split_once("://").map_or(base, |(_, rest)| rest);
-        let origin = &base[..base.len() - authority.len() + authority.find('/').unwrap_or(authority.len())];
-        let url = if link.starts_with('/') && !link.starts_with("//") {
-            format!("{origin}{link}")
-        } else {
-            link.to_owned()
+    /// Fills a path. A value that is empty or a dot segment would make another path of it (RFC 3986 section
+    /// 5.2.4), and there is no way to encode one.
+    fn path(&self, path: &str) -> Result<String, FillError> {
+        let unusable = RefCell::new(None);
+        let encoded = |value: Value| {
+            let is_id = matches!(&value, Value::String(_) | Value::Number(_));
+            let value = text(value);
+            let has_dots = value.split(['/', '\\']).any(|segment| [".", ".."].contains(&segment));
+            if !is_id || value.is_empty() || has_dots {
+                unusable.borrow_mut().get_or_insert_with(|| value.clone());
+            }
+            Value::String(encode(&value))
         };
-        match url.strip_prefix(base) {
-            Some(rest) if rest.starts_with('/') => Ok(url),
-            _ => Err(FillError::NotApplicable(format!("the link {link:?} leads away from the base URL"))),
+        let filled = text(self.expand(&Value::from(path), Context::NONE, &encoded)?);
+        match unusable.into_inner() {
+            Some(value) => Err(FillError::Unusable(format!("{value:?} cannot be part of the path {path}"))),
+            None if request::is_path(&filled) => Ok(filled),
+            None => Err(FillError::Defect(format!("the path {filled} does not begin with one slash"))),
         }
+    }
+
+    /// Returns the URL to which a link of a response leads: nothing is signed for anybody but the target.
+    fn link(scope: &Scope, link: &str) -> Result<String, FillError> {
+        let away = || FillError::NotApplicable(format!("the link {link:?} leads away from the base URL"));
+        scope.resolve(link).map(String::from).ok_or_else(away)
     }
 
     fn signing(&self, signing: &Signing) -> Result<Signing, FillError> {

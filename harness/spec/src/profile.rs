@@ -14,7 +14,7 @@ use crate::{problem::Problem, tree::Tree, yaml};
 /// Where they stand in a tree.
 pub const FILE: &str = "fixtures/spec/profile.yaml";
 
-/// Where the profile of a target stands of which only the URL is known.
+/// The test values for a target of which only the URL is known.
 const ANY_BANK: &str = "fixtures/spec/any-bank.toml";
 
 /// Where the commented profile stands that somebody starts from.
@@ -36,8 +36,8 @@ pub struct ProfileSpec {
     pub hints: Vec<HintSpec>,
     /// Choices, by key, that no case shows alone since every request is made by them.
     pub decided_by_profile: Vec<String>,
-    /// The profile of a target of which only the URL is known, TOML, and the name of its file; where a
-    /// document has none, such a target is given no values.
+    /// Test values for a target of which only the URL is known: the name of the file, and its TOML. A target
+    /// has no values if a document has none.
     #[serde(skip)]
     pub any_bank: Option<(String, String)>,
 }

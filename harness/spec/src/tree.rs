@@ -100,17 +100,7 @@ impl Tree {
             return Err(problem.help("a pack is a folder with `cases/` and `fixtures/` in it").into());
         }
         let mut problems = Vec::new();
-        tree.add_folder("cases", &folder.join("cases"), &["yaml"], &mut problems);
-        for prefix in FIXTURES {
-            let own = folder.join(prefix);
-            // Not every document has tables; what has to be there is looked for below.
-            if own.is_dir() {
-                tree.add_folder(prefix, &own, &ENDINGS, &mut problems);
-            }
-        }
-        if let Ok(order) = std::fs::read_to_string(folder.join(ORDER.0)) {
-            tree.files.insert(ORDER.0.to_owned(), order);
-        }
+        tree.add_pack(folder, &mut problems);
         for (path, what) in REQUIRED {
             if tree.below(path, "").next().is_none() {
                 let message = format!("is not there: a pack has {what}");
@@ -118,6 +108,22 @@ impl Tree {
             }
         }
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
+    }
+
+    /// Adds the files of a pack. A document need not have all of these folders.
+    fn add_pack(&mut self, folder: &Path, problems: &mut Vec<Problem>) {
+        let owns = |prefix: &str| folder.join(prefix).is_dir() && !has_link(folder, prefix);
+        if owns("cases") {
+            self.add_folder("cases", &folder.join("cases"), &["yaml"], problems);
+        }
+        for prefix in FIXTURES.into_iter().filter(|prefix| owns(prefix)) {
+            self.add_folder(prefix, &folder.join(prefix), &ENDINGS, problems);
+        }
+        if !has_link(folder, ORDER.0)
+            && let Ok(order) = std::fs::read_to_string(folder.join(ORDER.0))
+        {
+            self.files.insert(ORDER.0.to_owned(), order);
+        }
     }
 
     /// A tree of the embedded spec and of these files, for tests; without the rules of requests and
@@ -267,6 +273,15 @@ impl Tree {
             }
         }
     }
+}
+
+/// Returns true if a component of `path` below `folder` is a symbolic link, which may lead out of the folder.
+fn has_link(folder: &Path, path: &str) -> bool {
+    let mut at = folder.to_owned();
+    path.split('/').any(|name| {
+        at.push(name);
+        at.is_symlink()
+    })
 }
 
 /// A folder as it was named, without a slash at its end.

@@ -7,7 +7,7 @@ use xs2aspec_spec::{Problem, Tree, yaml};
 
 use crate::{
     definition::{self, Signing, Step},
-    request::{BodySpec, RequestSpec},
+    request::{BodySpec, RequestSpec, checked_path},
     template,
 };
 
@@ -109,7 +109,8 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
         request: Arc::new(RequestSpec {
             operation: file.operation.clone().ok_or_else(|| wanted("operation"))?,
             method: file.method.clone().ok_or_else(|| wanted("method"))?,
-            path: file.path.clone().ok_or_else(|| wanted("path"))?,
+            path: checked_path(file.path.clone().ok_or_else(|| wanted("path"))?)
+                .map_err(|error| Problem::of_file(path, error.to_string()))?,
             query: Vec::new(),
             headers: file
                 .headers

@@ -64,12 +64,35 @@ pub enum ChangeError {
     /// Not a location.
     #[error(transparent)]
     Location(#[from] crate::location::NoLocation),
+    /// A path that would make another URL of the base URL of a profile.
+    #[error("the path is `{0}`: expected one that begins with one `/`, without a dot segment")]
+    Path(String),
     /// A placeholder or function in a raw body.
     #[error(transparent)]
     Expand(#[from] template::ExpandError),
     /// The value is there already.
     #[error("`{0}` has this value already, so that `set` would change nothing")]
     Same(String),
+}
+
+/// Returns the path of a request if it is below the base URL of any profile: a whole placeholder, which stands
+/// for a link, or what [`is_path`] takes.
+pub(crate) fn checked_path(path: String) -> Result<String, ChangeError> {
+    let name = path.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+    let is_link = name.is_some_and(|name| !name.contains(['$', '{', '}']));
+    if is_link || is_path(&path) { Ok(path) } else { Err(ChangeError::Path(path)) }
+}
+
+/// Returns true if a path begins with one slash and has no segment `.` or `..`, percent-encoded or not (RFC
+/// 3986 section 5.2.4). Appended to a base URL, it is then below it.
+pub fn is_path(path: &str) -> bool {
+    let segments = path.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let segments = segments.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    path.starts_with('/')
+        && !segments.starts_with("//")
+        && !path.contains('\\')
+        && !path.chars().any(|character| character.is_control() || character.is_whitespace())
+        && !segments.split('/').any(|segment| [".", ".."].contains(&segment))
 }
 
 impl RequestSpec {
@@ -172,7 +195,7 @@ impl RequestSpec {
                 if self.path == path {
                     return Err(ChangeError::Same(at.to_string()));
                 }
-                self.path = path;
+                self.path = checked_path(path)?;
                 return Ok(());
             }
             Location::Header(name) => field(Arc::make_mut(&mut self.headers), name, true),
@@ -354,6 +377,37 @@ mod tests {
         let mut spec = spec();
         spec.apply(&serde_json::from_value(change).unwrap())?;
         Ok(spec)
+    }
+
+    #[test]
+    fn a_path_begins_with_one_slash_and_stays_below_it() {
+        let fits = ["/v1", "/v1/a!b?c=../d", "/v1/${target.a}/b", "/v1/a..b/...", "/", "${payment.link}"];
+        for path in fits {
+            assert!(checked_path(path.to_owned()).is_ok(), "{path}");
+        }
+        for path in [
+            "",
+            "v1",
+            "@other.example/v1",
+            ":81/v1",
+            ".other.example/v1",
+            "//other.example/v1",
+            "/\\other.example/v1",
+            "\\v1",
+            "/%2fother.example/v1",
+            "/v1/../admin",
+            "/v1/./a",
+            "/v1/%2e%2E/admin",
+            "/v1/..%2fadmin",
+            "/v1/a\r\nHost: other.example",
+            "/v1/a b",
+            " /v1",
+            "http://other.example/v1",
+            "${a}${b}",
+            "${a}.other.example/v1",
+        ] {
+            assert!(matches!(checked_path(path.to_owned()), Err(ChangeError::Path(_))), "{path}");
+        }
     }
 
     #[test]

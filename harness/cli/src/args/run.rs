@@ -55,8 +55,7 @@ pub(crate) struct Run {
     /// requests
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Go on with the run in this folder, which was killed or lost its target: its verdicts are kept, and the
-    /// rest is asked with its options
+    /// Resume the run in this folder with its options; repeat --target, --pack, --cases and --waivers
     #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
     pub(crate) resume: Option<PathBuf>,
     /// With --resume: what becomes of a case that may have made a payment before the run was interrupted
@@ -105,8 +104,7 @@ pub(crate) struct Run {
 }
 
 /// What the record of a run that goes on says itself.
-const RESUMED: [&str; 20] = [
-    "target",
+const RESUMED: [&str; 19] = [
     "only",
     "skip",
     "out",

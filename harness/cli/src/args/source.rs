@@ -21,9 +21,4 @@ impl Source {
         let given = options.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
         given.flat_map(|(option, path)| [option.to_owned(), path.display().to_string()])
     }
-
-    /// This one, or another where it says nothing.
-    pub(crate) fn or(&self, other: Self) -> Self {
-        if self.cases.is_none() && self.pack.is_none() { other } else { self.clone() }
-    }
 }

@@ -53,15 +53,15 @@ impl Client {
             .map_err(|error| ExchangeError::Tls(trouble(&error).says))
     }
 
-    /// Sends a request, and reads into `seen` what comes.
+    /// Sends a request to a URL, and reads into `seen` what comes.
     pub(super) async fn send(
         &self,
         request: &WireRequest,
+        url: Url,
         seen: &mut Option<Answer>,
     ) -> Result<(), ExchangeError> {
         let defect = |error: &dyn std::fmt::Display| ExchangeError::Request(error.to_string());
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| defect(&error))?;
-        let url = Url::parse(&request.url).map_err(|error| defect(&error))?;
         let mut headers = HeaderMap::with_capacity(request.headers.len());
         for (name, value) in &request.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| defect(&error))?;

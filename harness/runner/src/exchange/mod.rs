@@ -5,8 +5,10 @@
 mod client;
 mod coding;
 mod connector;
+mod message;
 mod raw;
 mod reading;
+mod scope;
 mod tls;
 mod trouble;
 
@@ -21,6 +23,7 @@ pub use coding::decoded;
 pub use connector::Connector;
 pub use raw::Duplex;
 pub use reading::read as read_answer;
+pub(crate) use scope::Scope;
 pub use trouble::{Cause, Trouble};
 
 use crate::{fill::WireRequest, profile::Profile};
@@ -79,6 +82,9 @@ pub enum ExchangeError {
     /// The request cannot be written; a defect of the suite.
     #[error("the request cannot be sent: {0}")]
     Request(String),
+    /// The request would go to another address than the one that the profile names.
+    #[error("the request was not sent: {0}")]
+    OutOfScope(String),
     /// TLS or the proxy cannot be set up; the profile is wrong.
     #[error("TLS: {0}")]
     Tls(String),
@@ -90,6 +96,7 @@ pub type InProcess = Arc<dyn Fn(&WireRequest) -> BoxFuture<'static, Answer> + Se
 /// Sends requests to one target.
 pub struct Exchanger {
     inside: Option<InProcess>,
+    scope: Scope,
     client: client::Client,
     raw: raw::Raw,
     deadline: Duration,
@@ -121,6 +128,8 @@ impl Exchanger {
         let tls = tls::client_config(authorities, client, is_plain)?;
         Ok(Self {
             inside: None,
+            scope: Scope::new(&profile.base_url)
+                .map_err(|error| ExchangeError::Request(error.to_string()))?,
             client: client::Client::new(tls.clone(), profile)?,
             raw: raw::Raw::new(tls, profile),
             deadline: profile.deadline,
@@ -135,10 +144,14 @@ impl Exchanger {
         }
         let mut seen = None;
         let exchange = async {
+            // The last layer before a socket: what goes further is one request, to a URL that was admitted.
+            message::check(request)?;
+            let url = self.scope.admit(&request.url);
+            let url = url.map_err(|error| ExchangeError::OutOfScope(error.to_string()))?;
             if request.exact {
-                Box::pin(self.raw.send(request, &mut seen)).await
+                Box::pin(self.raw.send(request, &url, &mut seen)).await
             } else {
-                self.client.send(request, &mut seen).await
+                self.client.send(request, url, &mut seen).await
             }
         };
         let ended = tokio::time::timeout(self.deadline, exchange).await;

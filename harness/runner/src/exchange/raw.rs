@@ -44,18 +44,17 @@ impl Raw {
         Self { tls: TlsConnector::from(tls), proxies, patience: profile.connect_timeout }
     }
 
-    /// Sends a request, and reads into `seen` what comes.
+    /// Sends a request to a URL, and reads into `seen` what comes.
     pub(super) async fn send(
         &self,
         request: &WireRequest,
+        url: &reqwest::Url,
         seen: &mut Option<Answer>,
     ) -> Result<(), ExchangeError> {
-        let url =
-            reqwest::Url::parse(&request.url).map_err(|error| ExchangeError::Request(error.to_string()))?;
         let is_tls = url.scheme() == "https";
-        let proxy = self.proxy(&url)?;
-        let stream = self.open(&url, proxy.as_ref(), is_tls).await?;
-        converse(stream, &bytes(request, &url, proxy.as_ref().filter(|_| !is_tls)), seen).await
+        let proxy = self.proxy(url)?;
+        let stream = self.open(url, proxy.as_ref(), is_tls).await?;
+        converse(stream, &bytes(request, url, proxy.as_ref().filter(|_| !is_tls)), seen).await
     }
 
     /// A connection to the target at this URL, after TLS if it speaks that, on which anything can be said:

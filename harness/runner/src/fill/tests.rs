@@ -218,40 +218,88 @@ fn a_member_can_be_written_twice() {
     assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":{"b":3,"x":[1],"b":{"c":1}},"d":1,"d":2}"#);
 }
 
-#[test]
-fn a_link_is_followed_below_the_base_url_and_nowhere_else() {
+/// The URL of a request with this path, after a response that gave `list.link`.
+fn url_after(path: &str, given: Value) -> Result<String, FillError> {
     let profile = Profile::reference("http://127.0.0.1:1/psd2").unwrap();
     let signer = RequestSigner::new(profile.signer().unwrap(), CertificateEncoding::default(), &[]).unwrap();
-    let followed = |link: &str| {
-        let kept = BTreeMap::from([("list.link".to_owned(), json!(link))]);
-        let builder = RequestBuilder {
-            request_signer: &signer,
-            profile: &profile,
-            seed: 1,
-            moment: 0,
-            wall: 0,
-            now: DateTime::UNIX_EPOCH,
-            case: "a",
-            step: "b",
-            kept: &kept,
-            signatures: None,
-        };
-        builder.link(link)
+    let kept = BTreeMap::from([("list.link".to_owned(), given)]);
+    let builder = RequestBuilder {
+        request_signer: &signer,
+        profile: &profile,
+        seed: 1,
+        moment: 0,
+        wall: 0,
+        now: DateTime::UNIX_EPOCH,
+        case: "a",
+        step: "b",
+        kept: &kept,
+        signatures: None,
     };
-    for link in ["/psd2/v1/a%21?b=c", "http://127.0.0.1:1/psd2/v1/a%21?b=c"] {
-        assert_eq!(followed(link), Ok("http://127.0.0.1:1/psd2/v1/a%21?b=c".to_owned()), "{link}");
+    builder.url(&RequestSpec {
+        operation: "link".into(),
+        method: "GET".into(),
+        path: path.to_owned(),
+        query: vec![],
+        headers: Vec::<(String, Value)>::new().into(),
+        body: BodySpec::None,
+        signing: Signing::default(),
+        exact: false,
+    })
+}
+
+#[test]
+fn a_link_is_followed_below_the_base_url_and_nowhere_else() {
+    let followed = |link: Value| url_after("${list.link}", link);
+    for (link, path) in [
+        ("/psd2/v1/a%21?b=c", "/v1/a%21?b=c"),
+        ("http://127.0.0.1:1/psd2/v1/a%21?b=c", "/v1/a%21?b=c"),
+        ("/psd2/v1/../v1/a", "/v1/a"),
+        ("/other/../psd2/v1/a", "/v1/a"),
+        ("<list.link>", "/%3Clist.link%3E"),
+    ] {
+        assert_eq!(followed(json!(link)), Ok(format!("http://127.0.0.1:1/psd2{path}")), "{link}");
     }
     for link in [
-        "/v1/a",
-        "http://127.0.0.1:11/psd2/v1",
-        "https://example.org/psd2/v1",
-        "//example.org/psd2",
-        "v1",
-        "/psd2evil",
+        json!("/v1/a"),
+        json!("http://127.0.0.1:11/psd2/v1"),
+        json!("https://example.org/psd2/v1"),
+        json!("//example.org/psd2"),
+        json!("v1"),
+        json!("/psd2evil"),
+        json!("/psd2/../admin2"),
+        json!("/psd2/%2e%2e/admin2"),
+        json!("/psd2/..%2fadmin2"),
+        json!("\\\\example.org/psd2/v1"),
+        json!("http://127.0.0.1:1@example.org/psd2/v1"),
+        json!("<b>"),
+        json!(""),
+        json!(1),
+        json!(null),
+        json!({"href": "/psd2/v1/a"}),
     ] {
-        assert!(
-            matches!(followed(link), Err(FillError::NotApplicable(why)) if why.contains("leads away")),
-            "{link}"
-        );
+        let found = followed(link.clone());
+        assert!(matches!(found, Err(FillError::NotApplicable(_))), "{link}: {found:?}");
+    }
+}
+
+#[test]
+fn an_id_of_a_response_never_changes_the_path() {
+    let path = |id: Value| url_after("/v1/payments/${list.link}/status", id);
+    for (id, encoded) in [
+        (json!("1a-b_c~d.e"), "1a-b_c~d.e"),
+        (json!(17), "17"),
+        (json!("..."), "..."),
+        (json!("a/b\\c"), "a%2Fb%5Cc"),
+        (json!("?b#c"), "%3Fb%23c"),
+        (json!("a\r\nb"), "a%0D%0Ab"),
+        (json!("%2e%2e"), "%252e%252e"),
+    ] {
+        let whole = format!("http://127.0.0.1:1/psd2/v1/payments/{encoded}/status");
+        assert_eq!(path(id.clone()), Ok(whole), "{id}");
+    }
+    let dots = ["", ".", "..", "a/../../b", "..\\a", "/.", "./"].map(|id| json!(id));
+    for id in dots.into_iter().chain([json!(null), json!(true), json!([]), json!({"a": "b"})]) {
+        let found = path(id.clone());
+        assert!(matches!(found, Err(FillError::Unusable(_))), "{id}: {found:?}");
     }
 }

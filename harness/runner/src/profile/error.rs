@@ -66,12 +66,8 @@ pub(super) fn at(file: &str, text: &str, byte: usize, message: String) -> Profil
     }
 }
 
-pub(super) fn unknown<'a>(
-    file: &str,
-    what: &str,
-    found: &'a str,
-    known: impl Iterator<Item = &'a str>,
-) -> ProfileError {
+/// Names what is unknown, with the near name.
+pub(super) fn unknown<'a>(what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> String {
     let near = nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    value(file, format!("unknown {what} `{found}`{near}"))
+    format!("unknown {what} `{found}`{near}")
 }

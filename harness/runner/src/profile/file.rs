@@ -11,13 +11,14 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
+use toml::Spanned;
 use xs2aspec_record::LevelRule;
 use xs2aspec_signing::material;
-use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite};
+use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite, request};
 
 use super::{
     Environment, Http, Key, Limits, Offered, Profile, TEST_CERTIFICATE, TEST_KEY,
-    error::{ProfileError, syntax, unknown, value},
+    error::{ProfileError, at, syntax, unknown, value},
     levels::{self, LevelWord},
     prepare::{self, Prepare},
     values,
@@ -25,15 +26,18 @@ use super::{
 
 /// Longest times that may be said, in milliseconds: for one exchange, and for its connection.
 const LONGEST: (u64, u64) = (300_000, 60_000);
-/// Fewest requests in a second that are kept to.
+/// Fewest requests per second that a profile may set.
 const LEAST_RATE: f64 = 0.01;
 /// Most retries of one request.
 const MOST_RETRIES: u32 = 10;
 /// Longest time that a run waits because the target asks it to, in seconds.
 const LONGEST_WAIT: u64 = 600;
 
+/// A profile that says nothing but its URL.
+const ONLY_URL: &str = "base-url = \"http://127.0.0.1\"";
+
 /// What every profile says, whatever the spec: the fields of [`File`].
-static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+pub(super) static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let schema = schemars::schema_for!(File).to_value();
     schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 });
@@ -158,11 +162,13 @@ struct Limit {
     /// Cases in flight at once, where `--jobs` does not say fewer.
     #[schemars(range(min = 1))]
     in_flight: Option<usize>,
-    /// Requests in a second.
-    per_second: Option<f64>,
-    /// Requests in a second by operation.
+    /// Requests in a second, 0.01 or more.
+    #[schemars(with = "Option<f64>", range(min = 0.01))]
+    per_second: Option<Spanned<f64>>,
+    /// Requests in a second by operation, 0.01 or more.
     #[serde(default)]
-    operations: BTreeMap<String, f64>,
+    #[schemars(with = "BTreeMap<String, f64>")]
+    operations: BTreeMap<String, Spanned<f64>>,
     /// How often a request is sent again where nothing can have been made by it; 2 unless said.
     #[schemars(range(max = 10))]
     retries: Option<u32>,
@@ -182,19 +188,36 @@ pub(super) fn parse(
     spec: &ProfileSpec,
 ) -> Result<Profile, ProfileError> {
     let folder = folder.unwrap_or(Path::new(""));
-    let parsed = |text: &str| toml::from_str::<File>(text).map_err(|error| syntax(name, text, &error));
-    let values = values::read(name, text, spec, &FIELDS)?;
-    let file = parsed(text)?;
+    let values = values::read(name, text, spec)?;
+    let file = parsed(name, text)?;
     let prepared = prepare::run(name, text, &file.prepare, folder)?;
     if file.prepare.is_empty() {
-        return Reader { name, folder, file: &file, spec }.profile(values, prepared.values);
+        return Reader { name, text, folder, file: &file, spec }.profile(values, prepared.values);
     }
-    let (file, values) = (parsed(&prepared.text)?, values::read(name, &prepared.text, spec, &FIELDS)?);
-    Reader { name, folder, file: &file, spec }.profile(values, prepared.values)
+    let text = prepared.text.as_str();
+    let (file, values) = (parsed(name, text)?, values::read(name, text, spec)?);
+    Reader { name, text, folder, file: &file, spec }.profile(values, prepared.values)
+}
+
+/// Returns the profile of a target of which only the URL is known, with the test values that a pack gives for
+/// any bank.
+pub(super) fn of_url(url: &str, spec: &ProfileSpec) -> Result<Profile, ProfileError> {
+    let (name, base_url) = ("--target", checked_url("the target", "--target", url)?);
+    let values = match &spec.any_bank {
+        Some((file, text)) => values::of_pack(file, text, spec)?,
+        None => values::read(name, "", spec)?,
+    };
+    let file = File { base_url, ..parsed(name, ONLY_URL)? };
+    Reader { name, text: ONLY_URL, folder: Path::new(""), file: &file, spec }.profile(values, Vec::new())
+}
+
+fn parsed(name: &str, text: &str) -> Result<File, ProfileError> {
+    toml::from_str(text).map_err(|error| syntax(name, text, &error))
 }
 
 struct Reader<'a> {
     name: &'a str,
+    text: &'a str,
     folder: &'a Path,
     file: &'a File,
     spec: &'a ProfileSpec,
@@ -341,9 +364,9 @@ impl Reader<'_> {
 
     fn paths(&self) -> Result<BTreeMap<String, String>, ProfileError> {
         for (operation, path) in &self.file.paths {
-            if !path.starts_with('/') || path.contains(['?', '#', ' ']) {
+            if !request::is_path(path) || path.contains(['?', '#']) {
                 return Err(self.wrong(format!(
-                    "`[paths] {operation}` is `{path}`: expected a path that begins with `/`, without a query"
+                    "`[paths] {operation}` is `{path}`: expected a path that begins with one `/`, without a query or dot segments"
                 )));
             }
         }
@@ -359,12 +382,15 @@ impl Reader<'_> {
 
     fn limits(&self) -> Result<Limits, ProfileError> {
         let limit = &self.file.limits;
-        let rate = |key: String, rate: f64| {
-            if rate.is_finite() && rate > 0.0 {
-                Ok(Duration::from_secs_f64(1.0 / rate.max(LEAST_RATE)))
-            } else {
-                Err(self
-                    .wrong(format!("`[limits] {key}` is {rate}: expected requests per second, more than 0")))
+        let rate = |key: String, rate: &Spanned<f64>| match *rate.as_ref() {
+            per_second if per_second.is_finite() && per_second >= LEAST_RATE => {
+                Ok(Duration::from_secs_f64(1.0 / per_second))
+            }
+            per_second => {
+                let message = format!(
+                    "`[limits] {key}` is {per_second}: expected requests per second, {LEAST_RATE} or more"
+                );
+                Err(at(self.name, self.text, rate.span().start, message))
             }
         };
         let within = |key: &str, said: u64, most: u64| {
@@ -382,9 +408,9 @@ impl Reader<'_> {
         within("retries", retries.into(), MOST_RETRIES.into())?;
         Ok(Limits {
             in_flight: limit.in_flight,
-            interval: limit.per_second.map(|per| rate("per-second".into(), per)).transpose()?,
+            interval: limit.per_second.as_ref().map(|per| rate("per-second".into(), per)).transpose()?,
             intervals: operations
-                .map(|(name, per)| Ok((name.clone(), rate(format!("operations.{name}"), *per)?)))
+                .map(|(name, per)| Ok((name.clone(), rate(format!("operations.{name}"), per)?)))
                 .collect::<Result<_, ProfileError>>()?,
             retries,
             longest_wait: Duration::from_secs(within(
@@ -427,7 +453,7 @@ fn capabilities(
     values: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, Offered>, ProfileError> {
     if let Some(wrong) = file.capabilities.keys().find(|key| spec.capability(key).is_none()) {
-        return Err(unknown(name, "capability", wrong, spec.capability_names()));
+        return Err(value(name, unknown("capability", wrong, spec.capability_names())));
     }
     let offered = |capability: &CapabilitySpec| match file.capabilities.get(&capability.name) {
         Some(true) => Some(Offered::Yes),

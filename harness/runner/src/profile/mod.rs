@@ -33,8 +33,6 @@ pub const TEST_KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem")
 /// The certificate of [`TEST_KEY`].
 pub const TEST_CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
 
-/// What a plain URL is taken to offer where the document says nothing of any bank: no values at all.
-const NO_VALUES: &str = "base-url = \"http://127.0.0.1\"";
 /// The profile of the built-in reference bank.
 const REFERENCE: &str = include_str!("../../../../fixtures/targets/reference.toml");
 
@@ -206,12 +204,12 @@ impl Profile {
 
     /// What can be asked of any bank at this URL.
     pub fn of_url(url: &str, spec: &ProfileSpec) -> Result<Self, ProfileError> {
-        let any_bank = spec.any_bank.as_ref().map(|(file, text)| (file.as_str(), text.as_str()));
-        let (file, text) = any_bank.unwrap_or(("--target", NO_VALUES));
-        let mut profile = file::parse(file, text, None, spec)?;
-        profile.base_url = file::checked_url("the target", "--target", url)?;
-        profile.name.clone_from(&profile.base_url);
-        Ok(profile)
+        file::of_url(url, spec)
+    }
+
+    /// Checks that the template of a pack, from which `init` writes a profile, does nothing by itself.
+    pub fn check_template(file: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
+        values::check_template(file, text, spec)
     }
 
     /// Reads a profile. Paths in it are relative to its folder. Runs what it prepares.

@@ -35,8 +35,7 @@ fn the_shipped_profiles_can_be_read() {
     let schema = schema(&Suite::load(Tree::embedded()).unwrap());
     let validator = jsonschema::validator_for(&schema).unwrap();
     let is_valid = |text: &str| validator.is_valid(&toml::from_str::<Value>(text).unwrap());
-    let (_, any_bank) = ProfileSpec::embedded().any_bank.as_ref().unwrap();
-    for text in [REFERENCE, any_bank, template, &whole] {
+    for text in [REFERENCE, template, &whole] {
         assert!(is_valid(text), "{text}");
     }
     for (from, to) in [
@@ -219,6 +218,72 @@ fn levels_stand_in_the_order_of_the_file() {
     assert!(rules.eq([("b.*", "note"), ("warnings", "deny"), ("a.b", "warn")]), "{:?}", profile.levels);
     let same = Profile { levels: vec![], ..profile.clone() };
     assert_ne!(same.sha256(), profile.sha256(), "they decide how the target is judged");
+}
+
+#[test]
+fn a_rate_that_cannot_be_kept_is_rejected_where_it_is_written() {
+    let read = |limits: &str| {
+        let text = format!("base-url = \"http://a\"\n[limits]\n{limits}\n");
+        file::parse("bank.toml", &text, None, ProfileSpec::embedded()).map(|profile| profile.limits)
+    };
+    for (rate, seconds) in [("0.01", 100.0), ("0.5", 2.0), ("4", 0.25), ("200.0", 0.005)] {
+        let limits = read(&format!("per-second = {rate}\noperations = {{ ncbct = {rate} }}")).unwrap();
+        let interval = Some(Duration::from_secs_f64(seconds));
+        assert_eq!((limits.interval, limits.intervals.get("ncbct").copied()), (interval, interval), "{rate}");
+    }
+    for rate in ["0.005", "0.0099", "1e-300", "0", "-1.0", "nan", "inf"] {
+        for (limits, place) in [
+            (format!("per-second = {rate}"), "bank.toml:3:14: `[limits] per-second`"),
+            (format!("operations = {{ ncbct = {rate} }}"), "bank.toml:3:24: `[limits] operations.ncbct`"),
+        ] {
+            let error = read(&limits).unwrap_err().to_string();
+            assert!(error.starts_with(place) && error.contains("0.01 or more"), "{error}");
+        }
+    }
+}
+
+/// What acts is the user's to say: a pack says test values, and its template names the target.
+#[test]
+fn a_pack_gives_test_values_and_nothing_that_acts() {
+    let spec = |text: &str| ProfileSpec {
+        any_bank: Some(("pack/any-bank.toml".to_owned(), text.to_owned())),
+        ..ProfileSpec::embedded().clone()
+    };
+    let values = "redirect-uri = \"https://a.example\"\n[psu.private]\nid = \"x\"\n";
+    let profile = Profile::of_url("http://127.0.0.1:1", &spec(values)).unwrap();
+    assert_eq!(profile.values["psu.private.id"], "x");
+    Profile::check_template("template.toml", &format!("name = \"a\"\n{values}"), ProfileSpec::embedded())
+        .unwrap();
+    let of_template = ["name", "version", "contact", "base-url", "choices", "capabilities"];
+    assert!(file::FIELDS.len() > of_template.len());
+    for field in &*file::FIELDS {
+        for (number, form) in
+            ["KEY = 1", "KEY = {}", "[KEY]", "[[KEY]]", "KEY.x = \"y\"", "\"KEY\" = []"].iter().enumerate()
+        {
+            // Top-level keys come before the tables, and tables behind them.
+            let line = form.replace("KEY", field);
+            let text = if number < 2 || number > 3 {
+                format!("{line}\n{values}")
+            } else {
+                format!("{values}{line}\n")
+            };
+            let found = Profile::of_url("http://127.0.0.1:1", &spec(&text));
+            let error = found.unwrap_err().to_string();
+            assert!(error.starts_with("pack/any-bank.toml:"), "{text}: {error}");
+            assert!(error.contains(&format!("`{field}` cannot be set by a pack")), "{text}: {error}");
+            let template = Profile::check_template("template.toml", &text, ProfileSpec::embedded());
+            assert_eq!(template.is_ok(), of_template.contains(&field.as_str()), "{text}");
+        }
+    }
+    for value in ["{ env = \"HOME\" }", "{ file = \"/etc/hostname\" }"] {
+        let text = format!("[psu.private]\nid = {value}\n");
+        let error = Profile::of_url("http://127.0.0.1:1", &spec(&text)).unwrap_err().to_string();
+        assert!(error.starts_with("pack/any-bank.toml:2:"), "{error}");
+    }
+    // Nothing fills in what only a command would print.
+    let text = "[psu.private]\nid = \"${prepare.a.b}\"\n";
+    let profile = Profile::of_url("http://127.0.0.1:1", &spec(text)).unwrap();
+    assert_eq!(profile.values["psu.private.id"], "${prepare.a.b}");
 }
 
 #[test]

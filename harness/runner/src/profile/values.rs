@@ -1,6 +1,6 @@
 //! The values of a profile: what the spec's tables hold, under dotted names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use toml::{
     Spanned,
@@ -8,18 +8,48 @@ use toml::{
 };
 use xs2aspec_suite::{ProfileSpec, nearest};
 
-use super::error::{self, ProfileError};
+use super::{
+    error::{self, ProfileError},
+    file::FIELDS,
+};
 
-/// Every value under its dotted name, with the usual ones; a field and a value that nobody knows is a
+/// Fields of a profile that the template of a pack may set: they name the target, and do nothing.
+const OF_TEMPLATE: [&str; 6] = ["name", "version", "contact", "base-url", "choices", "capabilities"];
+
+/// Returns every value under its dotted name, with the usual ones. A field and a value that nobody knows is a
 /// mistake.
 pub(super) fn read(
     name: &str,
     text: &str,
     spec: &ProfileSpec,
-    fields: &BTreeSet<String>,
+) -> Result<BTreeMap<String, String>, ProfileError> {
+    read_beside(name, text, spec, &|word| FIELDS.contains(word))
+}
+
+/// Returns the test values that a pack gives for any bank. A pack is data of somebody else, so its file holds
+/// values and no field of a profile: it runs nothing, reads nothing, names no host and gives no consent.
+pub(super) fn of_pack(
+    name: &str,
+    text: &str,
+    spec: &ProfileSpec,
+) -> Result<BTreeMap<String, String>, ProfileError> {
+    read_beside(name, text, spec, &|_| false)
+}
+
+/// Checks that the template of a pack does nothing by itself. What is commented out in it is the user's to
+/// enable.
+pub(super) fn check_template(name: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
+    read_beside(name, text, spec, &|word| OF_TEMPLATE.contains(&word)).map(drop)
+}
+
+fn read_beside(
+    name: &str,
+    text: &str,
+    spec: &ProfileSpec,
+    is_field: &dyn Fn(&str) -> bool,
 ) -> Result<BTreeMap<String, String>, ProfileError> {
     let table = DeTable::parse(text).map_err(|error| error::syntax(name, text, &error))?;
-    let mut reader = Reader { name, text, spec, fields, values: BTreeMap::new() };
+    let mut reader = Reader { name, text, spec, values: BTreeMap::new() };
     for value in &spec.values {
         if let Some(usual) = &value.usual {
             reader.values.insert(value.name.clone(), usual.clone());
@@ -27,7 +57,7 @@ pub(super) fn read(
     }
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
-        if fields.contains(word) {
+        if is_field(word) {
             continue;
         }
         if !spec.tables.contains_key(word) && spec.value(word).is_none() {
@@ -42,8 +72,6 @@ struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     spec: &'a ProfileSpec,
-    /// What every profile says, whatever the spec.
-    fields: &'a BTreeSet<String>,
     values: BTreeMap<String, String>,
 }
 
@@ -51,7 +79,7 @@ impl Reader<'_> {
     /// Adds a value, or all of a table.
     fn add(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), ProfileError> {
         match value.get_ref() {
-            DeValue::String(text) => self.add_text(key, text),
+            DeValue::String(text) => self.add_text(key, text, value.span().start),
             DeValue::Table(members) => members.iter().try_for_each(|(name, value)| {
                 let is_number = name.get_ref().chars().all(|letter| letter.is_ascii_digit());
                 if is_number && self.spec.lists.contains_key(key) {
@@ -81,28 +109,35 @@ impl Reader<'_> {
         }
     }
 
-    fn add_text(&mut self, key: &str, text: &str) -> Result<(), ProfileError> {
+    fn add_text(&mut self, key: &str, text: &str, byte: usize) -> Result<(), ProfileError> {
         if self.spec.value(key).is_none() {
-            return Err(error::unknown(self.name, "value", key, self.spec.value_names()));
+            let message = error::unknown("value", key, self.spec.value_names());
+            return Err(error::at(self.name, self.text, byte, message));
         }
         // A header or a path cannot hold it, and the mistake would show far from here.
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             let message =
                 format!("`{key}` is {text:?}: expected a text on one line, without blanks around it");
-            return Err(error::value(self.name, message));
+            return Err(error::at(self.name, self.text, byte, message));
         }
         self.values.insert(key.to_owned(), text.to_owned());
         Ok(())
     }
 
-    /// A field that nobody knows.
+    /// A field that is none here.
     fn unknown(&self, word: &str, key: &Spanned<impl Sized>) -> ProfileError {
-        let singles = self.spec.value_names().filter(|name| !name.contains('.'));
-        let known = self.fields.iter().map(String::as_str).chain(self.spec.tables.keys().map(String::as_str));
-        let advice = nearest(word, known.chain(singles)).map_or_else(
-            || ": `xs2aspec init --schema` lists what a profile may say".to_owned(),
-            |near| format!("; did you mean `{near}`?"),
-        );
-        error::at(self.name, self.text, key.span().start, format!("unknown field `{word}`{advice}"))
+        let message = if FIELDS.contains(word) {
+            format!("`{word}` cannot be set by a pack: only a bank profile can, which `--target` names")
+        } else {
+            let singles = self.spec.value_names().filter(|name| !name.contains('.'));
+            let known = FIELDS.iter().map(String::as_str);
+            let known = known.chain(self.spec.tables.keys().map(String::as_str)).chain(singles);
+            let advice = nearest(word, known).map_or_else(
+                || ": `xs2aspec init --schema` lists what a profile may say".to_owned(),
+                |near| format!("; did you mean `{near}`?"),
+            );
+            format!("unknown field `{word}`{advice}")
+        };
+        error::at(self.name, self.text, key.span().start, message)
     }
 }

@@ -54,6 +54,7 @@ impl Session {
         }
         self.builder(&case.id, "request", &kept).fill(&case.request).map_err(|error| match error {
             FillError::NotOffered(name) => NotReady::Profile(self.not_offered(&name).reason),
+            FillError::Unusable(why) => NotReady::Target(why),
             other => NotReady::Profile(other.to_string()),
         })
     }
@@ -124,6 +125,7 @@ impl Session {
         filled.map_err(|error| match error {
             FillError::NotOffered(name) => self.not_offered(&name),
             FillError::NotApplicable(why) => Stop::declared_absent(why),
+            FillError::Unusable(why) => Stop::inconclusive(why),
             FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
         })
     }

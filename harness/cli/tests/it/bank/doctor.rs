@@ -151,25 +151,39 @@ async fn a_patch_of_the_profile_says_what_the_answers_show() {
     let profile = at(&bank.base_url()).replace("basket = true\n", "");
     assert!(profile.contains("\"payment.success-status\" = \"201\""));
     fs::write(&file, format!("{profile}\n[paths]\nbasket = \"/v1/nowhere\"\n")).unwrap();
-    let doctor =
-        || command().current_dir(folder.path()).args(["doctor", "--target", "bank.toml", "--fix"]).output();
+    let doctor = |option: &str| {
+        let arguments = ["doctor", "--target", "bank.toml", option];
+        printed(&command().current_dir(folder.path()).args(arguments).output().unwrap())
+    };
+    let profile = || fs::read_to_string(&file).unwrap();
+    let before = profile();
     tokio::task::block_in_place(|| {
-        let said = printed(&doctor().unwrap());
+        let said = doctor("--diff");
+        assert_eq!(profile(), before, "--diff writes nothing");
         assert!(
             said.contains("-\"payment.success-status\" = \"201\"\n+\"payment.success-status\" = \"200\"\n"),
             "{said}"
         );
-        assert!(said.contains(" [capabilities]\n+basket = false\n"), "{said}");
+        assert!(said.contains("+basket = false\n"), "{said}");
         // What it prints is a patch as it stands.
         fs::write(folder.path().join("said"), &said).unwrap();
         let mut patch = Command::new("patch");
         let patched =
             patch.current_dir(folder.path()).args(["-s", "-i", "said", "bank.toml"]).output().unwrap();
         assert!(patched.status.success(), "{}", printed(&patched));
-        let said = printed(&doctor().unwrap());
-        assert!(said.contains("fix        the answers show nothing that bank.toml does not say"), "{said}");
+        let patched = profile();
+        assert_ne!(patched, before);
+        let said = doctor("--diff");
+        assert!(said.contains("fix        bank.toml says all that the responses show"), "{said}");
+        // --fix writes what --diff prints.
+        fs::write(&file, &before).unwrap();
+        let said = doctor("--fix");
+        assert!(said.contains("fix        bank.toml: written"), "{said}");
+        assert_eq!(profile(), patched);
+        doctor("--fix");
+        assert_eq!(profile(), patched);
         let of_url = command().args(["doctor", "--fix", "--target", &bank.base_url()]).output().unwrap();
-        assert!(printed(&of_url).contains("--fix: a URL has no lines to mend"));
+        assert!(printed(&of_url).contains("a URL has no profile to fix"));
     });
     bank.shutdown().await.unwrap();
 }

@@ -1,6 +1,7 @@
 //! Banks of others, seen through their profiles: reached, prepared, spared and kept quiet about.
 
 mod doctor;
+mod foreign_data;
 mod prepare_commands;
 mod privacy;
 mod profile_mistakes;

@@ -16,8 +16,7 @@ use crate::support::{ANY_BANK, command, printed, stub};
 fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
-    let lines: Vec<&str> = ANY_BANK.lines().filter(|line| !line.starts_with("base-url")).collect();
-    let text = format!("base-url = {:?}\nlimits = {limits}\n{}", server.uri(), lines.join("\n"));
+    let text = format!("base-url = {:?}\nlimits = {limits}\n{ANY_BANK}", server.uri());
     fs::write(&file, text).unwrap();
     let output = tokio::task::block_in_place(|| {
         command()

@@ -290,7 +290,7 @@ fn keys_that_cannot_be_read_are_named() {
         let profile = folder.path().join("bank.toml");
         fs::write(
             &profile,
-            format!("{ANY_BANK}\n[signing]\nkey = {name:?}\ncertificate = {certificate:?}\n"),
+            format!("base-url = \"http://127.0.0.1\"\n{ANY_BANK}\n[signing]\nkey = {name:?}\ncertificate = {certificate:?}\n"),
         )
         .unwrap();
         let (code, said) = run(&folder.path().join("out"), &["--target", text(&profile)]);

@@ -196,7 +196,8 @@ async fn a_run_that_goes_on_goes_on_with_its_pack() {
     // Killed in the middle of it.
     let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
     fs::write(&path, half.join("\n") + "\n").unwrap();
-    let (exit, said) = ended(command(folder.path(), &["--resume", "out"])).await;
+    let (exit, said) =
+        ended(command(folder.path(), &["--resume", "out", "--pack", PACK, "--target", "desk.toml"])).await;
     drop(desk);
     assert_eq!(exit, Some(0), "{said}");
     let verdicts = |text: &str| text.matches("{\"event\":\"verdict\"").count();

@@ -208,7 +208,9 @@ async fn levels_go_on_with_a_run_and_are_the_same_in_all_its_parts() {
     let quick = Quick::start().await;
     let stopped = quick.run("", &["-D", "warnings", "-W", "parcel.*", "--fail-fast", "--jobs", "1"]).await;
     assert!(stopped.exit == Some(1) && stopped.said.contains("stopped before the end"), "{}", stopped.said);
-    let (exit, said) = ended(command(quick.folder.path(), &["--resume", "out"])).await;
+    let (exit, said) =
+        ended(command(quick.folder.path(), &["--resume", "out", "--pack", PACK, "--target", "desk.toml"]))
+            .await;
     assert!(exit == Some(1) && said.contains("does not conform: warnings are denied"), "{said}");
     assert!(count(&quick.out(), "warn") > 3 && count(&quick.out(), "fail") == 0, "{said}");
 

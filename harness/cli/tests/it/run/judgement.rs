@@ -15,7 +15,7 @@ use xs2aspec_record::{CaseVerdict, Event, Verdict};
 use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::{self, REFERENCE, command, network::silent_port, recorded, stub};
+use crate::support::{self, ANY_BANK, REFERENCE, command, network::silent_port, recorded, stub};
 
 fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
     command().args(["run", "--quiet", "--seed", "1", "--out"]).arg(out).args(arguments).output().unwrap()
@@ -187,7 +187,8 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     let lines: Vec<&str> = record.split_inclusive('\n').collect();
     let cut = |record: &[&str]| std::fs::write(out.join("record.jsonl"), record.concat()).unwrap();
     cut(&lines[..lines.len() - 20]);
-    let resume = || support::xs2aspec(&["run", "--quiet", "--resume", out.to_str().unwrap()]);
+    let resume =
+        || support::xs2aspec(&["run", "--quiet", "--resume", out.to_str().unwrap(), "--target", &target]);
     let (exit, said) = tokio::task::block_in_place(resume);
     assert_eq!(exit, Some(3), "{said}");
     assert!(
@@ -255,9 +256,7 @@ fn a_server_that_never_answers_is_an_error_within_the_deadline() {
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
     let base = format!("base-url = \"http://{}\"\ndeadline-ms = 200\n", listener.local_addr().unwrap());
-    let any_bank = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/spec/any-bank.toml");
-    let rest = std::fs::read_to_string(any_bank).unwrap().replace("base-url = \"http://127.0.0.1\"", "");
-    std::fs::write(&profile, base + &rest).unwrap();
+    std::fs::write(&profile, base + ANY_BANK).unwrap();
     let out = folder.path().join("out");
     let output = xs2aspec(&["--target", profile.to_str().unwrap(), "--only", "operations"], &out);
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));

@@ -62,6 +62,11 @@ fn begin(folder: &Path, out: &str) -> Child {
     start(folder, &arguments)
 }
 
+/// Resumes a run, which wants the profile named again.
+fn resume(folder: &Path, out: &str, more: &[&str]) -> Child {
+    start(folder, &[&["--resume", out, "--target", "bank.toml"], more].concat())
+}
+
 fn ended(child: Child) -> (Option<i32>, String) {
     let output = child.wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -140,7 +145,7 @@ async fn is_killed(times: u32) {
             kills += 1;
             longest += took / 4;
             child = match fs::metadata(out.join("record.jsonl")) {
-                Ok(record) if record.len() > 0 => start(folder.path(), &["--resume", &name]),
+                Ok(record) if record.len() > 0 => resume(folder.path(), &name, &[]),
                 // It had not come to its first request.
                 _ => begin(folder.path(), &name),
             };
@@ -191,7 +196,7 @@ async fn what_may_have_made_a_payment_can_be_left_alone() {
             format!("{}\n{{\"case\":", serde_json::json!({"case": case, "step": "request"})),
         )
         .unwrap();
-        let (code, said) = ended(start(folder.path(), &["--resume", "out", "--in-doubt", policy]));
+        let (code, said) = ended(resume(folder.path(), "out", &["--in-doubt", policy]));
         assert_eq!(code, exit, "{said}");
         assert_eq!(verdicts(&out)[&case].1, verdict);
         let events = events(&out);
@@ -232,7 +237,7 @@ async fn a_run_that_lost_its_target_asks_again_what_was_not_answered() {
     let lost = verdicts(&out).into_values().filter(|(_, verdict)| verdict == "error").count();
     assert!(exit == Some(3) && lost > 20, "{exit:?}, {lost} cases without an answer");
     let second = bank(address).await;
-    let (exit, said) = ended(start(folder.path(), &["--resume", "out"]));
+    let (exit, said) = ended(resume(folder.path(), "out", &[]));
     assert_eq!(exit, Some(0), "{said}");
     assert_eq!(verdicts(&out), expected);
     second.shutdown().await.unwrap();
@@ -268,7 +273,7 @@ async fn a_run_that_is_asked_to_end_leaves_a_whole_record_and_goes_on() {
             "{signal}"
         );
         assert!(verdicts(&out).len() < expected.len() && out.join("junit.xml").exists(), "{signal}");
-        let (exit, said) = ended(start(folder.path(), &["--resume", signal]));
+        let (exit, said) = ended(resume(folder.path(), signal, &[]));
         assert_eq!(exit, Some(0), "{said}");
         assert_eq!(verdicts(&out), expected, "{signal}");
         assert!(!out.join("sending.jsonl").exists());
@@ -287,7 +292,7 @@ async fn a_run_goes_on_only_as_it_began() {
     fs::write(path("waivers.toml"), "[[waiver]]\ncases = \"basket\"\nowner = \"a\"\nreason = \"b\"\nticket = \"c\"\nexpires = \"2031-01-01\"\n").unwrap();
     let mut table = Vec::new();
     let mut resumed = |more: &[&str]| {
-        let (exit, said) = ended(start(folder.path(), &[&["--resume", "out"], more].concat()));
+        let (exit, said) = ended(resume(folder.path(), "out", more));
         assert_eq!(exit, Some(2), "{said}");
         table.push(said.lines().next().unwrap().to_owned());
     };
