@@ -9,11 +9,10 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::{runtime::Handle, task::block_in_place};
+use wiremock::{MockServer, Request, ResponseTemplate};
 
-use crate::support::{
-    ANY_BANK, REFERENCE, command, printed,
-    stub::{self, Stub},
-};
+use crate::support::{ANY_BANK, REFERENCE, command, printed, stub};
 
 /// The repository, with its cases and packs.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -31,8 +30,8 @@ enum Effect {
 /// The user's folder, the user's target, and a server and a file that are none of the user's business.
 struct World {
     folder: TempDir,
-    target: Stub,
-    elsewhere: Stub,
+    target: MockServer,
+    elsewhere: MockServer,
 }
 
 impl World {
@@ -40,8 +39,9 @@ impl World {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("data")).unwrap();
         fs::write(folder.path().join("secret.txt"), "CANARYFILE\n").unwrap();
-        let (target, elsewhere) = (Stub::with(stub::status(404)).await, Stub::with(stub::status(404)).await);
-        let profile = format!("base-url = {:?}\n{ANY_BANK}", target.url);
+        let unknown = || ResponseTemplate::new(404);
+        let (target, elsewhere) = (stub::server(unknown()).await, stub::server(unknown()).await);
+        let profile = format!("base-url = {:?}\n{ANY_BANK}", target.uri());
         fs::write(folder.path().join("bank.toml"), profile).unwrap();
         Self { folder, target, elsewhere }
     }
@@ -57,15 +57,16 @@ impl World {
 
     /// Replaces the words of a table by what this world has.
     fn filled(&self, text: &str) -> String {
-        let authority = self.elsewhere.url.trim_start_matches("http://");
+        let elsewhere = self.elsewhere.uri();
+        let authority = elsewhere.trim_start_matches("http://");
         let port = authority.rsplit_once(':').unwrap().1;
-        let text = text.replace("ELSEWHERE", &self.elsewhere.url).replace("AUTHORITY", authority);
+        let text = text.replace("ELSEWHERE", &elsewhere).replace("AUTHORITY", authority);
         text.replace("PORT", port).replace("SECRET", self.path("secret.txt").to_str().unwrap())
     }
 
     /// Runs the program in the user's folder, and checks that none of the effects took place.
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let output = tokio::task::block_in_place(|| {
+        let output = block_in_place(|| {
             let mut command = command();
             command.current_dir(self.folder.path()).env("CANARY", "CANARYVARIABLE");
             command.args(arguments).output().unwrap()
@@ -73,12 +74,17 @@ impl World {
         let said = printed(&output);
         let owned = walk(self.folder.path()).into_iter().find(|path| path.ends_with("OWNED"));
         assert_eq!(owned, None, "{arguments:?} ran a command: {said}");
-        assert_eq!(self.elsewhere.arrived(), 0, "{arguments:?} sent something elsewhere: {said}");
+        assert_eq!(arrived(&self.elsewhere), 0, "{arguments:?} sent something elsewhere: {said}");
         for canary in ["CANARYVARIABLE", "CANARYFILE"] {
             assert!(!said.contains(canary), "{arguments:?} read {canary}: {said}");
         }
         (output.status.code(), said)
     }
+}
+
+/// Returns the number of requests that a server received.
+fn arrived(server: &MockServer) -> usize {
+    block_in_place(|| Handle::current().block_on(stub::received(server)))
 }
 
 /// All files below a folder.
@@ -119,7 +125,7 @@ async fn a_pack_gives_values_and_does_nothing() {
     let world = World::new().await;
     let pack = Path::new(ROOT).join("fixtures/packs/parcels");
     let values = fs::read_to_string(pack.join("fixtures/spec/any-bank.toml")).unwrap();
-    let url = world.target.url.clone();
+    let url = world.target.uri();
     let commands: [&[&str]; 5] = [
         &["explain", "header.refusal", "--pack", "data"],
         &["run", "--pack", "data", "--target", &url, "--only", "hand-over.path", "--out", "out"],
@@ -147,7 +153,7 @@ async fn a_pack_gives_values_and_does_nothing() {
             assert!(!world.path("mine.toml").exists());
         }
     }
-    assert_eq!(world.target.arrived(), 0, "an error comes before the first request");
+    assert_eq!(arrived(&world.target), 0, "an error comes before the first request");
     // Consent to another machine is not there either without a word of the user.
     copy(&pack, &world.path("data"));
     let other = "http://[::ffff:127.0.0.1]:1";
@@ -215,11 +221,11 @@ async fn a_case_file_changes_a_request_and_nothing_else() {
             assert!(said.contains("data/bodies/p.yaml:"), "{effect:?} {change} {arguments:?}: {said}");
         }
     }
-    assert_eq!(world.target.arrived(), 0);
+    assert_eq!(arrived(&world.target), 0);
     // A Host of its own goes to the target, whose address is that of the profile.
     world.write("data/bodies/p.yaml", &world.filled(&case_file("{set: header/Host, to: 'AUTHORITY'}")));
     let (_, said) = world.run(commands[3]);
-    assert!(world.target.arrived() > 0, "{said}");
+    assert!(arrived(&world.target) > 0, "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -235,16 +241,16 @@ async fn a_record_names_no_file_and_no_target_that_a_run_goes_on_with() {
     world.write("data/command.toml", &format!("{profile}{prepare}"));
     world.write("data/variable.toml", &format!("{profile}[headers]\nX-Key = {{ env = \"CANARY\" }}\n"));
     world.write("data/file.toml", &format!("{profile}[headers]\nX-Key = {{ file = \"../secret.txt\" }}\n"));
-    world.write("data/host.toml", &profile.replace(&world.target.url, &world.elsewhere.url));
+    world.write("data/host.toml", &profile.replace(&world.target.uri(), &world.elsewhere.uri()));
     world.write("data/consent.toml", &format!("environment = \"sandbox\"\n{profile}"));
-    let elsewhere = world.elsewhere.url.as_str();
-    let before = world.target.arrived();
+    let elsewhere = world.elsewhere.uri();
+    let before = arrived(&world.target);
     let table: [(Effect, &[&str], &str); 9] = [
         (Effect::Command, &["--target", "data/command.toml"], "--target"),
         (Effect::Variable, &["--target", "data/variable.toml"], "--target"),
         (Effect::File, &["--target", "data/file.toml"], "--target"),
         (Effect::Host, &["--target", "data/host.toml"], "--target"),
-        (Effect::Host, &["--target", elsewhere], "--target"),
+        (Effect::Host, &["--target", elsewhere.as_str()], "--target"),
         (Effect::Consent, &["--target", "data/consent.toml"], "--target"),
         (Effect::File, &["--pack", "secret.txt"], "--pack"),
         (Effect::File, &["--cases", "secret.txt"], "--cases"),
@@ -272,7 +278,7 @@ async fn a_record_names_no_file_and_no_target_that_a_run_goes_on_with() {
             world.run(reader);
         }
     }
-    assert_eq!(world.target.arrived(), before, "nothing is sent for somebody else's record");
+    assert_eq!(arrived(&world.target), before, "nothing is sent for somebody else's record");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -305,7 +311,7 @@ async fn an_archive_is_judged_and_nothing_of_it_is_fetched() {
             assert!(!record.contains("CANARYFILE") && !record.contains("CANARYVARIABLE"), "{effect:?}");
         }
     }
-    assert_eq!(world.target.arrived(), 0, "traffic is judged, and nothing is sent");
+    assert_eq!(arrived(&world.target), 0, "traffic is judged, and nothing is sent");
 }
 
 /// Ids, links and redirects of responses: each request stays below the base URL, on a path of the document.
@@ -330,22 +336,22 @@ async fn a_response_leads_nowhere_else() {
     let (seen, redirect) = (Arc::clone(&paths), world.filled("ELSEWHERE/xs2a/v1/a"));
     let sample: Value =
         serde_json::from_str(include_str!("../../../../../fixtures/answers/payment.json")).unwrap();
-    let target = Stub::start(move |request| {
+    let target = stub::server(move |request: &Request| {
         let mut paths = seen.lock().unwrap();
-        paths.push(request.uri().to_string());
+        let url = &request.url;
+        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        paths.push(format!("{}{query}", url.path()));
         let number = paths.len();
-        if request.method() == "POST" {
+        if request.method.as_str() == "POST" {
             let mut sample = sample.clone();
             sample["paymentId"] = ids[number % ids.len()].into();
             sample["_links"]["status"]["href"] = links[number % links.len()].clone().into();
-            let body = sample.to_string().into_bytes();
-            let answer = axum::http::Response::builder().status(201);
-            return answer.header("content-type", "application/json").body(body).unwrap();
+            return ResponseTemplate::new(201).set_body_json(sample);
         }
-        stub::header(307, "location", &redirect)
+        ResponseTemplate::new(307).insert_header("location", redirect.as_str())
     })
     .await;
-    let base = format!("{}/xs2a", target.url);
+    let base = format!("{}/xs2a", target.uri());
     let profile = REFERENCE.replacen("base-url = \"http://127.0.0.1\"", &format!("base-url = {base:?}"), 1);
     assert!(profile.contains(&base));
     world.write("bank.toml", &profile);
