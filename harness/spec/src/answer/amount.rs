@@ -30,16 +30,19 @@ pub(super) fn check(
         notes.finding(&clauses.form, here, "a decimal number, as in 1234.50", show::quoted(text));
         return;
     };
-    for (clause, seen) in [(&clauses.exponent, written.exponent), (&clauses.unusual, written.unusual)] {
+    let seen = [
+        (&clauses.exponent, written.exponent),
+        (&clauses.bare_point, written.has_bare_point.then_some("no digit on one side of the point")),
+        (&clauses.unusual, written.has_leading_zeros.then_some("leading zeros")),
+    ];
+    for (clause, seen) in seen {
         let Some(seen) = seen else { continue };
         notes.observe(clause, here, format!("{}: {seen}", show::quoted(text)));
     }
     check_size(&written, text, here, clauses, notes);
     let code = amount.get(&clauses.currency_member).and_then(Value::as_str);
-    if let Some(fraction) = written.fraction {
-        let units = code.and_then(|code| currencies.minor_units(code));
-        check_digits((fraction, units), (text, code), here, clauses, notes);
-    }
+    let units = code.and_then(|code| currencies.minor_units(code));
+    check_digits((written.fraction, units), (text, code), here, clauses, notes);
 }
 
 fn check_size(written: &Written, text: &str, at: At<'_>, clauses: &Amount, notes: &mut Notes) {
@@ -100,21 +103,23 @@ fn check_digits(
 /// A decimal number as it is written.
 #[derive(Debug, PartialEq, Eq)]
 struct Written {
-    /// Digits before the point, leading zeros apart.
+    /// Digits before the point, leading zeros apart. Those of an exponent count as if it were written out.
     integer: usize,
-    /// Digits after the point; `None` where the form does not tell (an exponent).
-    fraction: Option<usize>,
+    /// Digits after the point, counted in the same way.
+    fraction: usize,
     /// An exponent or a plus sign, which a careful reader does not take for a plain number.
     exponent: Option<&'static str>,
-    /// What else no plain number has. The document defines no form (readings, row 31).
-    unusual: Option<&'static str>,
+    /// One side of the point has no digit.
+    has_bare_point: bool,
+    /// The document defines no form (readings, row 31).
+    has_leading_zeros: bool,
 }
 
 impl Written {
     /// Reads a number in any of the forms that the document does not exclude: a sign, a point without digits
     /// on one side, an exponent, leading zeros. `None` for what is no decimal number in any of them.
     fn parse(text: &str) -> Option<Self> {
-        let (mut seen, mut unusual) = (None, None);
+        let mut seen = None;
         let mut rest = text.strip_prefix('-').unwrap_or(text);
         if let Some(unsigned) = text.strip_prefix('+') {
             (rest, seen) = (unsigned, Some("a plus sign"));
@@ -132,21 +137,31 @@ impl Written {
         if !digits(integer) || !digits(after) || integer.len() + after.len() == 0 {
             return None;
         }
-        if integer.len() > 1 && integer.starts_with('0') {
-            unusual = Some("leading zeros");
-        }
-        if integer.is_empty() || fraction == Some("") {
-            unusual = Some("no digit on one side of the point");
-        }
+        let mut power = 0;
         if let Some(exponent) = exponent {
-            let power = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-            if power.is_empty() || !digits(power) {
+            let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            if unsigned.is_empty() || !digits(unsigned) {
                 return None;
             }
             seen = Some("an exponent");
+            // One that does not fit is far beyond every limit.
+            let size = unsigned.parse::<i32>().unwrap_or(i32::MAX);
+            power = if exponent.starts_with('-') { -size } else { size };
         }
-        let fraction = exponent.is_none().then_some(after.len());
-        Some(Self { integer: integer.trim_start_matches('0').len(), fraction, exponent: seen, unusual })
+        let written = format!("{integer}{after}");
+        let significant = written.trim_start_matches('0');
+        let length = |text: &str| i64::try_from(text.len()).ok();
+        // How many of the digits are before the point once the exponent is written out.
+        let point = length(integer)? + i64::from(power);
+        let before = if significant.is_empty() { 0 } else { point - length(&written)? + length(significant)? };
+        let count = |digits: i64| usize::try_from(digits.max(0)).ok();
+        Some(Self {
+            integer: count(before)?,
+            fraction: count(length(&written)? - point)?,
+            exponent: seen,
+            has_bare_point: integer.is_empty() || fraction == Some(""),
+            has_leading_zeros: integer.len() > 1 && integer.starts_with('0'),
+        })
     }
 }
 
@@ -158,6 +173,7 @@ mod tests {
 
     const FORM: &str = "amount.form";
     const FORM_UNUSUAL: &str = "amount.form.unusual";
+    const BARE_POINT: &str = "amount.form.bare-point";
     const EXPONENT: &str = "amount.form.exponent";
     const PRECISION: &str = "amount.precision";
     const PRECISION_NEAR: &str = "amount.precision.near";
@@ -221,11 +237,28 @@ mod tests {
             ("1000000000000000000.00", "NOK", PRECISION, none),
             ("0000000000000000000.01", "NOK", none, FORM_UNUSUAL),
             ("+1.00", "NOK", none, EXPONENT),
+            ("+1", "NOK", DIGITS_FEWER, EXPONENT),
             (" 1.00 ", "NOK", FORM, none),
             ("100,00", "NOK", FORM, none),
-            ("1e2", "NOK", none, EXPONENT),
-            ("1.", "JPY", none, FORM_UNUSUAL),
-            (".50", "NOK", none, FORM_UNUSUAL),
+            ("1e2", "NOK", DIGITS_FEWER, EXPONENT),
+            ("1E+5", "NOK", DIGITS_FEWER, EXPONENT),
+            ("1.5e5", "NOK", DIGITS_FEWER, EXPONENT),
+            ("1.50000e3", "NOK", none, EXPONENT),
+            ("1e5", "JPY", none, EXPONENT),
+            ("0E-2", "NOK", none, EXPONENT),
+            ("15000e-2", "NOK", none, EXPONENT),
+            ("1e-3", "NOK", DIGITS, EXPONENT),
+            ("1.2345e1", "NOK", DIGITS, EXPONENT),
+            ("1e-9", "XDR", SCALE, EXPONENT),
+            ("1.00e20", "JPY", PRECISION, EXPONENT),
+            ("1e99999999999999999999", "JPY", PRECISION, EXPONENT),
+            ("0e99", "JPY", none, EXPONENT),
+            ("1.", "JPY", none, BARE_POINT),
+            ("100.", "JPY", none, BARE_POINT),
+            (".50", "NOK", none, BARE_POINT),
+            (".64", "NOK", none, BARE_POINT),
+            ("-.64", "NOK", none, BARE_POINT),
+            ("100.", "NOK", DIGITS_FEWER, BARE_POINT),
             ("", "NOK", FORM, none),
             ("-", "NOK", FORM, none),
             (".", "NOK", FORM, none),
