@@ -78,6 +78,7 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
     if rules.varied_by(Variance::OneDigest) && value.contains(',') {
         return Err(DigestError::Form(excerpt(value)));
     }
+    let value = if broken(D::ForeignCharacters) { value.trim_matches('"') } else { value };
     let instances: Vec<&str> = value.split(',').map(str::trim).collect();
     let looked_at = match rules.breach() {
         Some(Breach::Digest(D::OnlyFirst)) => &instances[..1],
@@ -91,6 +92,9 @@ fn verify(value: &str, body: &[u8], rules: Rules) -> Result<(), DigestError> {
             }
             return Err(DigestError::Form(excerpt(instance)));
         };
+        // The base64 of a hash ends with padding.
+        let end = if broken(D::ForeignCharacters) { encoded.rfind('=') } else { None };
+        let encoded = end.map_or(encoded, |end| &encoded[..=end]);
         if broken(D::Capitals) && algorithm != algorithm.to_ascii_uppercase() {
             return Err(DigestError::Algorithm(excerpt(algorithm)));
         }

@@ -73,6 +73,50 @@ pub(crate) fn object_read_otherwise(
     }
 }
 
+/// The members under the names that the document gives them, where they are spelled in another way.
+pub(crate) fn with_usual_names(members: Map<String, Value>) -> Map<String, Value> {
+    let usual = |name: &str| {
+        let mut words = name.split('_');
+        let first = words.next().unwrap_or_default();
+        let rest = words.map(|word| with_first(word, |letter| letter.to_ascii_uppercase()));
+        let first = with_first(first, |letter| letter.to_ascii_lowercase());
+        [first].into_iter().chain(rest).collect::<String>()
+    };
+    let known: Vec<String> = members.keys().cloned().collect();
+    let renamed = members.into_iter().map(|(name, value)| {
+        let other = usual(&name);
+        if known.contains(&other) { (name, value) } else { (other, value) }
+    });
+    renamed.collect()
+}
+
+/// Members that hold a code, an amount or a day.
+const CODES: [&str; 8] = [
+    "amount",
+    "currency",
+    "country",
+    "purposeCode",
+    "regulatoryReportingCode",
+    "executionRule",
+    "frequency",
+    "dayOfExecution",
+];
+
+/// The members without spaces and line breaks around codes, amounts and days, at every depth.
+pub(crate) fn without_spaces(members: Map<String, Value>) -> Map<String, Value> {
+    let trimmed = members.into_iter().map(|(name, value)| match value {
+        Value::String(text) if CODES.contains(&name.as_str()) => (name, text.trim().into()),
+        Value::Object(members) => (name, Value::Object(without_spaces(members))),
+        other => (name, other),
+    });
+    trimmed.collect()
+}
+
+fn with_first(word: &str, change: fn(char) -> char) -> String {
+    let mut letters = word.chars();
+    letters.next().map(change).into_iter().chain(letters).collect()
+}
+
 /// Whether a fault refuses a JSON text for how it is written.
 fn refuses_spelling(bytes: &[u8], breach: JsonBreach) -> bool {
     let any = |is_refused: fn(&Text<'_>) -> bool| texts(bytes).iter().any(is_refused);
@@ -298,7 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn two_ways_to_read_loosely() {
+    fn ways_to_read_loosely() {
+        let names = object(br#"{"CreditorName": 1, "payment_ids": 2, "A": 3, "a": 4}"#).unwrap();
+        let usual = serde_json::json!({ "creditorName": 1, "paymentIds": 2, "A": 3, "a": 4 });
+        assert_eq!(Value::Object(with_usual_names(names)), usual);
+        let spaced = object(br#"{"purposeCode": " OTHR\n", "creditorName": " a ", "x": {"currency": "NOK "}}"#);
+        let trimmed = serde_json::json!({ "purposeCode": "OTHR", "creditorName": " a ", "x": { "currency": "NOK" } });
+        assert_eq!(Value::Object(without_spaces(spaced.unwrap())), trimmed);
         let last = object_of_last(br#"{"a": 1, "a": 2}"#).unwrap();
         assert_eq!(Value::Object(last), serde_json::json!({ "a": 2 }));
         assert!(object_of_last(b"[]").is_err() && object_of_last(b"{").is_err());

@@ -7,6 +7,7 @@ mod expected;
 mod narrow;
 mod requests;
 mod signing;
+mod spellings;
 mod state;
 
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::declaration::Declaration;
-use crate::rules::{Effect, Entry, UnknownName};
+use crate::rules::{Breach, Effect, Entry, UnknownName};
 
 /// One named way in which the bank does what the document leaves to it.
 #[derive(Clone, Copy)]
@@ -49,7 +50,11 @@ impl Variation {
 
     /// Whether it shows only to those who ask over a connection.
     pub fn is_of_http(self) -> bool {
-        self.0.effects.iter().any(|effect| matches!(effect, Effect::Forms(form) if form.is_coding()))
+        self.0.effects.iter().any(|effect| match effect {
+            Effect::Forms(form) => form.is_coding(),
+            Effect::Breach(breach) => matches!(breach, Breach::FieldNames(_)),
+            _ => false,
+        })
     }
 
     /// What it decides, each in words that another which contradicts it has as well: its clause, the places
@@ -99,6 +104,7 @@ static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         requests::variations(),
         expected::variations(),
         signing::variations(),
+        spellings::variations(),
         state::variations(),
         narrow::variations(),
     ];

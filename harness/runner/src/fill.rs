@@ -18,7 +18,7 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, request, template};
 
-use self::calendar::{leap_day, month_end, workday, year_end};
+use self::calendar::{leap_day, month_end, workday, workday_of_month, year_end};
 use crate::{
     exchange::Scope,
     profile::Profile,
@@ -335,6 +335,14 @@ impl RequestBuilder<'_> {
                     _ => year_end(day),
                 };
                 Value::String(found.to_string())
+            }
+            "month-of" => {
+                let known = "expected `month-of.28+NUMBER`, `month-of.30+NUMBER` or `month-of.31+NUMBER`";
+                let found = rest.split_once('+').and_then(|(days, _)| {
+                    let from = self.day(&rest[days.len() + 1..])?;
+                    workday_of_month(from, days.parse().ok()?)
+                });
+                Value::String(found.ok_or_else(|| defect(known))?.to_string())
             }
             "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
             // IMF-fixdate, RFC 9110 section 5.6.7.

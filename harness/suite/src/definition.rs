@@ -460,7 +460,7 @@ fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 } } } },
             { "type": "object", "additionalProperties": false, "required": ["body"], "properties": { "body": {
                 "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^(/|$)" },
-                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS], and-more: true or everywhere }`, `{ unlike: EARLIER_BODY }`, `{ has: ITEM }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`, `{ is: VALUE, once: { POINTER: VALUE } }`. Asked for again, for some seconds, while it has not." } } },
+                "description": "What the body of a 2xx answer has: JSON pointer and value, null where there is nothing; or `{ or-nothing: VALUE }`, `{ one-of: [VALUES] }`, `{ same-as: VALUE, but: [MEMBERS], and-more: true or everywhere }`, `{ unlike: EARLIER_BODY }`, `{ has: ITEM, of: ITEM }`, `{ after: VALUE, allowed: { VALUE: [VALUES] } }`, `{ is: VALUE, once: { POINTER: VALUE } }`. Asked for again, for some seconds, while it has not." } } },
             { "type": "object", "additionalProperties": false, "required": ["choice"], "properties": { "choice": {
                 "type": "object", "description": "What is expected for each value of the clause's choice; observed for any other.",
                 "additionalProperties": { "enum": ["accepted", "refused", "answered", "observed"] }

@@ -14,13 +14,14 @@ use serde_json::{Map, Value};
 /// `target`: a value of the target profile. `fresh`: a UUID of this request alone. `number.N`: a number of
 /// N digits, much the same. `shared` and `shared-number.N`: the same in all requests of a case. `day+N`,
 /// `workday+N`: a date N days after the run's clock. `month-end+N`: the first end of a month from then on
-/// that is no weekend and no holiday. `year-end+N`: the first 31 December from then on. `leap-day`: the
+/// that is no weekend and no holiday. `year-end+N`: the first 31 December from then on. `month-of.DAYS+N`:
+/// the first workday from then on in a month of 28 (any February), 30 or 31 days. `leap-day`: the
 /// next 29 February that is some months ahead. `now`: the clock as a Date header has it. `host.capitals`
 /// and `host.with-port`: the target's authority, as Host may have it. `digest`, `certificate`, `signature`:
 /// what signing makes; `certificate.other` and the parts `.serial`, `.serial-decimal`, `.issuer`,
 /// `.subject` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
 /// `beginning.NAME`: the [`beginning`] of the value of that name.
-pub const RUN_TIME: [&str; 16] = [
+pub const RUN_TIME: [&str; 17] = [
     "target",
     "fresh",
     "number",
@@ -30,6 +31,7 @@ pub const RUN_TIME: [&str; 16] = [
     "workday",
     "month-end",
     "year-end",
+    "month-of",
     "leap-day",
     "now",
     "host",

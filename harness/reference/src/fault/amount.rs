@@ -126,7 +126,7 @@ const FORMS: [Form; 14] = [
     ("amount.form.exponent/capital", |text| text.split_once('E').is_some_and(|(whole, power)| is_decimal(whole) && is_decimal(power.trim_start_matches(['+', '-']))), "An amount may have a capital exponent"),
     ("amount.form.exponent/plus", |text| text.strip_prefix('+').is_some_and(is_decimal), "An amount may have a plus sign"),
     ("amount.form/comma", |text| becomes_decimal(text, &text.replacen(',', ".", 1)), "An amount may have a comma"),
-    ("amount.form/blanks-around", |text| becomes_decimal(text, text.trim()), "An amount may have blanks around it"),
+    ("value.spaces/trimmed-amount", |text| becomes_decimal(text, text.trim()), "An amount may have blanks around it"),
     ("amount.form/blanks-inside", |text| !text.starts_with(' ') && !text.ends_with(' ') && becomes_decimal(text, &text.replace([' ', '\u{a0}', '\''], "")), "An amount may have its thousands apart"),
     ("amount.form/two-points", |text| text.matches('.').count() > 1 && is_decimal(&text.replace('.', "")), "An amount may have several points"),
     ("amount.form/other-digits", |text| !text.is_ascii() && text.chars().all(|letter| letter.is_numeric() || letter == '.'), "An amount may be in digits of other scripts"),

@@ -104,7 +104,12 @@ pub(super) fn faults() -> Vec<Entry> {
     ];
     faults.extend(names.map(|(fault, other)| {
         let says = format!("Basket creation takes {} for paymentIds.", &other[1..]);
-        ids(&format!("basket.payment-ids.required/{fault}"), When::Absent, &says)
+        let name = if matches!(fault, "longer-name" | "shorter-name") {
+            format!("basket.payment-ids.required/{fault}")
+        } else {
+            format!("json.names/basket-payment-ids-{fault}")
+        };
+        ids(&name, When::Absent, &says)
             .only(Beside::Value(Place::Body(other)))
     }));
     faults.push(no_status());

@@ -84,7 +84,7 @@ pub(super) fn faults() -> Vec<Entry> {
         "Header names in capital letters are not known.",
     ));
     faults.push(Entry::breach(
-        "header.tpp-session-id.ncbct/underscores",
+        "header.underscores/hyphens",
         Breach::FieldNames(FieldNames::Underscores),
         "Underscores in header names are taken for hyphens.",
     ));

@@ -198,7 +198,6 @@ fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
     faults.extend(
         [
             ("any", When::Text(list.form), "any value of this form"),
-            ("trimmed", When::Like(Likeness::Blanks, list.all), "a value with blanks around it"),
             ("beginning", When::Like(Likeness::Beginning, list.all), "a text that begins with a value"),
         ]
         .map(|(name, when, what)| {
@@ -206,6 +205,9 @@ fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
             Entry::treats(format!("{besides}/{name}{place}"), at(when, take), says)
         }),
     );
+    let name = format!("value.spaces/trimmed-{}-on-{operation}", kebab(list.pointer));
+    let says = format!("{title} accepts a value with spaces around it as {member}.");
+    faults.push(Entry::treats(name, at(When::Like(Likeness::Blanks, list.all), take), says));
     let (case, then) = match list.clauses.0 {
         "currency.listed" => ("currency.case", Then::Capitals),
         "country.listed" => ("country.case", Then::Capitals),

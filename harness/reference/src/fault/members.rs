@@ -148,7 +148,7 @@ fn of_member(member: &Member, operation: Operation) -> Vec<Entry> {
         faults.push(entry(format!("{missing}/null"), When::Null, take, "accepts null as"));
         if !is_currency {
             faults.extend(other_names(pointer).into_iter().map(|(fault, other)| {
-                let name = format!("{missing}/{fault}");
+                let name = format!("json.names/{operation}-{clause}-{fault}");
                 let says = format!("takes {} for", &other[1..]);
                 entry(name, When::Absent, take, &says).only(Beside::Value(Place::Body(other)))
             }));

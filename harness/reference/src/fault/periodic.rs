@@ -1,5 +1,6 @@
 //! Faults of months and days (the document, section Endpoints > Create periodic NDCT payment).
 
+use chrono::Datelike as _;
 use serde_json::{Map, Value};
 
 use super::{kebab, on_member};
@@ -90,13 +91,13 @@ fn of_days() -> Vec<Entry> {
     };
     vec![
         day(
-            "periodic.day.form/line-break",
+            "value.spaces/line-break-after-day",
             |day| digits(day.strip_suffix('\n')),
             first,
             "A line break may follow a day.",
         ),
         day(
-            "periodic.day.form/blanks",
+            "value.spaces/trimmed-day",
             |day| day != day.trim() && digits(Some(day.trim())),
             first,
             "A day may have blanks around it.",
@@ -119,6 +120,41 @@ fn of_days() -> Vec<Entry> {
         day("periodic.day.end-of-month/no-31", |day| day == "31", Then::Refuse, "Day 31 is refused."),
         day("periodic.day.end-of-month/no-29", |day| day == "29", Then::Refuse, "Day 29 is refused."),
         day("periodic.day.end-of-month/no-30", |day| day == "30", Then::Refuse, "Day 30 is refused."),
+        on(
+            "/dayOfExecution",
+            "periodic.day.end-of-month/no-31-from-a-month-of-30",
+            When::Together(|body| starts_in(body, 30)),
+            Then::Refuse,
+            "Day 31 is refused in a series that starts in a month of 30 days.",
+        ),
+        on(
+            "/dayOfExecution",
+            "periodic.day.end-of-month/no-31-from-a-month-of-31",
+            When::Together(|body| starts_in(body, 31)),
+            Then::Refuse,
+            "Day 31 is refused in a series that starts in a month of 31 days.",
+        ),
+        on(
+            "/dayOfExecution",
+            "http.no-server-error/day-31-from-a-month-of-30",
+            When::Together(|body| starts_in(body, 30)),
+            Then::Fail,
+            "The bank fails on day 31 in a series that starts in a month of 30 days.",
+        ),
+        on(
+            "/dayOfExecution",
+            "http.no-server-error/day-31-from-a-month-of-31",
+            When::Together(|body| starts_in(body, 31)),
+            Then::Fail,
+            "The bank fails on day 31 in a series that starts in a month of 31 days.",
+        ),
+        on(
+            "/dayOfExecution",
+            "http.no-server-error/day-31-from-february",
+            When::Together(|body| starts_in(body, 28) || starts_in(body, 29)),
+            Then::Fail,
+            "The bank fails on day 31 in a series that starts in a February.",
+        ),
         day(
             "periodic.day.leading-zero/refused",
             |day| day.starts_with('0') && day.len() == 2,
@@ -126,6 +162,13 @@ fn of_days() -> Vec<Entry> {
             "A day with a leading zero is refused.",
         ),
     ]
+}
+
+/// Returns true for a series on day 31 whose first month has so many days.
+fn starts_in(body: &Map<String, Value>, days: u8) -> bool {
+    let start = body.get("startDate").and_then(Value::as_str).and_then(|text| date::parse(text).ok());
+    body.get("dayOfExecution").is_some_and(|day| day == "31")
+        && start.is_some_and(|start| start.num_days_in_month() == days)
 }
 
 fn of_months() -> Vec<Entry> {
@@ -170,7 +213,7 @@ const DATES: [(Operation, &str, &str); 3] = [
 ];
 
 /// Forms of ISO 8601 that are more than a date, or another form of one, and days that exist.
-fn of_forms((operation, pointer, valid): (Operation, &'static str, &'static str)) -> [Entry; 7] {
+fn of_forms((operation, pointer, valid): (Operation, &'static str, &'static str)) -> [Entry; 8] {
     let (take, place) = (Then::TakeFor(valid), kebab(pointer));
     let form = |name: &str, says: fn(&str) -> bool, then, which: &str| {
         let sentence = format!("accepts {which} as {}", &pointer[1..]);
@@ -208,6 +251,7 @@ fn of_forms((operation, pointer, valid): (Operation, &'static str, &'static str)
             "a date without hyphens",
         ),
         form("week", |text| text.contains("-W"), take, "a day of a week"),
+        form("one-digit", has_one_digit, take, "a date whose month or day has one digit"),
         form("ordinal", |text| text.len() == 8 && text.as_bytes()[4] == b'-', take, "a day of a year"),
         on_member(
             operation,
@@ -217,6 +261,14 @@ fn of_forms((operation, pointer, valid): (Operation, &'static str, &'static str)
             &format!("refuses 29 February as {}", &pointer[1..]),
         ),
     ]
+}
+
+/// Returns true for a date that lacks the zero of its month, its day or both.
+fn has_one_digit(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts[..] else { return false };
+    let is_short = year.len() == 4 && (month.len() == 1 || day.len() == 1);
+    is_short && date::parse(&format!("{year}-{month:0>2}-{day:0>2}")).is_ok()
 }
 
 fn begins_with_day(text: &str) -> bool {

@@ -74,7 +74,7 @@ pub(super) fn faults() -> Vec<Entry> {
     faults
 }
 
-const DIGEST: [(&str, D, &str); 22] = [
+const DIGEST: [(&str, D, &str); 23] = [
     ("digest.wrong-hash/unchecked", D::Unchecked, "The hash of any body is accepted in a Digest."),
     ("digest.sha-256/not-known", D::Only512, "Only SHA-512 is known in a Digest."),
     ("digest.sha-512/not-known", D::Only256, "Only SHA-256 is known in a Digest."),
@@ -82,6 +82,7 @@ const DIGEST: [(&str, D, &str); 22] = [
     ("digest.wrong-length/as-far-as-it-goes", D::AnyLength, "A Digest is compared as far as it goes."),
     ("digest.not-base64/passes", D::NoBase64, "A Digest whose hash is no base64 is passed over."),
     ("header.digest.format/passes", D::NoForm, "A Digest without an equals sign is passed over."),
+    ("digest.foreign-characters/passed-over", D::ForeignCharacters, "Quotes around a Digest and characters after its base64 are passed over."),
     ("digest.token-case/capitals", D::Capitals, "The algorithm of a Digest has to be in capital letters."),
     ("digest.unknown-algorithm/md5", D::Passes("md5"), "A Digest by MD5 vouches for any body."),
     ("digest.unknown-algorithm/sha-1", D::Passes("sha"), "A Digest by SHA-1 vouches for any body."),
@@ -99,7 +100,7 @@ const DIGEST: [(&str, D, &str); 22] = [
     ("digest.wrong-hash/only-ncbct", D::OnlyNcbct, "Periodic NDCT creation accepts any Digest or none."),
 ];
 
-const SIGNATURE: [(&str, S, &str); 58] = [
+const SIGNATURE: [(&str, S, &str); 59] = [
     ("signature.value/unchecked", S::Unchecked, "The value of a signature is not verified."),
     ("signature.foreign-key/unchecked", S::OnlyForm, "A signature of the right length is accepted."),
     ("header.signature.format/not-read", S::NotRead, "A Signature header may say anything."),
@@ -149,6 +150,11 @@ const SIGNATURE: [(&str, S, &str); 58] = [
         "signature.parameters.duplicate/first",
         S::FirstParameter,
         "Of parameters of the Signature header with one name the first counts.",
+    ),
+    (
+        "signature.parameters.duplicate.first/taken",
+        S::FirstParameter,
+        "A Signature header is accepted by the first of two values of a parameter.",
     ),
     (
         "signature.parameters.duplicate/refused",
@@ -297,7 +303,7 @@ const SIGNATURE: [(&str, S, &str); 58] = [
         "Encoded words in iso-8859-1 are read as those in utf-8.",
     ),
     (
-        "signature.value/foreign-characters",
+        "signature.value.foreign-characters/passed-over",
         S::ForeignCharacters,
         "Characters of a signature that are none of base64 are passed over.",
     ),

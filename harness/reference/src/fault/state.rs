@@ -62,7 +62,7 @@ const FAULTS: &[(&str, S, &str)] = &[
     ("limit.without-psu-ip/reset-by-attended", S::AttendedCallsReset, "A call with PSU-IP-Address begins the count of those without it anew."),
     ("limit.without-psu-ip.four/attended-too", S::AttendedCallsCount, "Calls with PSU-IP-Address count as well."),
     ("limit.without-psu-ip/attended-limited", S::AttendedCallsLimited, "Calls with PSU-IP-Address count as well, and are refused as those without are."),
-    ("limit.without-psu-ip.four/of-the-machine-itself", S::LoopbackCounts, "Calls with 127.0.0.1 as PSU-IP-Address are counted and refused as those without are."),
+    ("limit.without-psu-ip.attended/of-the-machine-itself", S::LoopbackCounts, "Calls with 127.0.0.1 as PSU-IP-Address are counted and refused as those without are."),
     ("http.success-statuses/by-turns", S::StatusByTurns, "Every second creation is answered with 200, and the others with 201."),
     ("http.success-statuses/by-header", S::StatusByHeader, "Creations with PSU-User-Agent are answered with 200, and the others with 201."),
     ("signature.after-an-invalid-one/locked", S::LockedAfterFive, "After five wrong signatures in a row the next request is refused."),

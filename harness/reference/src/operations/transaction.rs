@@ -61,7 +61,9 @@ pub(super) fn details(
         }
     });
     let mut details = booked.ok_or_else(unknown_transaction)?.details.clone();
-    if psu_context != Some(psu::Context::Corporate) {
+    let is_agreed = context.rules.varied_by(Variance::AgreementDecides)
+        && fields.bytes(Header::PsuCorporateId.name()).is_some();
+    if psu_context != Some(psu::Context::Corporate) && !is_agreed {
         let is_shown = |name| context.rules.broken_by(Breach::ShownInPrivate(name));
         details.retain(|name, _| !CORPORATE_MEMBERS.iter().any(|hidden| hidden == name && !is_shown(hidden)));
     }

@@ -178,6 +178,8 @@ pub(crate) enum DigestBreach {
     Hexadecimal,
     /// The letter case of a hash does not count.
     AnyCase,
+    /// Quotes around a digest and characters after its base64 are passed over.
+    ForeignCharacters,
     /// Of a hash all but its last bytes is compared.
     AnyEnd,
     /// Of a hash all but its first bytes is compared.
@@ -425,6 +427,12 @@ pub(crate) enum Variance {
     AnyPayments,
     /// Baskets may hold payments of other PSUs.
     PaymentsOfOthers,
+    /// The names of members may begin with a capital letter, and have underscores between their words.
+    LooseNames,
+    /// Spaces and line breaks around codes, amounts and days are dropped.
+    SpacesDropped,
+    /// An agreement makes the context of a transaction a corporate one, whatever PSU-Context says.
+    AgreementDecides,
     /// The letter case of this header's values does not count.
     AnyLetterCase(Header),
     /// What was before is remembered in another way.

@@ -11,6 +11,14 @@ pub(super) fn workday(from: NaiveDate) -> NaiveDate {
         .unwrap_or(from)
 }
 
+/// Returns the first [`workday`] from this day on in a month of so many days: 30, 31, or 28 for February of
+/// any year. `None` for another number.
+pub(super) fn workday_of_month(from: NaiveDate, days: u8) -> Option<NaiveDate> {
+    let length = |day: &NaiveDate| if day.month() == 2 { 28 } else { day.num_days_in_month() };
+    // A month of any of these lengths is at most a year ahead, and has a workday.
+    from.iter_days().step_by(7).take(60).map(workday).find(|day| length(day) == days)
+}
+
 /// The first last day of a month from this day on that is no weekend, and of a month at whose end no holiday
 /// is: Easter and its Monday may be at that of March, Ascension and Whitsun at that of May.
 pub(super) fn month_end(from: NaiveDate) -> NaiveDate {
@@ -54,6 +62,22 @@ mod tests {
             workday(NaiveDate::from_ymd_opt(2031, 12, 24).unwrap()),
             NaiveDate::from_ymd_opt(2032, 1, 7).unwrap()
         );
+    }
+
+    #[test]
+    fn each_length_of_a_month_has_a_workday_that_is_not_far() {
+        let start = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
+        for day in start.iter_days().take(4000) {
+            for (days, most) in [(28, 380), (30, 140), (31, 80)] {
+                let found = workday_of_month(day, days).unwrap();
+                assert_eq!(workday(found), found);
+                let ahead = (found - day).num_days();
+                assert!((0..most).contains(&ahead), "{day} {days} {found}");
+                let length = found.num_days_in_month();
+                assert!(length == days || (days, found.month(), length) == (28, 2, 29), "{day} {days}");
+            }
+        }
+        assert_eq!(workday_of_month(start, 29), None);
     }
 
     #[test]

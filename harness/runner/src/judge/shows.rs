@@ -20,8 +20,9 @@ enum Demand<'a> {
     SameAs(&'a Value, &'a [Value], More),
     /// Another value than this body has at the same place, or nothing.
     Unlike(&'a Value),
-    /// A list, an item of which has at least these members.
-    Has(&'a Value),
+    /// A list, an item of which has at least these members; once an item has those of the second value, one
+    /// of these items.
+    Has(&'a Value, Option<&'a Value>),
     /// One of the values that may follow another one; any value where nothing is said of that one.
     After(&'a Value, &'a Value),
     /// This value, once the body has these values by JSON pointer; anything before.
@@ -58,7 +59,7 @@ impl<'a> Demand<'a> {
         } else if let Some(earlier) = member("unlike") {
             Self::Unlike(earlier)
         } else if let Some(item) = member("has") {
-            Self::Has(item)
+            Self::Has(item, member("of"))
         } else if let (Some(value), Some(allowed)) = (member("after"), member("allowed")) {
             Self::After(value, allowed)
         } else if let (Some(value), Some(Value::Object(once))) = (member("is"), member("once")) {
@@ -69,9 +70,13 @@ impl<'a> Demand<'a> {
     }
 
     /// Whether the body is as far that something is demanded of it.
-    fn is_due(&self, document: Option<&Value>) -> bool {
-        let Self::Once(_, once) = self else { return true };
-        once.iter().all(|(pointer, value)| document.and_then(|body| body.pointer(pointer)) == Some(value))
+    fn is_due(&self, pointer: &str, document: Option<&Value>) -> bool {
+        let at = |pointer: &str| document.and_then(|body| body.pointer(pointer));
+        match self {
+            Self::Once(_, once) => once.iter().all(|(pointer, value)| at(pointer) == Some(value)),
+            Self::Has(_, Some(of)) => items(at(pointer)).any(|found| has(found, of)),
+            _ => true,
+        }
     }
 
     fn is_met(&self, pointer: &str, found: Option<&Value>) -> bool {
@@ -90,8 +95,8 @@ impl<'a> Demand<'a> {
                 found.is_some_and(|found| sameness.is_same(found, value))
             }
             Self::Unlike(earlier) => found.is_none_or(|found| earlier.pointer(pointer) != Some(found)),
-            Self::Has(item) => {
-                found.and_then(Value::as_array).is_some_and(|list| list.iter().any(|found| has(found, item)))
+            Self::Has(item, of) => {
+                items(found).any(|found| has(found, item) && of.is_none_or(|of| has(found, of)))
             }
             Self::After(..) => {
                 self.followers().is_none_or(|values| found.is_some_and(|found| values.contains(found)))
@@ -118,7 +123,8 @@ impl<'a> Demand<'a> {
             }
             Self::SameAs(value, ..) => format!("the same as before: {}", shortened(&value.to_string())),
             Self::Unlike(_) => "another value than before".to_owned(),
-            Self::Has(item) => format!("an item with {item}"),
+            Self::Has(item, None) => format!("an item with {item}"),
+            Self::Has(item, Some(of)) => format!("{item} in an item with {of}"),
             Self::After(earlier, _) => {
                 format!("{}, after {earlier}", listed(self.followers().unwrap_or_default()))
             }
@@ -126,10 +132,18 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Whether an item has these members.
+/// The items of a list; none of anything else.
+fn items(list: Option<&Value>) -> impl Iterator<Item = &Value> {
+    list.and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Returns true if an item has these members, or in a list one of the values of `any-of`.
 fn has(found: &Value, item: &Value) -> bool {
     let members = item.as_object().into_iter().flatten();
-    members.into_iter().all(|(name, value)| found.get(name) == Some(value))
+    members.into_iter().all(|(name, value)| match value.get("any-of").and_then(Value::as_array) {
+        Some(values) => items(found.get(name)).any(|one| values.contains(one)),
+        None => found.get(name) == Some(value),
+    })
 }
 
 /// Comparisons of values, at most, to say whether a body is the same as an earlier one: how long and how deep
@@ -220,15 +234,17 @@ fn is_time(text: &str) -> bool {
 pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
     values.iter().all(|(pointer, value)| {
         let demand = Demand::new(value);
-        matches!(demand, Demand::SameAs(..) | Demand::After(..) | Demand::Unlike(_))
-            || demand.is_due(document)
+        let is_of_one_read = matches!(demand, Demand::Has(_, Some(_)));
+        is_of_one_read
+            || matches!(demand, Demand::SameAs(..) | Demand::After(..) | Demand::Unlike(_))
+            || demand.is_due(pointer, document)
                 && demand.is_met(pointer, document.and_then(|body| body.pointer(pointer)))
     })
 }
 
 /// Whether a body is not as far that one of these values could be demanded of it.
 pub(super) fn is_open(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
-    values.values().any(|value| !Demand::new(value).is_due(document))
+    values.iter().any(|(pointer, value)| !Demand::new(value).is_due(pointer, document))
 }
 
 /// What a body has in place of these values: expected, found, and where. Of a body that is to be the same as
@@ -249,7 +265,7 @@ pub(super) fn differences(
             (now, before) = (whole(body), whole(earlier));
             (found, demand) = (Some(&now), Demand::SameAs(&before, but, *more));
         }
-        if !demand.is_due(document) || demand.is_met(pointer, found) {
+        if !demand.is_due(pointer, document) || demand.is_met(pointer, found) {
             return None;
         }
         if let (Demand::SameAs(earlier, but, More::Nowhere), Some(found)) = (&demand, found)
@@ -344,6 +360,18 @@ mod tests {
         }
         let said = &differences(&once, Some(&json!({ "b": "X" })), &Value::clone)[0];
         assert_eq!((said.0.as_str(), said.1.as_str()), ("false, with b \"X\"", "nothing"));
+        let named = json!({ "has": { "accounts": { "any-of": ["x", "y"] } }, "of": { "id": "a" } });
+        let named = BTreeMap::from([(String::new(), named)]);
+        for (body, is_open, differs) in [
+            (json!([{ "id": "a", "accounts": ["z", "y"] }]), false, false),
+            (json!([{ "id": "a", "accounts": ["z"] }]), false, true),
+            (json!([{ "id": "a" }, { "id": "b", "accounts": ["x"] }]), false, true),
+            (json!([{ "id": "b", "accounts": ["z"] }]), true, false),
+            (json!({ "id": "a", "accounts": [] }), true, false),
+        ] {
+            assert_eq!(self::is_open(&named, Some(&body)), is_open, "{body}");
+            assert_eq!(!differences(&named, Some(&body), &Value::clone).is_empty(), differs, "{body}");
+        }
         let unlike = json!({ "unlike": { "id": "a" } });
         for (found, is_met) in [(json!("b"), true), (json!("a"), false), (Value::Null, true)] {
             assert_eq!(Demand::new(&unlike).is_met("/id", Some(&found)), is_met, "{found}");

@@ -341,7 +341,7 @@ impl Session {
             let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
-        if let Some(meaning) = self.quota(case, &answer) {
+        if let Some(meaning) = self.quota(case, &answer, examined.outcome) {
             if meaning == Quota::UsedUp {
                 let reason = format!("the quota of the day is used up: it got {}", seen.1);
                 return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });

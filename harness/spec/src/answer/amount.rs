@@ -33,7 +33,12 @@ pub(super) fn check(
         notes.finding(&clauses.form, here, "a decimal number, as in 1234.50", show::quoted(text));
         return;
     };
-    for (clause, seen) in [(&clauses.exponent, written.exponent), (&clauses.unusual, written.unusual)] {
+    let seen = [
+        (&clauses.exponent, written.exponent),
+        (&clauses.bare_point, written.has_bare_point.then_some("no digit on one side of the point")),
+        (&clauses.unusual, written.has_leading_zeros.then_some("leading zeros")),
+    ];
+    for (clause, seen) in seen {
         let Some(seen) = seen else { continue };
         notes.observe(clause, here, format!("{}: {seen}", show::quoted(text)));
     }
@@ -105,8 +110,10 @@ struct Written {
     fraction: usize,
     /// An exponent or a plus sign.
     exponent: Option<&'static str>,
-    /// Leading zeros, or no digit on one side of the point.
-    unusual: Option<&'static str>,
+    /// One side of the point has no digit.
+    has_bare_point: bool,
+    /// The number starts with a zero that no plain number has.
+    has_leading_zeros: bool,
 }
 
 impl Written {
@@ -119,19 +126,16 @@ impl Written {
         });
         let form = FORM.captures(text)?;
         let part = |group| form.get(group).map_or("", |part| part.as_str());
-        let (sign, integer, point, fraction, power) = (part(1), part(2), part(3), part(4), part(5));
-        if integer.len() + fraction.len() == 0 {
+        let (sign, integer, point, fraction_part, power) = (part(1), part(2), part(3), part(4), part(5));
+        if integer.len() + fraction_part.len() == 0 {
             return None;
         }
-        let unusual = if integer.is_empty() || !point.is_empty() && fraction.is_empty() {
-            Some("no digit on one side of the point")
-        } else {
-            (integer.len() > 1 && integer.starts_with('0')).then_some("leading zeros")
-        };
         let (whole, fraction) = if power.is_empty() {
-            (Decimal::from_str_exact(&format!("0{integer}")).ok(), fraction.len())
+            (Decimal::from_str_exact(&format!("0{integer}")).ok(), fraction_part.len())
         } else {
-            let number = Decimal::from_scientific(text).ok();
+            // Zero has no digits that an exponent could move.
+            let is_zero = format!("{integer}{fraction_part}").bytes().all(|digit| digit == b'0');
+            let number = Decimal::from_scientific(text).ok().or(is_zero.then_some(Decimal::ZERO));
             let digits = number.map_or(0, |number| number.scale());
             (number.map(|number| number.trunc().abs()), digits.try_into().ok()?)
         };
@@ -140,7 +144,13 @@ impl Written {
             ("+", _) => Some("a plus sign"),
             _ => None,
         };
-        Some(Self { whole, fraction, exponent, unusual })
+        Some(Self {
+            whole,
+            fraction,
+            exponent,
+            has_bare_point: integer.is_empty() || !point.is_empty() && fraction_part.is_empty(),
+            has_leading_zeros: integer.len() > 1 && integer.starts_with('0'),
+        })
     }
 
     /// Returns true if there are more than `digits` digits before the point, leading zeros aside.
@@ -157,6 +167,7 @@ mod tests {
 
     const FORM: &str = "amount.form";
     const FORM_UNUSUAL: &str = "amount.form.unusual";
+    const BARE_POINT: &str = "amount.form.bare-point";
     const EXPONENT: &str = "amount.form.exponent";
     const PRECISION: &str = "amount.precision";
     const PRECISION_NEAR: &str = "amount.precision.near";
@@ -220,10 +231,12 @@ mod tests {
             ("1000000000000000000.00", "NOK", PRECISION, none),
             ("0000000000000000000.01", "NOK", none, FORM_UNUSUAL),
             ("+1.00", "NOK", none, EXPONENT),
+            ("+1", "NOK", DIGITS_FEWER, EXPONENT),
             (" 1.00 ", "NOK", FORM, none),
             ("100,00", "NOK", FORM, none),
             ("1e2", "NOK", DIGITS_FEWER, EXPONENT),
             ("1E+5", "NOK", DIGITS_FEWER, EXPONENT),
+            ("1.5e5", "NOK", DIGITS_FEWER, EXPONENT),
             ("1.50000e3", "NOK", none, EXPONENT),
             ("1e5", "JPY", none, EXPONENT),
             ("0E-2", "NOK", none, EXPONENT),
@@ -233,8 +246,17 @@ mod tests {
             ("1e-6", "BYN", SCALE, EXPONENT),
             ("1e-+2", "NOK", FORM, none),
             ("1_000.00", "NOK", FORM, none),
-            ("1.", "JPY", none, FORM_UNUSUAL),
-            (".50", "NOK", none, FORM_UNUSUAL),
+            ("1.2345e1", "NOK", DIGITS, EXPONENT),
+            ("1e-9", "XDR", SCALE, EXPONENT),
+            ("1.00e20", "JPY", PRECISION, EXPONENT),
+            ("1e99999999999999999999", "JPY", PRECISION, EXPONENT),
+            ("0e99", "JPY", none, EXPONENT),
+            ("1.", "JPY", none, BARE_POINT),
+            ("100.", "JPY", none, BARE_POINT),
+            (".50", "NOK", none, BARE_POINT),
+            (".64", "NOK", none, BARE_POINT),
+            ("-.64", "NOK", none, BARE_POINT),
+            ("100.", "NOK", DIGITS_FEWER, BARE_POINT),
             ("", "NOK", FORM, none),
             ("-", "NOK", FORM, none),
             (".", "NOK", FORM, none),

@@ -83,6 +83,10 @@ impl<'a> Path<'a> {
         let rule = self.last().get("x-observed")?.get(keyword)?;
         let why = match (rule["when"].as_str()?, value) {
             ("always", _) => Some("is not in the document's list"),
+            ("one-of", value) => {
+                let values = rule["values"].as_array().map(Vec::as_slice).unwrap_or_default();
+                values.contains(value).then_some("is not in the document's list")
+            }
             ("integer-as-string", Value::String(text)) => {
                 text.parse::<u64>().is_ok().then_some("is an integer serialized as a string")
             }

@@ -130,6 +130,8 @@ pub(super) struct Amount {
     pub(super) form: String,
     /// A form that no plain number has.
     pub(super) unusual: String,
+    /// One side of the point has no digit.
+    pub(super) bare_point: String,
     pub(super) exponent: String,
     pub(super) precision: String,
     /// Digits before the point that no reading allows to be exceeded.
@@ -157,8 +159,15 @@ impl Amount {
 
     /// Every clause.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
-        let seen = [&self.unusual, &self.exponent, &self.near, &self.withdrawn, &self.not_applicable]
-            .map(String::as_str);
+        let seen = [
+            &self.unusual,
+            &self.bare_point,
+            &self.exponent,
+            &self.near,
+            &self.withdrawn,
+            &self.not_applicable,
+        ]
+        .map(String::as_str);
         let otherwise = self.fewer_otherwise.iter().map(|otherwise| otherwise.clause.as_str());
         self.demanded().into_iter().chain(seen).chain(otherwise)
     }

@@ -52,9 +52,10 @@ pub(super) struct ConditionFile {
     plain: bool,
     matches: Option<String>,
     unmatched: Option<String>,
-    /// A word of a list; in another letter case; a number whose digits are one.
+    /// A word of a list; in another letter case; with spaces around it; a number whose digits are one.
     r#in: Option<String>,
     in_any_case: Option<String>,
+    in_spaces: Option<String>,
     digits_in: Option<String>,
     /// More characters; more bytes.
     longer: Option<usize>,
@@ -166,6 +167,7 @@ enum Asked {
     Matches(Regex, bool),
     In(WordList),
     InAnyCase(WordList),
+    InSpaces(WordList),
     DigitsIn(WordList),
     Longer(usize),
     MoreBytes(usize),
@@ -239,6 +241,9 @@ impl Condition {
         }
         if let Some(name) = file.in_any_case {
             asked.push(Asked::InAnyCase((words.list)(&name)?));
+        }
+        if let Some(name) = file.in_spaces {
+            asked.push(Asked::InSpaces((words.list)(&name)?));
         }
         if let Some(name) = file.digits_in {
             asked.push(Asked::DigitsIn((words.list)(&name)?));
@@ -423,6 +428,9 @@ impl Asked {
             Self::InAnyCase(words) => {
                 text.is_some_and(|text| words.iter().any(|word| word.to_lowercase() == text.to_lowercase()))
             }
+            Self::InSpaces(words) => text
+                .map(|text| (text, text.trim_matches(|character: char| character.is_ascii_whitespace())))
+                .is_some_and(|(text, word)| text != word && words.contains(word)),
             Self::DigitsIn(words) => value.is_number() && words.contains(&value.to_string()),
             Self::Longer(most) => text.is_some_and(|text| text.chars().count() > *most),
             Self::MoreBytes(most) => text.is_some_and(|text| text.len() > *most),
