@@ -346,8 +346,10 @@ mod tests {
         let names = object(br#"{"CreditorName": 1, "payment_ids": 2, "A": 3, "a": 4}"#).unwrap();
         let usual = serde_json::json!({ "creditorName": 1, "paymentIds": 2, "A": 3, "a": 4 });
         assert_eq!(Value::Object(with_usual_names(names)), usual);
-        let spaced = object(br#"{"purposeCode": " OTHR\n", "creditorName": " a ", "x": {"currency": "NOK "}}"#);
-        let trimmed = serde_json::json!({ "purposeCode": "OTHR", "creditorName": " a ", "x": { "currency": "NOK" } });
+        let spaced =
+            object(br#"{"purposeCode": " OTHR\n", "creditorName": " a ", "x": {"currency": "NOK "}}"#);
+        let trimmed =
+            serde_json::json!({ "purposeCode": "OTHR", "creditorName": " a ", "x": { "currency": "NOK" } });
         assert_eq!(Value::Object(without_spaces(spaced.unwrap())), trimmed);
         let last = object_of_last(br#"{"a": 1, "a": 2}"#).unwrap();
         assert_eq!(Value::Object(last), serde_json::json!({ "a": 2 }));

@@ -109,8 +109,7 @@ pub(super) fn faults() -> Vec<Entry> {
         } else {
             format!("json.names/basket-payment-ids-{fault}")
         };
-        ids(&name, When::Absent, &says)
-            .only(Beside::Value(Place::Body(other)))
+        ids(&name, When::Absent, &says).only(Beside::Value(Place::Body(other)))
     }));
     faults.push(no_status());
     faults.extend(deletions());

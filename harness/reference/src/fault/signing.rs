@@ -82,7 +82,11 @@ const DIGEST: [(&str, D, &str); 23] = [
     ("digest.wrong-length/as-far-as-it-goes", D::AnyLength, "A Digest is compared as far as it goes."),
     ("digest.not-base64/passes", D::NoBase64, "A Digest whose hash is no base64 is passed over."),
     ("header.digest.format/passes", D::NoForm, "A Digest without an equals sign is passed over."),
-    ("digest.foreign-characters/passed-over", D::ForeignCharacters, "Quotes around a Digest and characters after its base64 are passed over."),
+    (
+        "digest.foreign-characters/passed-over",
+        D::ForeignCharacters,
+        "Quotes around a Digest and characters after its base64 are passed over.",
+    ),
     ("digest.token-case/capitals", D::Capitals, "The algorithm of a Digest has to be in capital letters."),
     ("digest.unknown-algorithm/md5", D::Passes("md5"), "A Digest by MD5 vouches for any body."),
     ("digest.unknown-algorithm/sha-1", D::Passes("sha"), "A Digest by SHA-1 vouches for any body."),

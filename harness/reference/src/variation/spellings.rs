@@ -6,8 +6,8 @@ use crate::date;
 use crate::header::Header;
 use crate::operation::Operation;
 use crate::rules::{
-    Breach, DigestBreach, Effect, Entry, FieldNames, Place, SignatureBreach as S, StateBreach, Then, Variance,
-    When,
+    Breach, DigestBreach, Effect, Entry, FieldNames, Place, SignatureBreach as S, StateBreach, Then,
+    Variance, When,
 };
 
 const B: Operation = Operation::Basket;
