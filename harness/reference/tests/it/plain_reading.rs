@@ -54,7 +54,7 @@ fn refused() -> Vec<(&'static str, Call)> {
         ("amount.digits.fewer/two-of-three-on-periodic", periodic("instructedAmount", amount("1.23", "KWD"))),
         ("amount.form.exponent/exponent-on-ncbct", ncbct("instructedAmount", amount("1e5", "NOK"))),
         ("amount.form.exponent/plus-on-periodic", periodic("instructedAmount", amount("+100.00", "NOK"))),
-        ("amount.form/blanks-around-on-ncbct", ncbct("instructedAmount", amount(" 125000.00", "NOK"))),
+        ("value.spaces/trimmed-amount-on-ncbct", ncbct("instructedAmount", amount(" 125000.00", "NOK"))),
         ("amount.form/comma-on-periodic", periodic("instructedAmount", amount("100,00", "NOK"))),
         ("amount.form/other-digits-on-ncbct", ncbct("instructedAmount", amount("١٢٣٤٥٦.٠٠", "NOK"))),
         ("amount.negative/taken-on-ncbct", ncbct("instructedAmount", amount("-1.00", "NOK"))),
@@ -73,7 +73,10 @@ fn refused() -> Vec<(&'static str, Call)> {
             "currency.listed/byn",
             ncbct("creditorAccount", json!({ "iban": "NO6100004200594", "currency": "BYN" })),
         ),
-        ("currency.listed/trimmed-amount-ncbct", ncbct("instructedAmount", amount("125000.00", " NOK"))),
+        (
+            "value.spaces/trimmed-instructed-amount-currency-on-ncbct",
+            ncbct("instructedAmount", amount("125000.00", " NOK")),
+        ),
     ]
 }
 

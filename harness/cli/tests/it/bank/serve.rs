@@ -241,7 +241,7 @@ fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     let serving = Serving::start(&[]);
     run(&serving, REFERENCE, &earlier);
     let said = run(&serving, REFERENCE, &quota);
-    assert!(said.contains("warn  limit.without-psu-ip.four"), "{said}");
+    assert!(said.contains("deny  limit.without-psu-ip.four"), "{said}");
 }
 
 #[test]
