@@ -93,7 +93,7 @@ fn arrived(receiver: &mpsc::Receiver<Arrived>) -> Vec<Arrived> {
 fn the_printed_line_sends_what_the_runner_sends() {
     let (url, receiver) = server();
     let folder = TempDir::new().unwrap();
-    let same = ["--target", &url, "--seed", "7", "--now", "2030-01-31T12:00:00Z"];
+    let same = ["--target", &url, "--seed", "7", "--run-id", "same", "--now", "2030-01-31T12:00:00Z"];
     for case in [
         "ncbct.path/plain",
         "periodic.months.duplicate/adjacent",
