@@ -26,6 +26,12 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(500);
 /// How many cases are named that come out now so, now otherwise.
 const SHOWN: usize = 20;
+/// The folder of a repetition, next to the run that it repeats.
+const AGAIN: &str = "again";
+/// The folder of the repetition of a repetition.
+const AGAIN_OF_AGAIN: &str = "again-2";
+/// The option that names a folder to write to.
+const OUT: &str = "--out";
 
 /// Runs as often as was asked.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
@@ -49,7 +55,37 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         say!("nothing failed in the last run of {}: without --failed everything runs", args.out.display());
         return Ok(Exit::NothingRan);
     }
-    Box::pin(run::run(&Run { only, ..args.clone() })).await
+    Box::pin(run::run(&what_failed(args, only))).await
+}
+
+/// Returns the run of what failed in an earlier one, whose folder it does not touch.
+fn what_failed(args: &Run, only: Vec<String>) -> Run {
+    Run { only, out: folder(&args.out), follows_another: true, ..args.clone() }
+}
+
+/// Returns the folder for a repetition of the run in this folder: a neighbor.
+fn folder(out: &Path) -> PathBuf {
+    out.with_file_name(name(out))
+}
+
+/// Returns the arguments that write a repetition of the run in this folder elsewhere. A record does not say
+/// where it is, so that they name a folder below the current one.
+pub(crate) fn out(folder: &Path) -> [String; 2] {
+    [OUT.to_owned(), format!("reports/{}", name(folder))]
+}
+
+/// Returns the name of the folder for a repetition: another one than that of the run.
+fn name(out: &Path) -> &'static str {
+    if out.file_name().is_some_and(|name| name == AGAIN) { AGAIN_OF_AGAIN } else { AGAIN }
+}
+
+/// Returns these arguments without a folder to write to.
+pub(crate) fn without_out(arguments: &[String]) -> Vec<String> {
+    let mut rest = arguments.to_vec();
+    if let Some(at) = rest.iter().position(|argument| argument == OUT) {
+        rest.drain(at..(at + 2).min(rest.len()));
+    }
+    rest
 }
 
 /// Runs several times, and says which cases did not come out alike.
@@ -59,7 +95,8 @@ async fn repeat(args: &Run, times: u16) -> Result<Exit, Failure> {
     for number in 1..=times {
         say!("run {number} of {times}");
         let out = args.out.join(number.to_string());
-        let exit = Box::pin(run::run(&Run { out: out.clone(), repeat: None, ..args.clone() })).await?;
+        let once = Run { out: out.clone(), repeat: None, follows_another: number > 1, ..args.clone() };
+        let exit = Box::pin(run::run(&once)).await?;
         worst = worse(worst, exit);
         for (case, verdict) in verdicts(&out)? {
             seen.entry(case).or_default().push(verdict);
@@ -95,9 +132,11 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
         end.store(true, Ordering::Relaxed);
         tell.notify_one();
     });
+    let mut once = Run { watch: false, ..args.clone() };
     loop {
         let files = watched.files();
-        let came_to = Box::pin(round(args, &is_ended)).await;
+        let came_to = Box::pin(round(&once, &is_ended)).await;
+        once.follows_another = true;
         if is_ended.load(Ordering::Relaxed) {
             return came_to;
         }
@@ -114,18 +153,18 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
 }
 
 /// What failed last time, and when none of it does any more, everything.
-async fn round(args: &Run, is_ended: &AtomicBool) -> Result<Exit, Failure> {
-    let once = Run { watch: false, ..args.clone() };
+async fn round(once: &Run, is_ended: &AtomicBool) -> Result<Exit, Failure> {
     // There may be no run in the folder yet.
-    let only = failed(&args.out).unwrap_or_default();
-    if !only.is_empty() {
-        say!("{} cases that failed before", only.len());
-        let exit = Box::pin(run::run(&Run { only, ..once.clone() })).await?;
-        if exit == Exit::Violation || is_ended.load(Ordering::Relaxed) {
-            return Ok(exit);
-        }
+    let only = failed(&once.out).unwrap_or_default();
+    if only.is_empty() {
+        return Box::pin(run::run(once)).await;
     }
-    Box::pin(run::run(&once)).await
+    say!("{} cases that failed before", only.len());
+    let exit = Box::pin(run::run(&what_failed(once, only))).await?;
+    if exit == Exit::Violation || is_ended.load(Ordering::Relaxed) {
+        return Ok(exit);
+    }
+    Box::pin(run::run(&Run { follows_another: true, ..once.clone() })).await
 }
 
 /// What may change between two runs.

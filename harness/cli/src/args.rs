@@ -1,5 +1,6 @@
 //! The command line.
 
+mod identity;
 mod levels;
 mod own;
 mod parsed;
@@ -13,6 +14,7 @@ use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
+pub(crate) use self::identity::Ids;
 pub(crate) use self::levels::Levels;
 pub(crate) use self::own::{
     InspectCert, Judge, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations,
@@ -143,9 +145,8 @@ pub(crate) struct Explore {
     /// Requests in flight at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
-    /// Seed of all that is drawn: the same seed draws the same requests; by default another one each time
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) ids: Ids,
     /// The clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
@@ -348,9 +349,8 @@ pub(crate) struct Curl {
     /// Profile of the target, or its URL
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) target: String,
-    /// Seed of all fresh identifiers; by default another one each time
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) ids: Ids,
     /// The clock, RFC 3339; by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,

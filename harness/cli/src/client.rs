@@ -11,7 +11,7 @@ use xs2aspec_report::text;
 use xs2aspec_suite::Suite;
 
 use crate::{
-    Failure,
+    Failure, again,
     args::{ClientPlan, ClientReport},
     recording::Recording,
     report,
@@ -60,7 +60,8 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let (file, tree) = (drawn::place_of_the_plan(suite.tree()), suite.tree());
     let plan_text = tree.text(xs2aspec_client::plan::FILE).unwrap_or_default();
     let tool = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
-    let arguments = vec![args.record.display().to_string()];
+    let mut arguments = vec![args.record.display().to_string()];
+    arguments.extend(again::out(&args.out));
     let (events, exit) = drawn::events(&ticked, (&recorded, &exchanges), (&file, plan_text), tool, arguments);
     for event in &events {
         recording.write(event);

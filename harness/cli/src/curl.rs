@@ -17,9 +17,9 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     let case = case(&suite, &args.case)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
-    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+    let identity = args.ids.identity(args.ids.seed(), None);
     let now = args.now.unwrap_or_else(Utc::now);
-    let session = Session::new(Arc::clone(&suite), profile, seed, now).map_err(Failure::input)?;
+    let session = Session::new(Arc::clone(&suite), profile, identity, now).map_err(Failure::input)?;
     let request = session.ready(case).await.map_err(|why| match why {
         NotReady::Profile(why) => Failure::input(why),
         NotReady::Target(why) => Failure::unreachable(why),

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc, time::D
 use chrono::{DateTime, Utc};
 use xs2aspec_record::{Body, Exchange, Exit, Verdict};
 use xs2aspec_runner::{
-    Done, Session,
+    Done, Identity, Session,
     doctor::{Validity, clock_hint, clock_skew, failure_hint, refusal_hint},
     profile::{AuthorizedProfile, Permission},
 };
@@ -37,8 +37,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     say!("aim        {}", aim(&profile));
     let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
     let now = Utc::now();
-    let session = Session::new(Arc::clone(&suite), profile, uuid::Uuid::new_v4().as_u64_pair().0, now);
-    let session = session.map_err(Failure::input)?;
+    let identity = Identity::random(crate::random_seed());
+    let session = Session::new(Arc::clone(&suite), profile, identity, now).map_err(Failure::input)?;
     say!("key        {}", key(&certificate, now));
     let reached = target::connect(session.profile()).await.map_err(|why| {
         let key = if session.profile().proxy.is_some() { "proxy" } else { "base-url" };

@@ -12,7 +12,7 @@ use xs2aspec_runner::{Options, Session};
 use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
-    Failure,
+    Failure, again,
     args::Explore,
     recording::Recording,
     report::cannot_write,
@@ -37,9 +37,11 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         levels: &args.levels,
     };
     let target = target::open(asked).await?;
-    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+    let seed = args.ids.seed();
+    let identity = args.ids.identity(seed, None);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let mut session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    let mut session =
+        Session::new(Arc::clone(&suite), target.profile, identity, now).map_err(Failure::input)?;
     if args.now.is_none() {
         session = session.with_running_clock();
     }
@@ -89,6 +91,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
     arguments.extend(args.levels.arguments());
     let (seed, budget) = (seed.to_string(), args.budget.to_string());
     arguments.extend(["--seed".to_owned(), seed, "--budget".to_owned(), budget]);
+    arguments.extend(again::out(&args.out));
     ExploreOptions {
         only: args.only.clone(),
         budget: args.budget,

@@ -10,7 +10,7 @@ use xs2aspec_traffic::{
     input::{self, Piece},
 };
 
-use crate::{Failure, args::Judge as Args, recording::InOrder, target};
+use crate::{Failure, again, args::Judge as Args, recording::InOrder, target};
 
 /// The target of traffic of which nothing is known but what it says of itself.
 const ANYBODY: &str = "http://127.0.0.1";
@@ -28,7 +28,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     profile.levels.extend(args.levels.0.iter().cloned());
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     // Of what is not masked for a run the seed only tells pseudonyms of other records apart.
-    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+    let seed = args.seed.unwrap_or_else(crate::random_seed);
     let session = Session::of_traffic(Arc::clone(&suite), profile, seed, now).map_err(Failure::input)?;
     let reads: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
     let mut recording = InOrder::create(&args.out, &reads)?;
@@ -88,6 +88,7 @@ fn options(args: &Args, seed: u64) -> Options {
     arguments.extend(args.levels.arguments());
     arguments.extend(args.end.iter().flat_map(|end| ["--end".to_owned(), End::from(*end).word().to_owned()]));
     arguments.extend(["--seed".to_owned(), seed.to_string()]);
+    arguments.extend(again::out(&args.out));
     Options { arguments, traffic: Some(Traffic::Judge), ..Options::default() }
 }
 

@@ -143,6 +143,11 @@ impl Failure {
 }
 
 /// The files of a document and its cases: those of a folder, or the embedded ones.
+/// Returns a seed that nobody chose.
+fn random_seed() -> u64 {
+    uuid::Uuid::new_v4().as_u64_pair().0
+}
+
 fn tree(source: &Source) -> Result<Tree, Failure> {
     match source {
         Source { pack: Some(folder), .. } => Tree::pack(folder).map_err(Failure::input),

@@ -11,7 +11,7 @@ use xs2aspec_report::shell;
 use xs2aspec_runner::resume::PreviousRun;
 
 use crate::{
-    Failure,
+    Failure, again,
     args::{Args, Command, Run},
 };
 
@@ -76,14 +76,13 @@ fn missing(args: &Run, asked: &Run) -> Option<String> {
 /// The arguments of the run that began.
 fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
     let mut line = vec!["xs2aspec".to_owned(), "run".to_owned()];
-    line.extend(start.arguments.iter().cloned());
+    line.extend(again::without_out(&start.arguments));
     let mut option = |name: &str, value: &str| line.push(format!("--{name}={value}"));
     start.only.iter().for_each(|pattern| option("only", pattern));
     start.skip.iter().for_each(|pattern| option("skip", pattern));
     option("depth", &start.depth);
-    if !start.arguments.iter().any(|argument| argument == "--seed") {
-        option("seed", &start.seed.to_string());
-    }
+    option("seed", &start.seed.to_string());
+    option("run-id", &start.run_id);
     start.requests.iter().for_each(|requests| option("requests", &requests.to_string()));
     start.shard.iter().for_each(|shard| option("shard", shard));
     if !start.clock_runs {

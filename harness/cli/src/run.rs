@@ -29,7 +29,7 @@ use xs2aspec_runner::{
 use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
-    Failure,
+    Failure, again,
     args::{InDoubt, Run, Server},
     forecast,
     hints::Hints,
@@ -68,10 +68,11 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         levels: &args.levels,
     };
     let target = target::open(asked).await?;
-    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+    let identity = args.ids.identity(args.ids.seed(), shard.map(|(shard, _)| shard));
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
-    let mut session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    let mut session =
+        Session::new(Arc::clone(&suite), target.profile, identity, now).map_err(Failure::input)?;
     if args.now.is_none() {
         session = session.with_running_clock();
     }
@@ -79,7 +80,10 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
         session = earlier.resume(session);
     }
-    let arguments = arguments(args, target.arguments, seed);
+    if args.follows_another {
+        session.share_quota();
+    }
+    let arguments = arguments(args, target.arguments);
     let mut options = options(args, arguments, in_flight, shard, waivers, earlier);
     options.variations = target.variations;
     options.ahead = ahead(args, &suite, failed?);
@@ -234,22 +238,19 @@ fn may_write(args: &Run) -> Result<(), Failure> {
     }
 }
 
-/// What a command line says to ask the same again, whatever the record says beside it: the target, the cases
-/// and the waivers. Requests to the built-in bank are the same by their seed; any other target gets fresh
-/// identifiers, unless they were asked for.
-fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
+/// Returns the arguments that send the same requests again with ids of their own: the target, the cases, the
+/// waivers, and another folder.
+fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
     let mut arguments = target;
     arguments.extend(args.source.arguments());
     if let Some(path) = &args.waivers {
         arguments.extend(["--waivers".to_owned(), path.display().to_string()]);
     }
     arguments.extend(args.levels.arguments());
-    if args.seed.is_some() || args.target.is_none() {
-        arguments.extend(["--seed".to_owned(), seed.to_string()]);
-    }
     if args.allow_production {
         arguments.push("--allow-production".to_owned());
     }
+    arguments.extend(again::out(&args.out));
     arguments
 }
 

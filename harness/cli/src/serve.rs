@@ -126,7 +126,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         only: Some(End::Client),
         source: "serve",
         now: args.now.unwrap_or_else(chrono::Utc::now),
-        seed: uuid::Uuid::new_v4().as_u64_pair().0,
+        seed: crate::random_seed(),
         options: Options {
             traffic: Some(Traffic::Serve),
             fault: target::named(&args.fault),

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Config};
 use xs2aspec_runner::{
-    Profile, Session,
+    Identity, Profile, Session,
     profile::{AuthorizedProfile, Offered},
 };
 use xs2aspec_suite::{Case, ProfileSpec, Strength, Suite, Tree};
@@ -64,8 +64,9 @@ impl Bench {
             let profile = Profile::reference(&bank.base_url()).map_err(|error| error.to_string())?;
             (profile.authorize(false)?, Some(bank))
         };
+        let identity = Identity::random(seed());
         let session =
-            Session::new(suite, profile, seed(), chrono::Utc::now()).map_err(|error| error.to_string())?;
+            Session::new(suite, profile, identity, chrono::Utc::now()).map_err(|error| error.to_string())?;
         Ok(Self { runtime, session, _bank: bank })
     }
 

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Explorer, Sequencer};
 use xs2aspec_record::{Finding, Verdict};
-use xs2aspec_runner::{Profile, Session, session::RequestCache};
+use xs2aspec_runner::{Identity, Profile, Session, session::RequestCache};
 use xs2aspec_suite::{Case, Suite};
 
 use crate::{
@@ -105,8 +105,12 @@ impl FaultSearch {
         let mut explorer = Explorer::new(suite, options.seed, &[]);
         let mut sequencer = Sequencer::new(options.seed);
         let nowhere = Profile::reference(NOWHERE)?;
-        let session =
-            Arc::new(Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?);
+        let session = Arc::new(Session::new(
+            Arc::clone(suite),
+            nowhere.for_show(),
+            Identity::reproducible(options.seed),
+            options.now,
+        )?);
         let mut searched: Vec<Searched> =
             banks.into_iter().map(|bank| Searched { bank, sent: 0, found: None }).collect();
         let mut drawn = 0;

@@ -14,7 +14,7 @@ use tokio::{
 use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
-    BoxFuture, Options, Profile, Session, Tell, exchange::InProcess, profile::AuthorizedProfile,
+    BoxFuture, Identity, Options, Profile, Session, Tell, exchange::InProcess, profile::AuthorizedProfile,
     session::RequestCache,
 };
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
@@ -25,6 +25,9 @@ use crate::{
     snapshot::{self, Catcher},
     variant::{BankVariant, NOWHERE},
 };
+
+/// The folder into which the commands of a record write.
+const AGAIN: &str = "reports/again";
 
 /// How the banks are asked.
 #[derive(Debug, Clone)]
@@ -147,7 +150,9 @@ pub fn run<'a>(
     options: &'a MutationOptions,
     record: Tell<'a>,
 ) -> BoxFuture<'a, Result<(), ProveError>> {
-    let session = |profile| Ok(Session::new(Arc::clone(suite), profile, options.seed, options.now)?);
+    let session = |profile| {
+        Ok(Session::new(Arc::clone(suite), profile, Identity::reproducible(options.seed), options.now)?)
+    };
     Box::pin(async move {
         let chosen = chosen(suite, options)?;
         let asks = Asks { chosen: chosen.as_ref(), ..Asks::everything(options) };
@@ -187,7 +192,12 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
-        let session = Session::new(Arc::clone(suite), nowhere.for_show(), options.seed, options.now)?;
+        let session = Session::new(
+            Arc::clone(suite),
+            nowhere.for_show(),
+            Identity::reproducible(options.seed),
+            options.now,
+        )?;
         let (survivors, mut catchers) = (snapshot::survivors(), snapshot::catchers());
         // A case that is named alone runs at each depth.
         let whole = suite.plan(&[], &options.skip, options.depth)?;
@@ -204,7 +214,8 @@ impl Shared {
         suite: &Arc<Suite>,
         profile: AuthorizedProfile,
     ) -> Result<Session, ProveError> {
-        let session = Session::new(Arc::clone(suite), profile, options.seed, options.now)?;
+        let session =
+            Session::new(Arc::clone(suite), profile, Identity::reproducible(options.seed), options.now)?;
         Ok(session.sharing_signatures(&self.session, &self.requests))
     }
 
@@ -386,7 +397,7 @@ async fn plan_and_run(
         jobs: options.jobs,
         depth: options.depth,
         skip: options.skip.clone(),
-        arguments: bank.arguments(),
+        arguments: [bank.arguments(), ["--out", AGAIN].map(str::to_owned).to_vec()].concat(),
         fault: bank.faults().first().map(|_| bank.label()),
         variations: variations.into_iter().map(|variation| variation.name().to_owned()).collect(),
         interrupt: enough,

@@ -88,8 +88,12 @@ pub struct RunStarted {
     /// What the suite was shown to catch, in one sentence; nothing where other case files are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality: Option<String>,
-    /// Seed of all fresh identifiers.
+    /// Seed of the generated values.
     pub seed: u64,
+    /// Id of the run. With the seed and the shard it makes all ids and amounts. A merged record has the id of
+    /// its first part.
+    #[serde(default)]
+    pub run_id: String,
     /// The clock as it was handed to the run, RFC 3339 in UTC.
     pub now: String,
     /// Whether the clock went on from there.

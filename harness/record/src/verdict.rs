@@ -280,8 +280,8 @@ pub struct CaseVerdict {
     /// operation, and accepts it with this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged_with: Vec<String>,
-    /// Whether the target no longer accepted valid requests when it was asked again after this case, so that
-    /// its refusal says nothing.
+    /// Whether a rejection says nothing because of other requests: the target no longer accepted valid ones
+    /// after this case, or the daily calls may be used up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
     /// Sequence number of the judged exchange, if one took place.

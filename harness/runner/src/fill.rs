@@ -1,7 +1,7 @@
 //! Fills the placeholders of a request when it is sent: values of the target, fresh ids, dates, digests and
 //! signatures.
 //!
-//! Clock and seed are arguments: the same seed, clock and case give the same bytes.
+//! Clock and identity are arguments: the same identity, clock and case give the same bytes.
 
 mod calendar;
 
@@ -11,7 +11,6 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use hyper::Uri;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use xs2aspec_signing::{
     RequestTarget,
     encoded_word::{self, Charset, Encoding},
@@ -21,6 +20,7 @@ use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, request, templ
 use self::calendar::{leap_day, month_end, workday, workday_of_month, year_end};
 use crate::{
     exchange::Scope,
+    identity::Root,
     profile::Profile,
     request_signer::{RequestSigner, word},
     signature_cache::SignatureCache,
@@ -78,12 +78,8 @@ pub struct RequestBuilder<'a> {
     pub profile: &'a Profile,
     /// Digests and signs.
     pub request_signer: &'a RequestSigner,
-    /// Seed of fresh ids.
-    pub seed: u64,
-    /// What tells a run from earlier ones with the same seed; 0 where the clock stands still.
-    pub moment: u64,
-    /// The same by the clock of the machine, whatever the run's clock is.
-    pub wall: u64,
+    /// What ids and amounts are derived from.
+    pub root: Root,
     /// The run's clock.
     pub now: DateTime<Utc>,
     /// Id of the case.
@@ -394,22 +390,9 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// A UUID that no other case, step or run with another seed has. What several requests of a case have,
-    /// and what is asked again with other values, no run before had.
+    /// Returns a UUID that no other case, step or run has.
     fn fresh(&self, step: &str, name: &str) -> uuid::Uuid {
-        let mut hash = Sha256::new();
-        hash.update(self.seed.to_be_bytes());
-        if step == SHARED || step.contains(OTHER_VALUES) {
-            let salt = if step == SHARED { self.moment } else { self.wall };
-            hash.update(salt.to_be_bytes());
-        }
-        for part in [self.case, step, name] {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        }
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&hash.finalize()[..16]);
-        uuid::Builder::from_random_bytes(bytes).into_uuid()
+        self.root.uuid(&[self.case, step, name])
     }
 
     /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case,

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use serde_json::Value;
 use xs2aspec_record::{End, Finding, Header, Level, Response, Verdict};
 use xs2aspec_spec::AnswerRules;
-use xs2aspec_suite::{Case, Expectation, Refusal};
+use xs2aspec_suite::{Case, Expectation, Preparation, Refusal, StepExpect};
 
 use self::shows::shortened;
 use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
@@ -274,23 +274,23 @@ pub(crate) fn is_foreign(answer: &Response) -> bool {
     is_page || answer.body.is_none() && (200..300).contains(&answer.status)
 }
 
-/// Whether a case uses up a quota of the day, as it says by what it needs.
-pub(crate) fn uses_quota(case: &Case) -> bool {
-    case.needs.iter().any(|need| need == "quota")
-}
-
 /// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.
 pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
     // Every answer is looked at: a body is read only where its status allows it.
     let document = || serde_json::from_slice(&answer.body).ok();
-    let says = |code| Codes::anywhere(document().as_ref(), &answer.body).have(code);
-    (400..500).contains(&answer.status) && rules.quota_code().is_some_and(says)
+    let says = |code: &str| Codes::anywhere(document().as_ref(), &answer.body).have(code);
+    (400..500).contains(&answer.status) && rules.quota().is_some_and(|quota| says(&quota.code))
 }
 
-/// Whether this answer to a step may be what a quota of the day leads to, in a case that uses one up; not
-/// where the case demands that its request is accepted.
+/// Returns true if this answer to a step may be what a daily quota leads to, in a case that uses one. A
+/// request that must be accepted may meet a bank that is only busy.
 pub(crate) fn may_be_used_up(case: &Case, step: &str, status: u16) -> bool {
-    status == 429 && uses_quota(case) && !(step == "request" && case.expect.is_accepted())
+    let of_step = |before: &&Preparation| step.split('/').next() == Some(before.name.as_str());
+    let must_be_accepted = match case.before.iter().find(of_step) {
+        Some(before) => before.expect == StepExpect::Accepted,
+        None => case.expect.is_accepted(),
+    };
+    status == 429 && case.needs_quota() && !must_be_accepted
 }
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.

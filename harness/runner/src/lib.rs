@@ -3,6 +3,7 @@
 //! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
 //!   names.
 //! - [`fill`] and [`request_signer`]: the request as bytes, digested and signed.
+//! - [`identity`]: what makes its ids and amounts unlike those of other runs.
 //! - [`exchange`]: sending it, and reading the answer.
 //! - [`judge`]: what a case comes to.
 //! - `answer_checks`: how often the rules for answers had something to look at.
@@ -20,6 +21,7 @@ pub mod drawn;
 pub mod exchange;
 pub mod fill;
 mod hopeless;
+pub mod identity;
 pub mod judge;
 pub mod levels;
 pub mod mask;
@@ -42,6 +44,7 @@ mod window;
 
 pub use drawn::DrawnRun;
 pub use futures_util::future::BoxFuture;
+pub use identity::Identity;
 pub use levels::{LevelError, Levels};
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};

@@ -234,13 +234,14 @@ mod tests {
 
     use super::*;
     use crate::Profile;
+    use crate::identity::Identity;
 
     fn session() -> Session {
         let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
         let profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded())
             .unwrap()
             .for_show();
-        Session::new(suite, profile, 1, DateTime::<Utc>::UNIX_EPOCH).unwrap()
+        Session::new(suite, profile, Identity::random(1), DateTime::<Utc>::UNIX_EPOCH).unwrap()
     }
 
     fn order(suite: &Suite) -> Vec<(&Case, Role)> {

@@ -1,7 +1,7 @@
 //! The rest of a run that was killed, or that lost its target: what is done stays done.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeSet, HashSet},
     fs::File,
     io::BufReader,
     path::{Path, PathBuf},
@@ -21,9 +21,9 @@ pub struct PreviousRun {
     /// everything, does not.
     kept: BTreeSet<String>,
     resumed: Vec<Resumed>,
-    /// How often each case without a verdict had begun to send something that could make a payment, in all
-    /// earlier parts.
-    started: BTreeMap<String, u32>,
+    /// Cases without a verdict that had begun to send something that could make a payment, in all earlier
+    /// parts.
+    started: BTreeSet<String>,
     /// The highest number of an exchange.
     exchanges: u64,
     /// How long it took, as far as its exchanges tell, in microseconds.
@@ -61,7 +61,7 @@ impl PreviousRun {
             start,
             kept: BTreeSet::new(),
             resumed: Vec::new(),
-            started: noted.iter().map(|case| (case.clone(), 1)).collect(),
+            started: noted.iter().cloned().collect(),
             exchanges: 0,
             micros: 0,
         };
@@ -72,11 +72,9 @@ impl PreviousRun {
                 Entry::Case(case) => previous.add(case),
             }
         }
-        // A case that was resumed before has been noted in more than one part of the run.
-        for case in previous.resumed.iter().flat_map(|resumed| &resumed.in_doubt) {
-            *previous.started.entry(case.clone()).or_default() += 1;
-        }
-        previous.started.retain(|case, _| !previous.kept.contains(case));
+        let in_doubt = previous.resumed.iter().flat_map(|resumed| resumed.in_doubt.iter().cloned());
+        previous.started.extend(in_doubt);
+        previous.started.retain(|case| !previous.kept.contains(case));
         Ok(previous)
     }
 
@@ -89,7 +87,7 @@ impl PreviousRun {
         if is_kept {
             self.kept.insert(case.case);
         } else if case.exchanges.iter().any(|exchange| exchange.request.method != "GET") {
-            self.started.insert(case.case, 1);
+            self.started.insert(case.case);
         }
     }
 
@@ -115,12 +113,12 @@ impl PreviousRun {
 
     /// Cases that had begun to send something that could make a payment, and whose end is not known.
     pub fn in_doubt(&self) -> Vec<String> {
-        self.started.keys().cloned().collect()
+        self.started.iter().cloned().collect()
     }
 
     /// The session, as it goes on from here.
     pub fn resume(&self, session: Session) -> Session {
-        session.resumed(self.exchanges, &self.started)
+        session.resumed(self.exchanges)
     }
 
     /// Gives the session what it needs of the kept cases that others rest on.
@@ -149,7 +147,8 @@ impl PreviousRun {
             ("document", start.document_sha256.clone(), session.suite().spec().document.sha256()),
             ("case files", start.suite_sha256.clone(), session.suite().tree().sha256()),
             ("target profile", start.profile_sha256.clone(), session.profile().sha256()),
-            ("seed", start.seed.to_string(), session.seed().to_string()),
+            ("seed", start.seed.to_string(), session.identity().seed().to_string()),
+            ("run id", start.run_id.clone(), session.identity().run_id().to_string()),
             ("number of cases", start.cases.to_string(), plan.selected.len().to_string()),
             (
                 "waivers",

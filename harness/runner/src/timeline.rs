@@ -12,7 +12,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::Case;
 
-use crate::{judge, session::Session};
+use crate::session::Session;
 
 /// Things that were wrong and are asked again.
 const ASKED: usize = 25;
@@ -137,7 +137,7 @@ impl Timeline {
                 // What is used up is not there again; and a plain request in whose place another one is sent
                 // is not asked any more.
                 let is_replaced = case.is_plain && session.goes_on(case.operation());
-                if judge::uses_quota(case) || case.same_as.is_some() || is_replaced {
+                if case.needs_quota() || case.same_as.is_some() || is_replaced {
                     return (Repeated::Untold, String::new());
                 }
                 match session.ask_alone(case, &mark).await {

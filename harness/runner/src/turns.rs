@@ -11,8 +11,8 @@ const FIRST: usize = 0;
 /// can change.
 const PLAIN: usize = 1;
 
-/// The turn of the calls that decide whether a quota of the day holds. A call that is one too many is taken
-/// once: where other cases were to take it, nobody would say what the document demands.
+/// The turn of the calls that decide whether the quota of the day holds. No other case has used up any of it
+/// then, and none takes the call that is one too many.
 const QUOTA: usize = 2;
 
 /// The turn of all others.
@@ -81,11 +81,13 @@ impl Turns {
 fn turn(suite: &Suite, case: &Case) -> usize {
     let is_demanded =
         || suite.clauses().get(&case.clause).is_some_and(|clause| strength(clause).0.is_demanded());
-    let waits_for_quota = judge::uses_quota(case) && judge::waits_for_quota(&case.expect);
+    let quota = suite.answers().quota().filter(|_| case.needs_quota());
+    let is_call = || quota.is_some_and(|quota| case.request.is_call_of(quota)) && is_demanded();
     match (case.is_plain, case.before.is_empty()) {
         (true, true) => FIRST,
         (true, false) => PLAIN,
-        (false, true) if waits_for_quota && is_demanded() => QUOTA,
+        (false, true) if judge::waits_for_quota(&case.expect) && is_call() => QUOTA,
+        (false, _) if case.expect.is_accepted() && is_call() => QUOTA,
         (false, _) => REST,
     }
 }
@@ -102,6 +104,7 @@ mod tests {
         let ids = [
             "customers.path/plain",
             "basket.body/plain",
+            "limit.without-psu-ip.four/fourth",
             "limit.without-psu-ip/fifth",
             "limit.without-psu-ip/fifth/many-at-once",
             "limit.without-psu-ip.scope/another-account",
@@ -109,14 +112,14 @@ mod tests {
         ];
         let cases = ids.map(|id| suite.case(id).unwrap());
         let mut turns = Turns::new(&suite, cases.into_iter());
-        assert_eq!(turns.of, [FIRST, PLAIN, QUOTA, REST, REST, REST]);
-        turns.wait_for(&[0, 1, 2, 3]);
+        assert_eq!(turns.of, [FIRST, PLAIN, QUOTA, QUOTA, REST, REST, REST]);
+        turns.wait_for(&[0, 1, 3, 4]);
         assert!(turns.has_come(0) && !turns.has_come(1) && !turns.is_after_plain());
         turns.end(0);
         assert!(turns.ends_first(0) && turns.has_come(1) && !turns.has_come(2));
         turns.end(1);
-        assert!(turns.is_after_plain() && turns.has_come(2) && !turns.has_come(3) && !turns.ends_first(1));
-        turns.end(2);
-        assert!(turns.has_come(3) && !turns.is_early(3) && turns.is_early(2) && !turns.is_plain(2));
+        assert!(turns.is_after_plain() && turns.has_come(3) && !turns.has_come(4) && !turns.ends_first(1));
+        turns.end(3);
+        assert!(turns.has_come(4) && !turns.is_early(4) && turns.is_early(3) && !turns.is_plain(3));
     }
 }

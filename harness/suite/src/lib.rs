@@ -26,6 +26,7 @@ mod paired;
 mod parallel;
 mod parts;
 pub mod plan;
+mod quota;
 pub mod request;
 pub mod scaffold;
 mod stored;

@@ -38,9 +38,9 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether a case is in this part.
-    pub fn has(self, id: &str) -> bool {
-        let hash = Sha256::digest(id);
+    /// Returns true if the cases with this key are in this part.
+    fn has(self, key: &str) -> bool {
+        let hash = Sha256::digest(key);
         let number = hash[..8].iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
         number % u64::from(self.of) == u64::from(self.number - 1)
     }
@@ -153,7 +153,8 @@ impl Suite {
     /// The part of a plan that a shard runs: cases by a hash of their ids, so that a new case moves no other
     /// one, and the controls that they need.
     pub fn shard<'a>(&'a self, plan: &Plan<'a>, shard: Shard) -> Plan<'a> {
-        self.part(plan, |case| shard.has(&case.id))
+        let quota = self.answers().quota();
+        self.part(plan, |case| shard.has(case.shard_key(quota)))
     }
 
     pub(crate) fn with_controls<'a>(

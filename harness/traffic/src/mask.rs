@@ -40,7 +40,7 @@ pub(crate) struct Masked {
 impl TrafficMasker {
     pub(crate) fn new(session: &Session) -> Self {
         let spec = session.suite().spec().masks.clone();
-        Self { masker: Masker::new(session.profile(), spec.clone(), session.seed()), spec }
+        Self { masker: Masker::new(session.profile(), spec.clone(), session.identity().seed()), spec }
     }
 
     /// A text without what the profile says.

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
 use super::{
+    identity::Ids,
     levels::Levels,
     parsed::{depth, time},
     source::Source,
@@ -45,9 +46,8 @@ pub(crate) struct Run {
     /// Cases in flight at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
-    /// Seed of all fresh identifiers; by default another one in each run
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) ids: Ids,
     /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
@@ -61,17 +61,20 @@ pub(crate) struct Run {
     /// With --resume: what becomes of a case that may have made a payment before the run was interrupted
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
-    /// Only the cases that failed or could not be judged in the last run of the folder `--out`
+    /// Run what failed in the run of `--out` again; write to the folder `again` next to it
     #[arg(long, conflicts_with = "only")]
     pub(crate) failed: bool,
     /// Run N times, each in a folder of its own below `--out`, and say which verdicts are not the same each
     /// time
-    #[arg(long, value_name = "N", conflicts_with_all = ["failed", "base"], value_parser = clap::value_parser!(u16).range(2..=1000))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["failed", "base", "run_id"], value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) repeat: Option<u16>,
     /// Run again whenever the target comes back, or the profile, the waivers or a case file changes: what
     /// failed first, then everything
-    #[arg(long, conflicts_with_all = ["failed", "repeat"])]
+    #[arg(long, conflicts_with_all = ["failed", "repeat", "run_id"])]
     pub(crate) watch: bool,
+    /// Whether the command sent another run before, which may have used up the calls of a day.
+    #[arg(skip)]
+    pub(crate) follows_another: bool,
     /// Begin anew in a folder whose run did not come to its end; payments that it made are forgotten
     #[arg(long)]
     pub(crate) force: bool,
@@ -104,7 +107,7 @@ pub(crate) struct Run {
 }
 
 /// What the record of a run that goes on says itself.
-const RESUMED: [&str; 19] = [
+const RESUMED: [&str; 20] = [
     "only",
     "skip",
     "out",
@@ -112,6 +115,7 @@ const RESUMED: [&str; 19] = [
     "requests",
     "shard",
     "seed",
+    "run_id",
     "now",
     "fault",
     "variation",

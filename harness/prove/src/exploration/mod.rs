@@ -99,7 +99,7 @@ async fn explored(
     options: &ExploreOptions,
     step: Steps<'_>,
 ) -> Result<Explored, ProveError> {
-    let explorer = Explorer::new(suite, session.seed(), &options.only);
+    let explorer = Explorer::new(suite, session.identity().seed(), &options.only);
     step(Step::Begin { partitions: explorer.coverage().1 });
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
@@ -119,7 +119,7 @@ async fn explored(
         suite: Arc::clone(suite),
         session: Arc::clone(&session),
         explorer,
-        sequencer: Sequencer::new(session.seed()),
+        sequencer: Sequencer::new(session.identity().seed()),
         // What somebody asks of some operations alone is of single requests.
         next_sequence: if options.only.is_empty() { 0 } else { usize::MAX },
         budget,
@@ -141,7 +141,7 @@ async fn explored(
     } else {
         if accepted.len() < plain.len() && !accepted.is_empty() {
             // Of an operation whose plain request is not accepted nothing else can be told.
-            exploration.explorer = Explorer::new(suite, session.seed(), &accepted);
+            exploration.explorer = Explorer::new(suite, session.identity().seed(), &accepted);
         }
         Box::pin(exploration.until_the_end(options, begun)).await
     };

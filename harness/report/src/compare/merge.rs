@@ -174,7 +174,6 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
             ("levels", levels(first), levels(start)),
             ("profile", first.profile_sha256.clone(), start.profile_sha256.clone()),
             ("fault", format!("{:?}", first.fault), format!("{:?}", start.fault)),
-            ("seed", first.seed.to_string(), start.seed.to_string()),
             ("depth", first.depth.clone(), start.depth.clone()),
             ("number of requests", format!("{:?}", first.requests), format!("{:?}", start.requests)),
             (

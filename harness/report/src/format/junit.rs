@@ -176,6 +176,9 @@ fn properties(writer: &mut Writer<impl Write>, summary: &RunSummary) -> io::Resu
         ("document-sha256", harmless(&start.document_sha256)),
         ("suite-sha256", harmless(&start.suite_sha256)),
     ];
+    if !start.run_id.is_empty() {
+        facts.push(("run-id", harmless(&start.run_id)));
+    }
     let optional = [
         ("target-version", &start.target_version),
         ("environment", &start.environment),

@@ -259,7 +259,10 @@ fn facts(summary: &RunSummary) -> String {
             let _ = writeln!(facts, "- `{option}` {}{more}", patterns.join(", "));
         }
     }
-    let _ = writeln!(facts, "- {}, seed {}, clock {}", code(&start.tool), start.seed, code(&start.now));
+    let run_id =
+        if start.run_id.is_empty() { String::new() } else { format!(", run {}", code(&start.run_id)) };
+    let _ =
+        writeln!(facts, "- {}, seed {}{run_id}, clock {}", code(&start.tool), start.seed, code(&start.now));
     let (document, suite) = (code(&start.document_sha256), code(&start.suite_sha256));
     let _ = writeln!(facts, "- document SHA-256 {document}\n- suite SHA-256 {suite}\n");
     facts

@@ -12,10 +12,9 @@ use super::{
 };
 use crate::{
     exchange::Answer,
-    fill::{FillError, RequestBuilder, WireRequest},
+    fill::{FillError, OTHER_VALUES, RequestBuilder, WireRequest},
     judge::{self, Examined},
-    request_signer::RequestSigner,
-    transport::{Asked, retry_after},
+    transport::{Asked, Values, retry_after},
 };
 
 /// Whoever asks for no longer than this will have time then: the quota of a day is not meant.
@@ -87,10 +86,7 @@ impl Session {
         RequestBuilder {
             profile: &self.profile,
             request_signer: &self.request_signer,
-            // A case that had begun before is another one for the target.
-            seed: self.seed ^ self.started.get(case).copied().unwrap_or_default(),
-            moment: self.running.map_or(0, |_| self.began),
-            wall: self.began,
+            root: self.identity.root(),
             now: self.clock(),
             case,
             step,
@@ -99,17 +95,30 @@ impl Session {
         }
     }
 
+    /// Builds a request of a case with the values that its trail gives.
+    pub(super) fn builder_of<'a>(
+        &'a self,
+        case: &'a Case,
+        step: &'a str,
+        kept: &'a BTreeMap<String, Value>,
+        trail: &Trail,
+    ) -> RequestBuilder<'a> {
+        let builder = self.builder(&case.id, step, kept);
+        match trail.values {
+            Values::First => builder,
+            Values::Others => RequestBuilder { root: builder.root.with(OTHER_VALUES), ..builder },
+        }
+    }
+
     /// The request as bytes. What depends on earlier answers is filled anew each time, and what is not usual:
     /// sent to this target alone in place of another, or signed by its choice.
     fn filled(
         &self,
-        case: &Case,
-        step: &str,
+        builder: RequestBuilder<'_>,
         request: &RequestSpec,
-        kept: &BTreeMap<String, Value>,
-        (signer, is_usual): (&RequestSigner, bool),
+        is_usual: bool,
     ) -> Result<WireRequest, Stop> {
-        let builder = RequestBuilder { request_signer: signer, ..self.builder(&case.id, step, kept) };
+        let RequestBuilder { case, step, kept, .. } = builder;
         let fill = || builder.fill(request);
         // Host is that of the target, and each of those that share their requests has another; the path may
         // be another as well, and is signed where the list says so.
@@ -119,7 +128,7 @@ impl Session {
             && request.header("host").is_none()
             && !listed.any(|name| name.starts_with('('));
         let filled = match self.transport.cache().filter(|_| is_shared) {
-            Some(cache) => cache.get_or_fill((&case.id, step), &self.profile.base_url, fill),
+            Some(cache) => cache.get_or_fill((case, step), &self.profile.base_url, fill),
             None => fill(),
         };
         filled.map_err(|error| match error {
@@ -140,11 +149,15 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
         let in_place = self.in_place_of(&request.operation);
-        let is_usual = in_place.is_none() && trail.signer.is_none();
+        let is_usual = in_place.is_none() && trail.signer.is_none() && trail.values == Values::First;
         let request = sent_for(request, in_place.as_deref(), trail);
         let signer = self.signer_for(&request, in_place.as_deref(), trail);
-        // Made anew each time: its date may be another by now.
-        let make = || self.filled(case, step, &request, kept, (&signer, is_usual));
+        let builder = self.builder_of(case, step, kept, trail);
+        // Filled for each attempt, since the date may have changed.
+        let make = || {
+            let builder = RequestBuilder { request_signer: &signer, now: self.clock(), ..builder };
+            self.filled(builder, &request, is_usual)
+        };
         // A quota of the day is not there again in a moment.
         let is_final = |answer: &Answer| {
             (judge::may_be_used_up(case, step, answer.status)
@@ -159,8 +172,9 @@ impl Session {
             is_final: &is_final,
             masker: &self.masker,
         };
+        trail.calls_before = self.count_call(&request);
         let answer = self.transport.ask(&asked, trail).await?;
-        let field = |name: &str| self.builder(&case.id, step, kept).field(&request, name);
+        let field = |name: &str| builder.field(&request, name);
         let rules = self.suite.answers();
         let examined = judge::examine(&request.operation, field, &answer, rules, &self.levels);
         Ok((answer, examined))

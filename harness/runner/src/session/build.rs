@@ -2,10 +2,10 @@
 //! one was; or with the record of a run in place of a target.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize},
     },
     time::Instant,
 };
@@ -19,12 +19,13 @@ use super::{Done, Session, SessionError};
 use crate::{
     certificate_encoding::CertificateEncoding,
     exchange::{Exchanger, InProcess},
+    identity::Identity,
     judge::{self, Outcome},
     levels::Levels,
     mask::Masker,
     profile::{AuthorizedProfile, Profile, validate},
     request_signer::{RequestSigner, RequestSignerError},
-    transport::{self, Gate, Live, Pace, Replay, RequestCache, Transport},
+    transport::{self, Gate, Live, Pace, Replay, RequestCache, Transport, Values},
 };
 
 impl Session {
@@ -33,7 +34,7 @@ impl Session {
     pub fn new(
         suite: Arc<Suite>,
         profile: AuthorizedProfile,
-        seed: u64,
+        identity: Identity,
         now: DateTime<Utc>,
     ) -> Result<Self, SessionError> {
         let (profile, permission) = profile.into_parts();
@@ -45,10 +46,10 @@ impl Session {
         let request_signer = RequestSigner::new(signer, encoding, &signing.signed_headers)?;
         let gate = Gate::new(Exchanger::new(&profile)?, permission);
         let live = Live::new(gate, Pace::new(profile.limits.clone()), None);
-        Self::of(suite, profile, (seed, now), Arc::new(request_signer), live)
+        Self::of(suite, profile, (identity, now), Arc::new(request_signer), live)
     }
 
-    /// A session of the same suite, key, seed and clock with another target: what this one has signed is not
+    /// A session of the same suite, key, identity and clock with another target: what this one has signed is not
     /// signed again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
     /// exchanges. The profiles of all that share `requests` differ in their base URL and choices alone. A
     /// target that is `inside` this process is asked there.
@@ -79,7 +80,8 @@ impl Session {
         let pace = if exchanger.is_inside() { Pace::inside(limits) } else { Pace::new(limits) };
         let is_inside = exchanger.is_inside();
         let live = Live::new(Gate::new(exchanger, permission), pace, Some(requests));
-        let session = Self::of(suite, profile, (self.seed, self.now), request_signer, live)?;
+        let own = (self.identity.clone(), self.now);
+        let session = Self::of(suite, profile, own, request_signer, live)?;
         // Such a target changes by requests, and not with time.
         session.wait_for_answers(!is_inside);
         Ok(session)
@@ -88,13 +90,13 @@ impl Session {
     fn of(
         suite: Arc<Suite>,
         profile: Profile,
-        (seed, now): (u64, DateTime<Utc>),
+        (identity, now): (Identity, DateTime<Utc>),
         request_signer: Arc<RequestSigner>,
         live: Live,
     ) -> Result<Self, SessionError> {
         Ok(Self {
             levels: Levels::new(suite.clauses(), &profile)?,
-            masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
+            masker: Masker::new(&profile, suite.spec().masks.clone(), identity.seed()),
             request_signer,
             transport: Transport::Live(Box::new(live)),
             signed: None,
@@ -103,7 +105,7 @@ impl Session {
             is_hopeless: AtomicBool::new(false),
             is_weighed: AtomicBool::new(false),
             silence: OnceLock::new(),
-            started: BTreeMap::new(),
+            calls: AtomicUsize::new(0),
             shows_after: OnceLock::new(),
             asked_again: AtomicU64::new(0),
             done: Mutex::default(),
@@ -112,8 +114,7 @@ impl Session {
             in_place: Mutex::default(),
             suite,
             profile,
-            seed,
-            began: Utc::now().timestamp_micros().unsigned_abs(),
+            identity,
             now,
         })
     }
@@ -131,7 +132,7 @@ impl Session {
         Self { asks_otherwise: false, ..self }
     }
 
-    /// Takes the signatures that this other session of the same suite, key, seed and clock shares, and adds
+    /// Takes the signatures that this other session of the same suite, key, identity and clock shares, and adds
     /// its own. Where the target wants them written in another way it makes all of them itself.
     #[must_use]
     pub fn sharing_signatures(self, other: &Self, requests: &Arc<RequestCache>) -> Self {
@@ -145,12 +146,14 @@ impl Session {
         self.with_live(|live| live.with_journal(journal))
     }
 
-    /// Goes on with a run: so many exchanges took place, and these cases had begun to send, each so often.
+    /// Goes on with a run that has sent so many requests, with new ids and amounts. The earlier part may have
+    /// used up the daily calls.
     #[must_use]
-    pub fn resumed(self, exchanges: u64, started: &BTreeMap<String, u32>) -> Self {
-        let spread = |times: u32| u64::from(times).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let started = started.iter().map(|(case, times)| (case.clone(), spread(*times))).collect();
-        Self { started, ..self.with_live(|live| live.after(exchanges)) }
+    pub(crate) fn resumed(self, exchanges: u64) -> Self {
+        let identity = self.identity.clone().resumed();
+        let session = Self { identity, ..self.with_live(|live| live.after(exchanges)) };
+        session.share_quota();
+        session
     }
 
     fn with_live(self, change: impl FnOnce(Live) -> Live) -> Self {
@@ -174,9 +177,11 @@ impl Session {
             exchanges: std::sync::Mutex::default(),
             answered,
             status: judged.and_then(|exchange| Some(exchange.response.as_ref()?.status)),
+            values: Values::First,
             shows_it: false,
             failure: None,
             is_held_back: false,
+            is_used_up: false,
         };
         let cell = Arc::new(OnceCell::new_with(Some(Arc::new(done))));
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(verdict.case.clone(), cell);
@@ -201,7 +206,7 @@ impl Session {
         (recorded, levels): (&TargetProfile, Vec<LevelRule>),
     ) -> Result<Self, SessionError> {
         let profile = Profile { levels, ..Profile::recorded(recorded, &suite.spec().profile) };
-        let session = Self::new(suite, profile.for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
+        let session = Self::new(suite, profile.for_show(), Identity::random(0), DateTime::<Utc>::UNIX_EPOCH)?;
         Ok(Self { transport: Transport::Replay(Box::new(Replay::new(rested_on))), ..session })
     }
 
@@ -212,7 +217,7 @@ impl Session {
         seed: u64,
         now: DateTime<Utc>,
     ) -> Result<Self, SessionError> {
-        let session = Self::new(suite, profile.for_show(), seed, now)?;
+        let session = Self::new(suite, profile.for_show(), Identity::random(seed), now)?;
         Ok(Self { transport: Transport::Replay(Box::new(Replay::new(HashMap::new()))), ..session })
     }
 

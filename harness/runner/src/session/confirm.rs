@@ -11,6 +11,7 @@ use crate::{
     exchange::{Answer, ExchangeError},
     fill::OTHER_VALUES,
     judge::{Examined, Outcome},
+    transport::Values,
 };
 
 /// Service Unavailable (RFC 9110 section 15.6.4).
@@ -30,10 +31,10 @@ impl Session {
         has_sound_control: bool,
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
-        if expect.is_accepted() && has_sound_control && !settled::reads_what_it_made(case) {
-            return self.exchange_confirmed(case, "request", &case.request, kept, trail).await;
-        }
         let settled = self.settled(case, expect, kept, trail).await?;
+        if expect.is_accepted() && has_sound_control {
+            return self.confirmed(case, ("request", &case.request), kept, trail, settled).await;
+        }
         let may_pass = expect.is_accepted() || matches!(expect, Expectation::Observed);
         if may_pass && !settled::reads(case) {
             return self.once_available(case, ("request", &case.request), kept, trail, settled).await;
@@ -73,9 +74,7 @@ impl Session {
         Ok(last)
     }
 
-    /// Asks a step that the target must accept. Where it refuses to make something, it is asked again with
-    /// other identifiers and amounts: it may have taken the first for a request that somebody else made
-    /// before. What it accepts twice then it accepts; what it accepts once says nothing.
+    /// Sends a step that the target must accept, and confirms a rejection.
     pub(super) async fn exchange_confirmed(
         &self,
         case: &Case,
@@ -85,13 +84,27 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
         let first = self.exchange(case, step, request, kept, trail).await?;
-        // Who only reads was asked again where there was no time.
+        self.confirmed(case, (step, request), kept, trail, first).await
+    }
+
+    /// Confirms the rejection of a request that the target must accept. It is sent again with other ids and
+    /// amounts: the target may have taken the first for a repetition. What it accepts twice then it accepts.
+    /// What it accepts once says nothing.
+    async fn confirmed(
+        &self,
+        case: &Case,
+        (step, request): (&str, &RequestSpec),
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+        first: (Answer, Examined),
+    ) -> Result<(Answer, Examined), Stop> {
+        // The transport has repeated a GET for which there was no time.
         if first.1.outcome == Outcome::Busy && request.method != "GET" {
             return self.once_available(case, (step, request), kept, trail, first).await;
         }
-        // 429 is no word about the request (RFC 6585 section 4). Of the methods in use, POST alone makes
-        // something each time it is sent (RFC 9110 section 9.2.2).
-        if !first.1.outcome.is_refusal() || first.0.status == 429 || request.method != "POST" {
+        // 429 says nothing about the request (RFC 6585 section 4). A rejected call of a quota would use up
+        // another one.
+        if !first.1.outcome.is_refusal() || first.0.status == 429 || trail.calls_before.is_some() {
             return Ok(first);
         }
         let mut last = first;
@@ -114,6 +127,7 @@ impl Session {
                 }
             }
         }
+        trail.accepted_with = Values::Others;
         trail.passing.push(format!("got {refused} once, and acceptance twice when it had other values"));
         Ok(last)
     }

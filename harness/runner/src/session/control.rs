@@ -7,7 +7,7 @@ use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use super::{Done, Session, Stop};
-use crate::judge::Outcome;
+use crate::{judge::Outcome, transport::Values};
 
 /// Why nothing was asked of a hopeless target.
 const GIVEN_UP: &str =
@@ -51,6 +51,9 @@ impl Session {
         if accepted {
             return Ok(None);
         }
+        if control.is_used_up {
+            return Err(Stop::used_up());
+        }
         let words = control.words();
         // A control that could not be sent says nothing about the target; neither does its case.
         if let word @ (Verdict::NotApplicable | Verdict::Error) = control.verdict.verdict {
@@ -71,6 +74,13 @@ impl Session {
             }
             _ => Err(Stop::inconclusive(reason)),
         }
+    }
+
+    /// The ids and amounts with which the control of a case was accepted. The case has them too: a bank that
+    /// took the first ones for a repetition would reject the case for that, and not for what is wrong in it.
+    pub(super) fn values_of_control(&self, case: &Case) -> Values {
+        let control = case.control.as_deref().and_then(|id| self.done(id));
+        control.map_or(Values::First, |control| control.values)
     }
 
     /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither

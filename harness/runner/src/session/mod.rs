@@ -20,7 +20,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -36,18 +36,22 @@ use xs2aspec_suite::{Case, Expectation, Suite, lint};
 
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
-use self::outcome::{Ended, InPlace, Prepared, Quota, Unanswered};
+use self::{
+    outcome::{Ended, InPlace, Prepared, Unanswered},
+    quota::Quota,
+};
 pub use crate::transport::RequestCache;
 pub(crate) use crate::transport::micros;
 use crate::{
     exchange::ExchangeError,
     fill::WireRequest,
+    identity::Identity,
     judge::{self, Outcome, is_foreign},
     levels::{LevelError, Levels},
     mask::Masker,
     profile::{Profile, validate::ProfileMismatch},
     request_signer::{RequestSigner, RequestSignerError},
-    transport::{Stop, Trail, Transport},
+    transport::{Stop, Trail, Transport, Values},
     unconfirmed::unconfirm,
 };
 
@@ -79,6 +83,8 @@ pub struct Done {
     answered: Option<(Outcome, String)>,
     /// The status of that answer.
     status: Option<u16>,
+    /// The ids and amounts with which its valid requests were accepted.
+    values: Values,
     /// Whether that answer shows by itself what is wrong: it is not what a target says that has had enough.
     shows_it: bool,
     /// Why its last request had no answer, if it had none.
@@ -86,6 +92,8 @@ pub struct Done {
     /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
     /// verdict says nothing.
     pub is_held_back: bool,
+    /// Whether it was not judged because the daily calls may be used up.
+    is_used_up: bool,
 }
 
 impl Done {
@@ -96,15 +104,13 @@ impl Done {
     }
 }
 
-/// One target, one suite, one seed and one clock.
+/// One target, one suite, one identity and one clock.
 #[derive(Debug)]
 pub struct Session {
     suite: Arc<Suite>,
     profile: Profile,
     request_signer: Arc<RequestSigner>,
-    seed: u64,
-    /// When it began by the clock of the machine, in microseconds: no session before it had this.
-    began: u64,
+    identity: Identity,
     now: DateTime<Utc>,
     /// Since when the clock runs, where it does.
     running: Option<Instant>,
@@ -119,12 +125,12 @@ pub struct Session {
     /// How long after it was made the target shows a thing, where it needs a while.
     shows_after: OnceLock<Duration>,
     transport: Transport,
-    /// Signatures of another session of the same seed and clock.
+    /// Signatures of another session of the same identity and clock.
     signed: Option<Arc<RequestCache>>,
     masker: Masker,
     levels: Levels,
-    /// Cases that had begun before the run was resumed, with what makes their identifiers others.
-    started: BTreeMap<String, u64>,
+    /// Calls that used up the quota of the day.
+    calls: AtomicUsize,
     /// Exchanges that only showed that valid requests are still accepted.
     asked_again: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
@@ -155,9 +161,9 @@ impl Session {
         &self.levels
     }
 
-    /// The seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
+    /// What makes its ids and amounts unlike those of other runs.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     /// The clock as it was handed over.
@@ -228,9 +234,11 @@ impl Session {
         let start = Instant::now();
         let mut trail = Trail::default();
         let mut verdict = blank(case);
+        let mut is_used_up = false;
         let answered = match self.attempt(case, &mut verdict, &mut trail).await {
             Ok(seen) => Some(seen),
-            Err(Stop { verdict: word, reason, absence, seen }) => {
+            Err(Stop { verdict: word, reason, absence, seen, is_used_up: used_up }) => {
+                is_used_up = used_up;
                 verdict.verdict = word;
                 verdict.reason = Some(reason);
                 verdict.absence = absence;
@@ -250,7 +258,8 @@ impl Session {
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
         // A run that goes on asks it when the target accepts something then.
         let is_given_up = self.is_hopeless() && trail.exchanges.is_empty();
-        verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive;
+        verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive || is_used_up;
+        let values = trail.values.max(trail.accepted_with);
         let Trail { exchanges, learned, failure, status, passing, judged_with, .. } = trail;
         verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
@@ -271,7 +280,8 @@ impl Session {
         let shows_it = case.expect.is_accepted()
             && matches!(answered, Some((Outcome::Foreign, _)))
             && judged.and_then(|judged| judged.response.as_ref()).is_some_and(|answer| !is_foreign(answer));
-        Done { verdict, exchanges: Mutex::new(exchanges), answered, status, shows_it, failure, is_held_back }
+        let exchanges = Mutex::new(exchanges);
+        Done { verdict, exchanges, answered, status, values, shows_it, failure, is_held_back, is_used_up }
     }
 
     /// What became of a case, if it was run.
@@ -291,6 +301,7 @@ impl Session {
             return self.by_name(case, plain, verdict).await;
         }
         let refused_control = self.control(case, verdict).await?;
+        trail.values = self.values_of_control(case);
         let set_up = self.set_up(case, trail).await;
         let Prepared { kept, checks, findings, ended } = set_up.map_err(|stop| match stop.verdict {
             Verdict::Inconclusive if case.is_plain => {
@@ -341,10 +352,9 @@ impl Session {
             let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
-        if let Some(meaning) = self.quota(case, &answer, examined.outcome) {
+        if let Some(meaning) = self.quota(case, &answer, trail) {
             if meaning == Quota::UsedUp {
-                let reason = format!("the quota of the day is used up: it got {}", seen.1);
-                return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
+                return Err(Stop { seen: Some(seen), ..Stop::used_up() });
             }
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;

@@ -95,12 +95,3 @@ impl From<Stop> for NotReady {
         }
     }
 }
-
-/// What it means that a target names a quota.
-#[derive(PartialEq, Eq)]
-pub(super) enum Quota {
-    /// It may have been used up before.
-    UsedUp,
-    /// It is a refusal of this request.
-    Refusal,
-}

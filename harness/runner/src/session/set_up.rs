@@ -8,7 +8,7 @@ use xs2aspec_record::{End, Finding, Level, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
 use super::{
-    Session, Stop, Trail,
+    Quota, Session, Stop, Trail,
     outcome::{Ended, Prepared},
 };
 use crate::{
@@ -32,6 +32,17 @@ impl Session {
                     Some(answered) => answered?,
                     None => self.ask_step(case, &name, step, &prepared.kept, trail).await?,
                 };
+                if step.expect == StepExpect::Accepted
+                    && let Some(meaning) = self.rejected_call(case, &answer, trail)
+                {
+                    if meaning == Quota::UsedUp {
+                        return Err(Stop::used_up());
+                    }
+                    prepared.findings.push(not_accepted(case, &examined.words));
+                    let ended =
+                        Ended { outcome: Outcome::Refused, words: examined.words, verdict: Verdict::Fail };
+                    return Ok(Prepared { ended: Some(ended), ..prepared });
+                }
                 let ends = ends(step.expect, examined.outcome);
                 if ends.is_none() && !prepares(step.expect, examined.outcome, answer.status) {
                     return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
@@ -45,7 +56,7 @@ impl Session {
                 for (key, place) in &step.keep {
                     let value = match place {
                         Location::Sent(header) => {
-                            let builder = self.builder(&case.id, &name, &prepared.kept);
+                            let builder = self.builder_of(case, &name, &prepared.kept, trail);
                             let sent =
                                 builder.fill(&step.request).map(|sent| sent.headers).unwrap_or_default();
                             let mut fields = sent.into_iter();
@@ -108,8 +119,9 @@ impl Session {
         trail: &mut Trail,
     ) -> Vec<Result<(Answer, Examined), Stop>> {
         let names: Vec<String> = names(step).collect();
+        let values = trail.values;
         let asked = names.iter().map(|name| async move {
-            let mut own = Trail::default();
+            let mut own = Trail { values, ..Trail::default() };
             let answered = self.ask_step(case, name, step, kept, &mut own).await;
             (answered, own)
         });
@@ -128,6 +140,18 @@ fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
         Some(_) => format!("{}/{}", step.name, number + 1),
         None => step.name.clone(),
     })
+}
+
+/// The finding that a preparing request was rejected although the clause of the case requires acceptance.
+fn not_accepted(case: &Case, words: &str) -> Finding {
+    Finding {
+        clause: case.clause.clone(),
+        expected: "acceptance (2xx)".to_owned(),
+        actual: words.to_owned(),
+        at: "status".to_owned(),
+        level: Level::Deny,
+        end: End::Bank,
+    }
 }
 
 /// The finding that a value came twice where each must be another.

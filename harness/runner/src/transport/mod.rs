@@ -27,7 +27,7 @@ pub(crate) use self::{
     gate::{Gate, Held},
     pace::{Pace, retry_after},
     replay::{Replay, answer},
-    stop::{Stop, Trail},
+    stop::{Stop, Trail, Values},
 };
 use crate::{
     exchange::{Answer, Exchanged},

@@ -7,6 +7,16 @@ use xs2aspec_record::{Absence, Exchange, Verdict};
 use super::gate::Held;
 use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs, request_signer::RequestSigner};
 
+/// Which ids and amounts a request has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Values {
+    /// Those that its case has first.
+    #[default]
+    First,
+    /// Others. The target rejected a valid request with the first ones, perhaps as a repetition.
+    Others,
+}
+
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
@@ -20,6 +30,12 @@ pub(crate) struct Trail {
     pub(crate) passing: Vec<String>,
     /// What was another in its requests, since the target refuses a plain one.
     pub(crate) judged_with: BTreeSet<String>,
+    /// The ids and amounts of its requests.
+    pub(crate) values: Values,
+    /// The ids and amounts with which the target accepted its valid requests.
+    pub(crate) accepted_with: Values,
+    /// How many calls of the daily quota were sent before its last request. None if that is no such call.
+    pub(crate) calls_before: Option<usize>,
     /// Who signs its requests, where that is another than the one of the session.
     pub(crate) signer: Option<Arc<RequestSigner>>,
     /// Why the last request had no answer.
@@ -36,6 +52,8 @@ impl Trail {
     /// Adds what is left of a request that was sent beside others.
     pub(crate) fn append(&mut self, other: Self) {
         let Self { exchanges, learned, failure, is_held_back, passing, judged_with, .. } = other;
+        self.accepted_with = self.accepted_with.max(other.accepted_with);
+        self.calls_before = other.calls_before;
         self.judged_with.extend(judged_with);
         self.passing.extend(passing);
         self.exchanges.extend(exchanges);
@@ -53,15 +71,25 @@ pub(crate) struct Stop {
     pub(crate) absence: Option<Absence>,
     /// The answer to the judged request, if it got that far.
     pub(crate) seen: Option<(Outcome, String)>,
+    /// Whether it ends because the daily calls may be used up.
+    pub(crate) is_used_up: bool,
 }
+
+/// Why a rejected call of a daily quota says nothing.
+const USED_UP: &str = "the daily calls may be used up";
 
 impl Stop {
     pub(crate) fn new(verdict: Verdict, reason: String) -> Self {
-        Self { verdict, reason, absence: None, seen: None }
+        Self { verdict, reason, absence: None, seen: None, is_used_up: false }
     }
 
     pub(crate) fn inconclusive(reason: String) -> Self {
         Self::new(Verdict::Inconclusive, reason)
+    }
+
+    /// The daily calls may be used up, by this run or by whoever called before it.
+    pub(crate) fn used_up() -> Self {
+        Self { is_used_up: true, ..Self::inconclusive(USED_UP.to_owned()) }
     }
 
     /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.

@@ -30,7 +30,7 @@ pub(super) struct File {
     pub(super) null: String,
     pub(super) refusal_body: String,
     pub(super) codes: Codes,
-    pub(super) quota_code: Option<String>,
+    pub(super) quota: Option<Quota>,
     /// Operations of which the document shows no path or payload, so that a bank may not have them.
     #[serde(default)]
     pub(super) not_shown: Vec<String>,
@@ -39,6 +39,28 @@ pub(super) struct File {
     pub(super) status: Option<Status>,
     #[serde(default)]
     pub(super) personal: Vec<String>,
+}
+
+/// The calls of a day that a bank must accept without a header, and need not accept beyond.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quota {
+    /// The operation.
+    pub operation: String,
+    /// The header. A call with it does not count.
+    pub without: String,
+    /// The calls of a day.
+    pub calls: usize,
+    /// The error code of a call beyond them.
+    pub code: String,
+}
+
+impl Quota {
+    /// Returns true if a bank counts a request of this operation with this value of the header. An empty
+    /// value may count as none.
+    pub fn counts(&self, operation: &str, value: Option<&str>) -> bool {
+        operation == self.operation && value.is_none_or(str::is_empty)
+    }
 }
 
 /// The answers of an operation.

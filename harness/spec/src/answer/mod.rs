@@ -37,7 +37,7 @@ use self::{
 };
 pub use self::{
     checked::{Checked, Finding, Observation},
-    definition::{FILE, SAMPLES},
+    definition::{FILE, Quota, SAMPLES},
     lawful::Said,
     mutation::Mutation,
 };
@@ -237,9 +237,9 @@ impl AnswerRules {
         &self.file.server_error
     }
 
-    /// The code of a quota that is used up, where the document has one.
-    pub fn quota_code(&self) -> Option<&str> {
-        self.file.quota_code.as_deref()
+    /// The daily quota of calls, where the document has one.
+    pub fn quota(&self) -> Option<&Quota> {
+        self.file.quota.as_ref()
     }
 
     /// Whether the document shows where the codes of this operation's refusals stand.

@@ -29,7 +29,8 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
 fn run(folder: &Path, more: &[&str]) -> String {
     let out = folder.to_str().unwrap();
     let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]).collect::<Vec<_>>();
-    let fixed = ["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out", out];
+    let ids = ["--seed", "1", "--run-id", "example", "--now", "2030-01-31T12:00:00Z"];
+    let fixed = [&["run", "--quiet", "--out", out][..], &ids].concat();
     xs2aspec(&[&fixed[..], &only, more].concat());
     out.to_owned()
 }

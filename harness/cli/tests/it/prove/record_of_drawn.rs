@@ -73,7 +73,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
         assert!(again.stdout == fs::read(out.join(file)).unwrap(), "{format}");
     }
     let (_, terminal) = xs2aspec(&["report", path, "--format", "terminal"]);
-    let again = "again   xs2aspec explore --fault periodic.months.duplicate/only-adjacent --only periodic --seed 1 --budget 1500";
+    let again = "again   xs2aspec explore --fault periodic.months.duplicate/only-adjacent --only periodic --seed 1 --budget 1500 --out reports/again";
     assert!(terminal.contains(again), "{terminal}");
     assert!(terminal.contains("next    xs2aspec explain periodic.months.duplicate\n"), "{terminal}");
 

@@ -29,16 +29,23 @@ fn cases(out: &Path, verdicts: &[Verdict]) -> BTreeSet<String> {
 #[test]
 fn only_what_failed_is_asked_again_until_nothing_fails() {
     let folder = TempDir::new().unwrap();
-    let out = folder.path().to_str().unwrap();
+    let (latest, again) = (folder.path().join("latest"), folder.path().join("again"));
+    let out = latest.to_str().unwrap();
     let (exit, said) = xs2aspec(&["run", "--quiet", "--only", ONLY, "--fault", FAULT, "--out", out]);
     assert_eq!(exit, Some(1), "{said}");
-    let failed = cases(folder.path(), &[Verdict::Fail]);
-    assert!(!failed.is_empty() && failed.len() < cases(folder.path(), &[]).len(), "{failed:?}");
+    let failed = cases(&latest, &[Verdict::Fail]);
+    assert!(!failed.is_empty() && failed.len() < cases(&latest, &[]).len(), "{failed:?}");
 
     let (exit, said) = xs2aspec(&["run", "--quiet", "--failed", "--fault", FAULT, "--out", out]);
-    assert_eq!((exit, cases(folder.path(), &[])), (Some(1), failed.clone()), "{said}");
-    let (exit, said) = xs2aspec(&["run", "--quiet", "--failed", "--out", out]);
-    assert_eq!((exit, cases(folder.path(), &[Verdict::Pass])), (Some(0), failed), "{said}");
+    assert_eq!((exit, cases(&again, &[])), (Some(1), failed.clone()), "{said}");
+    // What the run found stays known until there is another run.
+    for _ in 0..2 {
+        let (exit, said) = xs2aspec(&["run", "--quiet", "--failed", "--out", out]);
+        assert_eq!((exit, cases(&again, &[Verdict::Pass])), (Some(0), failed.clone()), "{said}");
+    }
+    assert_eq!(cases(&latest, &[Verdict::Fail]), failed);
+    let (exit, said) = xs2aspec(&["run", "--quiet", "--only", ONLY, "--out", out]);
+    assert_eq!(exit, Some(0), "{said}");
     let (exit, said) = xs2aspec(&["run", "--quiet", "--failed", "--out", out]);
     assert_eq!(exit, Some(4), "{said}");
     assert!(said.contains("nothing failed in the last run of "), "{said}");

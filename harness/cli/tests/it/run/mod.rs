@@ -4,6 +4,7 @@ mod again;
 mod culprits;
 mod entries;
 mod evidence;
+mod identity;
 mod judgement;
 mod other_forms;
 mod reference;

@@ -41,7 +41,7 @@ async fn the_printed_line_sends_what_the_runner_sends() {
     let server = server().await;
     let url = server.uri();
     let folder = TempDir::new().unwrap();
-    let same = ["--target", &url, "--seed", "7", "--now", "2030-01-31T12:00:00Z"];
+    let same = ["--target", &url, "--seed", "7", "--run-id", "same", "--now", "2030-01-31T12:00:00Z"];
     for case in [
         "ncbct.path/plain",
         "periodic.months.duplicate/adjacent",

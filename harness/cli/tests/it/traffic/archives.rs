@@ -173,7 +173,7 @@ fn each_report_says_which_end_broke_what() {
     let junit = drawn(&out, "junit");
     assert!(junit.contains("[[PROPERTY|broken-by=client]]\n[[PROPERTY|broken-by=bank]]"), "{junit}");
     let terminal = drawn(&out, "terminal");
-    let again = format!("= again   xs2aspec judge {path} --seed 7");
+    let again = format!("= again   xs2aspec judge {path} --seed 7 --out reports/again\n");
     for words in [&again, "(the client)", "level  end     clause"] {
         assert!(terminal.contains(words), "{words}: {terminal}");
     }

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use xs2aspec_prove::BankVariant;
 use xs2aspec_record::{End, Level};
 use xs2aspec_runner::{
-    Session,
+    Identity, Session,
     exchange::{Answer, InProcess},
     fill::WireRequest,
 };
@@ -80,7 +80,7 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
         })
     });
     let profile = || bank.profile(NOWHERE).unwrap();
-    let base = Session::new(Arc::clone(&suite), profile(), 7, now).unwrap();
+    let base = Session::new(Arc::clone(&suite), profile(), Identity::reproducible(7), now).unwrap();
     let session = base.for_target(profile(), &Arc::default(), Some(inside)).unwrap();
     let judging = Session::of_traffic(Arc::clone(&suite), session.profile().clone(), 7, now).unwrap();
     let mut judge = Judge::new(Arc::clone(&suite), &judging, true);

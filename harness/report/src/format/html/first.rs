@@ -133,6 +133,9 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
     }
     let amounts = terminal::amounts(summary);
     let (depth, seed, now) = (&start.depth, start.seed, &start.now);
+    if !start.run_id.is_empty() {
+        facts.push(("Run id", start.run_id.clone()));
+    }
     let most = start.requests.map(|most| format!(", at most {most} requests")).unwrap_or_default();
     facts.push(("Run", format!("{amounts}; depth {depth}{most}, seed {seed}, clock {now}")));
     if let Some(profile) = summary.profile() {
