@@ -4,6 +4,11 @@ use super::*;
 use crate::certificate_encoding::CertificateEncoding;
 use serde_json::json;
 
+/// Returns the root of the ids of a run.
+fn root(run_id: &str) -> Root {
+    crate::identity::Identity::new(1, run_id.parse().unwrap(), None).root()
+}
+
 /// A request of this body, signed so, as it is sent.
 fn filled(body: BodySpec, signing: &Value) -> WireRequest {
     filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()
