@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use similar::{ChangeTag, TextDiff};
-use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
+use toml_edit::{Decor, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 use xs2aspec_record::{Culprit, Exchange};
 use xs2aspec_runner::Profile;
 use xs2aspec_suite::Suite;
@@ -148,9 +148,15 @@ fn set(document: &mut DocumentMut, path: &[String], mut value: Value) {
     if let Some(known) = table.get_mut(key).and_then(Item::as_value_mut) {
         *value.decor_mut() = known.decor().clone();
         *known = value;
-    } else {
-        table.insert(key, Item::Value(value));
+        return;
     }
+    if is_inline && let Some(last) = table.iter_mut().last().and_then(|(_, item)| item.as_value_mut()) {
+        // The space before the closing brace belongs to the last value.
+        let end = last.decor().suffix().cloned().unwrap_or_default();
+        last.decor_mut().set_suffix("");
+        *value.decor_mut() = Decor::new(" ", end);
+    }
+    table.insert(key, Item::Value(value));
 }
 
 #[cfg(test)]
