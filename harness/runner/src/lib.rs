@@ -39,6 +39,7 @@ mod timeline;
 mod transport;
 mod turns;
 mod unconfirmed;
+mod waived;
 pub mod waiver;
 mod window;
 

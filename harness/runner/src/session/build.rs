@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize},
+        atomic::{AtomicBool, AtomicUsize},
     },
     time::Instant,
 };
@@ -107,7 +107,6 @@ impl Session {
             silence: OnceLock::new(),
             calls: AtomicUsize::new(0),
             shows_after: OnceLock::new(),
-            asked_again: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
             accepted: Mutex::default(),

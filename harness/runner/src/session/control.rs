@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Verdict};
+use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use super::{Done, Session, Stop};
@@ -141,6 +141,7 @@ impl Session {
             expected: format!("status {usual}, as the plain request has it"),
             actual: status.to_string(),
             at: "status".to_owned(),
+            kind: Mismatch::Status,
             level: Level::Deny,
             end: End::Bank,
         })
@@ -176,6 +177,7 @@ impl Session {
                 expected: "acceptance (2xx)".to_owned(),
                 actual: words.clone(),
                 at: "status".to_owned(),
+                kind: Mismatch::NotAccepted,
                 level: Level::Deny,
                 end: End::Bank,
             }];

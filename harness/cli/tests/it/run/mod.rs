@@ -14,3 +14,4 @@ mod reports;
 mod requests;
 mod resume;
 mod waivers;
+mod what_is_so;
