@@ -2,6 +2,7 @@
 
 mod identity;
 mod levels;
+mod mask_key;
 mod own;
 mod parsed;
 mod run;
@@ -16,6 +17,7 @@ use xs2aspec_suite::Depth;
 
 pub(crate) use self::identity::Ids;
 pub(crate) use self::levels::Levels;
+pub(crate) use self::mask_key::MaskKeyFile;
 pub(crate) use self::own::{
     InspectCert, Judge, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations,
 };

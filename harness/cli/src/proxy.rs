@@ -44,7 +44,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
         only: None,
         source: "proxy",
         now: chrono::Utc::now(),
-        seed: args.seed.unwrap_or_else(crate::random_seed),
+        mask_key: args.mask_key.key()?,
         options: Options { arguments, traffic: Some(Traffic::Proxy), ..Options::default() },
         is_shown: !args.quiet,
     };

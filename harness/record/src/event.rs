@@ -151,8 +151,8 @@ pub struct RunStarted {
 
 impl RunStarted {
     /// The format that this version writes. Reads older ones as well: format 1 has no `answer-checks`, format
-    /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, exchanges are numbered in the order of
-    /// the record.
+    /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, pseudonyms have 8 digits, and exchanges
+    /// are numbered in the order of the record.
     pub const FORMAT: u32 = 5;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;

@@ -101,6 +101,7 @@ impl Session {
         self.levels.weigh(&mut verdict);
         let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
         let (_, words) = asked.ok().filter(|_| is_judged)?;
+        self.mask_findings(&mut verdict, &trail.learned);
         Some((verdict.findings, self.masker.text_with(&words, &trail.learned)))
     }
 

@@ -49,7 +49,7 @@ use crate::{
     identity::Identity,
     judge::{self, Outcome, is_foreign},
     levels::{LevelError, Levels},
-    mask::Masker,
+    mask::{Learned, Masker},
     profile::{Profile, validate::ProfileMismatch},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport, Values},
@@ -182,7 +182,7 @@ impl Session {
 
     /// What a record keeps of the target's profile.
     pub fn recorded_profile(&self) -> TargetProfile {
-        self.profile.seen(|text| self.masker.text(text))
+        self.profile.seen(|name, text| self.masker.value(name, text))
     }
 
     /// The clock as it stands.
@@ -198,6 +198,11 @@ impl Session {
     /// How many of them sent a request once more.
     pub fn retries(&self) -> u64 {
         self.transport.retries()
+    }
+
+    /// Returns what masks everything that the session records.
+    pub fn masker(&self) -> &Masker {
+        &self.masker
     }
 
     /// A request as it may be shown: without what belongs to persons and keys.
@@ -261,11 +266,11 @@ impl Session {
         verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
         if self.transport.is_shown() {
-            let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
+            self.mask_findings(&mut verdict, &learned);
             let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
             let differing = verdict.differences.iter_mut().flat_map(|one| [&mut one.sent, &mut one.control]);
             let told = verdict.codes.iter_mut().chain(differing.flatten());
-            for text in texts.chain(seen).chain(&mut verdict.reason).chain(told) {
+            for text in seen.chain(&mut verdict.reason).chain(told) {
                 *text = self.masker.text_with(text, &learned);
             }
         }
@@ -281,6 +286,14 @@ impl Session {
             && judged.and_then(|judged| judged.response.as_ref()).is_some_and(|answer| !is_foreign(answer));
         let exchanges = Mutex::new(exchanges);
         Done { verdict, exchanges, answered, status, values, shows_it, failure, is_held_back, is_used_up }
+    }
+
+    /// Masks the findings of a case.
+    fn mask_findings(&self, verdict: &mut CaseVerdict, learned: &Learned) {
+        let rule = |name: &str| self.suite.spec().masks.privacy(name);
+        for finding in &mut verdict.findings {
+            self.masker.finding(finding, learned, &rule);
+        }
     }
 
     /// What became of a case, if it was run.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_record::RecordWriter;
 
-use crate::support::{execute, numbered_in_order};
+use crate::support::{MASK_KEY, execute, numbered_in_order};
 
 const ONLY: [&str; 5] = [
     "periodic.months.duplicate/adjacent",
@@ -29,7 +29,7 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
 fn run(folder: &Path, more: &[&str]) -> String {
     let out = folder.to_str().unwrap();
     let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]).collect::<Vec<_>>();
-    let ids = ["--seed", "1", "--run-id", "example", "--now", "2030-01-31T12:00:00Z"];
+    let ids = ["--seed", "1", "--run-id", "example", "--now", "2030-01-31T12:00:00Z", "--mask-key", MASK_KEY];
     let fixed = [&["run", "--quiet", "--out", out][..], &ids].concat();
     xs2aspec(&[&fixed[..], &only, more].concat());
     out.to_owned()
