@@ -8,7 +8,9 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{MASK_KEY, REFERENCE, command, execute, numbered_in_order, printed, recorded};
+use crate::support::{
+    MASK_KEY, REFERENCE, chained, command, execute, numbered_in_order, printed, recorded,
+};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
@@ -43,7 +45,7 @@ fn without_times(folder: &Path) -> String {
         text.push('\n');
     }
     assert!(times > 500, "{times} times in the record");
-    text
+    chained(&text)
 }
 
 /// A bank at this address, or at one that is free; the address, and the profile in a file of the folder.
