@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::Notify;
 use xs2aspec_prove::snapshot;
 use xs2aspec_record::{
-    Event, Exit, RecordWriter, RunFolder,
+    Event, Exit, RecordWriter, RunFolder, journal,
     outputs::{self, OutputError},
     run_folder::{self, Doubt, Files},
 };
@@ -22,8 +22,9 @@ use xs2aspec_report::{
     stream::{self, Live, ReportsError},
 };
 use xs2aspec_runner::{
-    Options, Profile, Session,
+    Identity, Options, Profile, Session,
     mask::MaskKey,
+    profile::AuthorizedProfile,
     resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
@@ -51,10 +52,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         Some((earlier, args)) => (Some(earlier), args),
         None => (None, args),
     };
-    match earlier {
-        Some(_) => files(args, |files| run_folder::check(&args.out, files))?,
-        None => files(args, |files| RunFolder::may_begin(&args.out, files, doubt(args)))?,
-    }
+    may_write(args, earlier.is_some())?;
     // It may be the record that this run replaces.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
@@ -74,22 +72,16 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     };
     let target = target::open(asked).await?;
     let identity = args.ids.identity(args.ids.seed(), shard.map(|(shard, _)| shard));
-    let now = args.now.unwrap_or_else(chrono::Utc::now);
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
-    let session =
-        Session::new(Arc::clone(&suite), target.profile, identity, now).map_err(Failure::input)?;
     let mask_key = mask_key(args)?;
-    let mut session = session.with_mask_key(mask_key.clone());
-    if args.now.is_none() {
-        session = session.with_running_clock();
-    }
-    if let Some(earlier) = earlier {
-        earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
-        session = earlier.resume(session);
-    }
-    if args.follows_another {
-        session.share_quota();
-    }
+    let session = open_session(args, &suite, target.profile, identity)?.with_mask_key(mask_key.clone());
+    let session = match earlier {
+        Some(earlier) => {
+            earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
+            earlier.resume(session)
+        }
+        None => session,
+    };
     let arguments = arguments(args, target.arguments);
     let mut options = options(args, arguments, in_flight, shard, waivers, earlier);
     options.variations = target.variations;
@@ -104,14 +96,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     if earlier.is_none() {
-        if base.is_some() && record.is_file() {
-            // It may be the one that this run is compared with, and is read on while this run goes on.
-            fs::remove_file(&record).map_err(|error| cannot_write(&record, &error))?;
-        }
-        if args.mask_key.file.is_none() {
-            // The run goes on with its key.
-            mask_key.write(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-        }
+        make_room(args, &record, &mask_key)?;
     }
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
     let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
@@ -164,6 +149,37 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     }
     say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// A session with its clock, which shares the daily calls with an earlier run if it follows one.
+fn open_session(
+    args: &Run,
+    suite: &Arc<Suite>,
+    profile: AuthorizedProfile,
+    identity: Identity,
+) -> Result<Session, Failure> {
+    let now = args.now.unwrap_or_else(chrono::Utc::now);
+    let mut session = Session::new(Arc::clone(suite), profile, identity, now).map_err(Failure::input)?;
+    if args.now.is_none() {
+        session = session.with_running_clock();
+    }
+    if args.follows_another {
+        session.share_quota();
+    }
+    Ok(session)
+}
+
+/// Prepares the folder of a run that begins.
+fn make_room(args: &Run, record: &Path, mask_key: &MaskKey) -> Result<(), Failure> {
+    if args.base.is_some() && record.is_file() {
+        // It may be the one that this run is compared with, and is read on while this run goes on.
+        fs::remove_file(record).map_err(|error| cannot_write(record, &error))?;
+    }
+    if args.mask_key.file.is_none() {
+        // The run goes on with its key.
+        mask_key.write(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    }
+    Ok(())
 }
 
 /// The cases that the run may ask, and all others where the command line may mean them: what some requests
@@ -265,6 +281,17 @@ pub(crate) fn files<T>(
             Failure::input(format!("{error}; --force gives it up and begins anew"))
         }
         error => Failure::input(error),
+    })
+}
+
+/// Fails if the folder cannot be this run's, before anything is sent.
+fn may_write(args: &Run, goes_on: bool) -> Result<(), Failure> {
+    files(args, |files| {
+        if goes_on {
+            run_folder::check(&args.out, files)
+        } else {
+            RunFolder::may_begin(&args.out, files, doubt(args))
+        }
     })
 }
 

@@ -188,7 +188,7 @@ async fn gone(client: &mut BoxStream, ahead: &mut Vec<u8>) {
             Ok(_) => {}
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// The client, after TLS if it is to be.

@@ -37,8 +37,8 @@ impl HashChain {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let Some(at) = line.len().checked_sub(seal("").len() + LINK) else { return false };
         let (before, found) = line.split_at(at);
-        let link = self.next(&[before, b"}"].concat());
-        found == seal(&link).as_bytes()
+        let own = self.next(&[before, b"}"].concat());
+        found == seal(&own).as_bytes()
     }
 
     fn next(&self, line: &[u8]) -> String {
@@ -62,7 +62,9 @@ mod tests {
     fn a_seal_covers_its_own_line_and_all_before() {
         let chain = |before: &[&[u8]]| {
             let mut chain = HashChain::default();
-            before.iter().for_each(|line| drop(chain.add(line).to_owned()));
+            for line in before {
+                chain.add(line);
+            }
             chain
         };
         let own = chain(&[b"one\n", b"two\n"]);

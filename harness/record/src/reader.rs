@@ -127,7 +127,7 @@ impl<R: BufRead> RecordReader<R> {
             None if format < RunStarted::CHAINED => true,
             None => return Err(ReadError::NoChain { line, format }),
             Some(_) if format >= RunStarted::SEALED => self.chain.is_sealed(&self.line),
-            Some(link) => link == self.chain.link(),
+            Some(chain) => chain == self.chain.link(),
         };
         if holds { Ok(()) } else { Err(ReadError::Chain { line }) }
     }

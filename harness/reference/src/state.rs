@@ -420,8 +420,8 @@ impl State {
         let before = std::mem::replace(&mut payment.status, Status::Canc);
         let takes = payment.takes.clone().filter(|_| !matches!(before, Status::Rjct | Status::Canc));
         if let Some((account, value)) = takes {
-            let taken = memory.taken.entry(account).or_default();
-            *taken = (*taken - value).max(Decimal::ZERO);
+            let sum = memory.taken.entry(account).or_default();
+            *sum = (*sum - value).max(Decimal::ZERO);
         }
         Some(Status::Canc)
     }

@@ -162,7 +162,7 @@ pub fn examine(
             .map(|seen| format!("{}: {}: {}", seen.clause, seen.at, seen.text))
             .collect(),
         document: checked.document,
-        codes: codes.iter().take(CODES).map(|code| shortened(code).to_string()).collect(),
+        codes: codes.iter().take(CODES).map(|code| shortened(code).clone()).collect(),
     }
 }
 

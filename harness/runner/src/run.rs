@@ -179,7 +179,7 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
         release.land(CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges());
     }
     let asked_again =
-        if stopped_early { Vec::new() } else { asked_alone(release.ask_alone(), options).await };
+        if stopped_early { Vec::new() } else { Box::pin(asked_alone(release.ask_alone(), options)).await };
     let order_of_time = OrderOfTime { asked_again, refused: window.refused_since() };
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
     release.finish(order_of_time, |totals, waivers| {

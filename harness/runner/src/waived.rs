@@ -1,10 +1,7 @@
 //! What a run waives: findings that a waiver covers, and cases that could not be judged only because their
 //! control was not accepted, if that is waived or allowed.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use xs2aspec_record::{CaseVerdict, Level, LevelSource, Role, Verdict, WaiverSeen, WaiverState};

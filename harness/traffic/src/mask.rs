@@ -41,6 +41,8 @@ pub(crate) struct Masked {
     pub(crate) failure: Option<String>,
     pub(crate) reason: Option<String>,
     pub(crate) label: Option<String>,
+    /// The error codes of the response.
+    pub(crate) codes: Vec<String>,
 }
 
 /// Headers and body of a request or a response.
@@ -118,6 +120,7 @@ impl<'a> TrafficMasker<'a> {
             failure: traffic.failure.as_deref().map(text),
             reason: judged.undecided.as_deref().map(text),
             label: traffic.label.as_deref().map(text),
+            codes: judged.codes.iter().map(|code| text(code)).collect(),
         }
     }
 

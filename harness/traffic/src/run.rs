@@ -99,8 +99,7 @@ impl<'a> TrafficRun<'a> {
         };
         let mut findings = masked.findings;
         findings.retain(|finding| self.only.is_none_or(|only| only == finding.end));
-        let codes = judged.codes.iter().filter(|_| !findings.is_empty());
-        let codes = codes.map(|code| self.masker.text(code)).collect();
+        let codes = if findings.is_empty() { vec![] } else { masked.codes };
         let mut verdict = CaseVerdict {
             case: id,
             clause,

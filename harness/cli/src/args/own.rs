@@ -12,6 +12,7 @@ use super::{
 };
 
 #[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Prove {
     /// Explain this fault alone: which cases catch it, and by which exchange
     #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "matrix", "update"])]

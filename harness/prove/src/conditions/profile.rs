@@ -100,11 +100,9 @@ fn misspelled(text: &str) -> String {
     };
     let next = match text.as_bytes()[at] {
         b'9' => b'0',
-        b'z' => b'a',
-        b'Z' => b'A',
-        // In hexadecimal, as in a UUID, it stays a digit.
-        b'f' => b'a',
-        b'F' => b'A',
+        // After `f` as well: in hexadecimal, as in a UUID, it stays a digit.
+        b'f' | b'z' => b'a',
+        b'F' | b'Z' => b'A',
         byte => byte + 1,
     };
     format!("{}{}{}", &text[..at], char::from(next), &text[at + 1..])

@@ -98,7 +98,7 @@ impl Caller {
         let mut outcomes = Vec::new();
         for command in commands {
             let arguments = command.trim_start_matches("xs2aspec");
-            let line = format!("{:?}{arguments}", self.program);
+            let line = format!("'{}'{arguments}", self.program.display());
             let output = Command::new("sh").args(["-c", &line]).current_dir(&self.folder).output()?;
             outcomes.push(Outcome::read(&output, &self.folder.join("reports/again")));
         }
@@ -132,7 +132,7 @@ impl Caller {
 }
 
 fn lines(file: &Path) -> usize {
-    fs::read(file).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+    fs::read_to_string(file).map_or(0, |text| text.lines().count())
 }
 
 /// Returns the first line that the program printed as an error.

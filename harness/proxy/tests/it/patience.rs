@@ -74,8 +74,9 @@ async fn a_client_that_leaves_before_there_is_a_bank_ends_the_connecting() {
     let connect = move || -> std::pin::Pin<Box<dyn Future<Output = Result<_, String>> + Send>> {
         let held = Arc::clone(&mine);
         Box::pin(async move {
-            let _held = held;
-            std::future::pending().await
+            let never = std::future::pending().await;
+            drop(held);
+            never
         })
     };
     let (proxy, _sightings) = started(Arc::new(connect), LONG).await;

@@ -96,13 +96,21 @@ pub(super) fn faults() -> Vec<Entry> {
             "The items of paymentIds may be of any JSON type.",
         ),
     ]);
+    faults.extend(names_of_ids(ids));
+    faults.push(no_status());
+    faults.extend(deletions());
+    faults
+}
+
+/// The names that a bank may take for `paymentIds`.
+fn names_of_ids(ids: impl Fn(&str, When, &str) -> Entry) -> [Entry; 4] {
     let names = [
         ("begins-with-a-capital", "/PaymentIds"),
         ("in-snake-case", "/payment_ids"),
         ("longer-name", "/paymentIdsList"),
         ("shorter-name", "/paymentId"),
     ];
-    faults.extend(names.map(|(fault, other)| {
+    names.map(|(fault, other)| {
         let says = format!("Basket creation takes {} for paymentIds.", &other[1..]);
         let name = if matches!(fault, "longer-name" | "shorter-name") {
             format!("basket.payment-ids.required/{fault}")
@@ -110,10 +118,7 @@ pub(super) fn faults() -> Vec<Entry> {
             format!("json.names/basket-payment-ids-{fault}")
         };
         ids(&name, When::Absent, &says).only(Beside::Value(Place::Body(other)))
-    }));
-    faults.push(no_status());
-    faults.extend(deletions());
-    faults
+    })
 }
 
 /// What the bank remembers: statuses, deletions and calls.

@@ -119,6 +119,7 @@ impl Sample {
     }
 
     /// Gives the judged response of the case added last another status, and another body.
+    #[allow(dead_code, reason = "only some of the tests that share this file need it")]
     pub(crate) fn responds(&mut self, status: u16, body: &str) {
         let last = self.exchanges.last_mut().and_then(|exchange| exchange.response.as_mut());
         let response = last.expect("a response");
@@ -178,7 +179,7 @@ impl Sample {
     fn waivers(&self) -> Vec<WaiverSeen> {
         let waived = self.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Waived);
         let cases: Vec<String> = waived.map(|verdict| verdict.case.clone()).collect();
-        let waiver = WaiverSeen {
+        let seen = WaiverSeen {
             pattern: "*".into(),
             findings: vec![],
             owner: "team".into(),
@@ -190,7 +191,7 @@ impl Sample {
             cases,
             near: None,
         };
-        Some(waiver).filter(|waiver| !waiver.cases.is_empty()).into_iter().collect()
+        Some(seen).filter(|seen| !seen.cases.is_empty()).into_iter().collect()
     }
 
     fn ended(&self, stopped_early: bool) -> Vec<Event> {

@@ -119,8 +119,8 @@ fn short_values_are_masked_at_their_places_and_nowhere_else() {
         "paymentId": "7", "note": "1 of 17", "code": "1000", "text": "the account 1000 has 1000.50",
         "_links": {"self": {"href": "/v1/accounts/1/transactions/17"}},
     });
-    let masked = text(recorded(&masker, &filled(""), &response_of(&body.to_string(), &[])).body);
-    let masked: Value = serde_json::from_str(&masked).unwrap();
+    let shown = text(recorded(&masker, &filled(""), &response_of(&body.to_string(), &[])).body);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
     let weak = of("consent.over-90.account-id");
     let expected = json!({
         "accountId": account, "transactionId": transaction, "amount": "1000.00", "status": "201", "count": 17, "day": 2,
@@ -128,22 +128,22 @@ fn short_values_are_masked_at_their_places_and_nowhere_else() {
         "text": format!("the account {weak} has 1000.50"),
         "_links": {"self": {"href": format!("/v1/accounts/{account}/transactions/{transaction}")}},
     });
-    assert_eq!(masked, expected);
+    assert_eq!(shown, expected);
 }
 
 #[test]
 fn a_short_value_of_a_response_is_masked_at_its_place() {
     let masker = masker(&profile(&[]));
     let body = r#"[{"customerId":"7","name":"Bo","accounts":[9],"customerType":"PRIVATE","count":7}]"#;
-    let masked = text(recorded(&masker, &filled("7 Bo 9"), &response_of(body, &[])).body);
-    let masked: Value = serde_json::from_str(&masked).unwrap();
+    let shown = text(recorded(&masker, &filled("7 Bo 9"), &response_of(body, &[])).body);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
     for pointer in ["/0/customerId", "/0/name", "/0/accounts/0"] {
         assert!(
-            masked.pointer(pointer).and_then(Value::as_str).is_some_and(is_pseudonym),
-            "{pointer}: {masked}"
+            shown.pointer(pointer).and_then(Value::as_str).is_some_and(is_pseudonym),
+            "{pointer}: {shown}"
         );
     }
-    assert_eq!((&masked[0]["customerType"], &masked[0]["count"]), (&json!("PRIVATE"), &json!(7)));
+    assert_eq!((&shown[0]["customerType"], &shown[0]["count"]), (&json!("PRIVATE"), &json!(7)));
 }
 
 #[test]
@@ -254,8 +254,8 @@ fn what_requests_repeat_of_a_value_is_masked_too() {
     let masker = masker(&profile);
     for text in ["20250212!2", "/transactions/20250212%21", "86011117947", "canary:4711-0001"] {
         // Without its last character and the digits before it.
-        let (masked, beginning) = (masker.text(text), text.trim_end_matches('2'));
-        assert!(masked.contains('~') && !masked.contains(beginning), "{text}: {masked}");
+        let (shown, beginning) = (masker.text(text), text.trim_end_matches('2'));
+        assert!(shown.contains('~') && !shown.contains(beginning), "{text}: {shown}");
     }
     let other = masker.text("20250212!210000002=x");
     assert!(other.starts_with("transaction-id~") && other.ends_with('x'), "{other}");
@@ -283,9 +283,9 @@ fn secrets_of_a_gateway_are_masked_in_each_part() {
         "canary-prepared",
         "canary%2Dprepared",
     ] {
-        let masked = masker.text(&format!("the value {text} is invalid"));
-        assert!(masked.starts_with("the value ") && masked.ends_with(" is invalid"), "{masked}");
-        assert!(is_pseudonym(&masked[10..masked.len() - 11]), "{text}: {masked}");
+        let shown = masker.text(&format!("the value {text} is invalid"));
+        assert!(shown.starts_with("the value ") && shown.ends_with(" is invalid"), "{shown}");
+        assert!(is_pseudonym(&shown[10..shown.len() - 11]), "{text}: {shown}");
     }
     assert_eq!(masker.text("42 cases"), "42 cases");
 }
@@ -301,6 +301,7 @@ fn a_finding_keeps_its_place_in_every_run() {
             expected: "at most 1 item".into(),
             actual: actual.into(),
             at: at.into(),
+            kind: xs2aspec_record::Mismatch::Value,
             level: xs2aspec_record::Level::Deny,
             end: xs2aspec_record::End::Bank,
         };

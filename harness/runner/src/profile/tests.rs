@@ -275,11 +275,8 @@ fn a_pack_gives_test_values_and_nothing_that_acts() {
         {
             // Top-level keys come before the tables, and tables behind them.
             let line = form.replace("KEY", field);
-            let text = if number < 2 || number > 3 {
-                format!("{line}\n{values}")
-            } else {
-                format!("{values}{line}\n")
-            };
+            let is_table = (2..=3).contains(&number);
+            let text = if is_table { format!("{values}{line}\n") } else { format!("{line}\n{values}") };
             let found = Profile::of_url("http://127.0.0.1:1", &spec(&text));
             let error = found.unwrap_err().to_string();
             assert!(error.starts_with("pack/any-bank.toml:"), "{text}: {error}");

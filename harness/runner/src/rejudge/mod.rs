@@ -219,13 +219,13 @@ async fn judge(
     }
     let is_sent = events.exchanges.iter().any(|exchange| exchange.step == "request");
     if before.verdict == Verdict::NotApplicable && !is_sent {
-        return match session.absence(case).filter(|absence| before.absence.as_ref() == Some(absence)) {
-            Some(_) => rejudged.unchanged += 1,
-            None => {
-                let why = "the recorded profile does not say that it is not applicable".to_owned();
-                rejudged.not_told.push((before.case, why));
-            }
-        };
+        if session.absence(case).is_some_and(|absence| before.absence.as_ref() == Some(&absence)) {
+            rejudged.unchanged += 1;
+        } else {
+            let why = "the recorded profile does not say that it is not applicable".to_owned();
+            rejudged.not_told.push((before.case, why));
+        }
+        return;
     }
     let Some(done) = session.judge_recorded(case, events).await else { return };
     match compare(&before, &done, rejudged.is_own, is_complete) {

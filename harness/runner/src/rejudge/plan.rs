@@ -61,7 +61,7 @@ impl<'a> Expected<'a> {
     /// Takes the next case of the record.
     pub(super) fn see(&mut self, events: &CaseEvents, rejudged: &mut Rejudged) {
         events.exchanges.iter().for_each(|exchange| self.tally.add(exchange));
-        self.stopwatch.add(&events.exchanges, events.verdict.as_ref());
+        self.stopwatch.add(&events.exchanges);
         let Some(verdict) = &events.verdict else { return };
         self.is_unconfirmed |= verdict.unconfirmed;
         let what = match self.missing.remove(&verdict.case) {

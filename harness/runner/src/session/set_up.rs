@@ -149,6 +149,7 @@ fn not_accepted(case: &Case, words: &str) -> Finding {
         expected: "acceptance (2xx)".to_owned(),
         actual: words.to_owned(),
         at: "status".to_owned(),
+        kind: Mismatch::NotAccepted,
         level: Level::Deny,
         end: End::Bank,
     }

@@ -6,7 +6,7 @@ use xs2aspec_record::{ControlSeen, End, Exchange, Finding, LevelRule, Mismatch, 
 use xs2aspec_suite::Tree;
 
 use super::*;
-use crate::{Profile, waiver};
+use crate::{Identity, Profile, waiver};
 
 /// A case with a control that is a case of another clause, which has a control of its own.
 const CASE: &str = "signature.parameters.duplicate/ncbct/right-key-id-first";
@@ -15,15 +15,14 @@ const CLAUSE: &str = "signature.parameters.duplicate";
 
 fn session(levels: &[(&str, Level, LevelSource)]) -> Session {
     let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
-    let mut profile =
-        Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap().for_show();
+    let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
     let rule = |(pattern, level, by): &(&str, Level, LevelSource)| LevelRule {
         pattern: (*pattern).into(),
         level: *level,
         by: *by,
     };
     profile.levels = levels.iter().map(rule).collect();
-    Session::new(suite, profile, 1, DateTime::<Utc>::UNIX_EPOCH).unwrap()
+    Session::new(suite, profile.for_show(), Identity::random(1), DateTime::<Utc>::UNIX_EPOCH).unwrap()
 }
 
 fn finding(clause: &str, at: &str, level: Level) -> Finding {

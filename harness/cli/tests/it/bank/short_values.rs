@@ -4,12 +4,10 @@ use std::{collections::BTreeMap, fs};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use wiremock::{Request, ResponseTemplate};
 use xs2aspec_record::{Body, Event};
 
-use crate::support::{
-    command, printed, recorded,
-    stub::{self, Arrived, Stub},
-};
+use crate::support::{command, printed, recorded, stub};
 
 /// Values by their length, each with its name in the profile.
 const VALUES: [(&str, [&str; 3]); 7] = [
@@ -53,8 +51,8 @@ foreign-creditor = {{ iban = "DE93999999990000000001", bban = "99999999000000000
 }
 
 /// Returns a response with ids at their places, and with numbers that look like them elsewhere.
-fn answer(request: &Arrived, account: &str, transaction: &str) -> Value {
-    let path = request.uri().path();
+fn answer(request: &Request, account: &str, transaction: &str) -> Value {
+    let path = request.url.path();
     json!({
         "accountId": account,
         "transactionId": transaction,
@@ -94,13 +92,13 @@ async fn short_values_are_masked_at_their_places_alone() {
     for length in 0..3 {
         let value = |name: &str| VALUES.iter().find(|(known, _)| *known == name).unwrap().1[length];
         let (account, transaction) = (value("account"), value("transaction"));
-        let bank = Stub::start(move |request| {
-            let created = if request.method() == "GET" { 200 } else { 201 };
-            stub::json(created, &answer(request, account, transaction))
+        let bank = stub::server(move |request: &Request| {
+            let created = if request.method == "GET" { 200 } else { 201 };
+            ResponseTemplate::new(created).set_body_json(answer(request, account, transaction))
         });
         let bank = bank.await;
         let folder = TempDir::new().unwrap();
-        fs::write(folder.path().join("bank.toml"), profile(&bank.url, length)).unwrap();
+        fs::write(folder.path().join("bank.toml"), profile(&bank.uri(), length)).unwrap();
         let ran = |arguments: &[&str]| {
             let line = ["--target", "bank.toml"];
             let output = tokio::task::block_in_place(|| {

@@ -99,7 +99,7 @@ fn any(events: &[Value], numbers: &mut Numbers) -> usize {
         "answer-checks",
         "run-finished",
     ];
-    let of_kind = all(events, *numbers.of(&kinds));
+    let of_kind = all(events, kinds[numbers.below(kinds.len())]);
     if of_kind.is_empty() { 0 } else { *numbers.of(&of_kind) }
 }
 

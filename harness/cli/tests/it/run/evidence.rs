@@ -438,7 +438,7 @@ fn whoever_lets_less_be_judged_again_is_told() {
     };
     let kept: Vec<&str> = scene.honest.lines().filter(|line| !is_failing(line)).collect();
     let dropped = |drawn: bool| {
-        let text: String = kept.iter().map(|line| format!("{line}\n")).collect();
+        let text = kept.join("\n") + "\n";
         let selected = text.matches("\"role\":\"selected\"").count();
         let record = begun(&text, |start| {
             start["cases"] = if drawn { 0.into() } else { selected.into() };
@@ -530,20 +530,21 @@ fn what_only_a_signature_reveals() {
         .filter(|event| event["verdict"] == "fail")
         .map(|event| event["exchange"].clone())
         .collect();
-    let replaced: String = scene
+    let replaced: Vec<String> = scene
         .honest
         .lines()
         .map(|line| {
             let mut event: Value = serde_json::from_str(line).unwrap();
             if event["event"] != "exchange" || !failing.contains(&event["number"]) {
-                return format!("{line}\n");
+                return line.to_owned();
             }
             // The headers stay, which name the request.
             event["response"]["status"] = rejection["status"].clone();
             event["response"]["body"] = rejection["body"].clone();
-            format!("{event}\n")
+            event.to_string()
         })
         .collect();
+    let replaced = replaced.join("\n") + "\n";
     let (exit, second, said) = scene.verified(&chained(&flattered(&replaced, false)));
     assert_eq!((exit, second.contains("conforms")), (Some(0), true), "{said}");
     // A run with a weaker level, which would say so itself.

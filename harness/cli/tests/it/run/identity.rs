@@ -241,9 +241,13 @@ async fn parts_of_a_run_accuse_nobody_one_after_the_other_or_at_once() {
             };
             if is_parallel {
                 let children = parts.map(start);
-                children.into_iter().for_each(end);
+                for child in children {
+                    end(child);
+                }
             } else {
-                parts.into_iter().for_each(|part| end(start(part)));
+                for part in parts {
+                    end(start(part));
+                }
             }
             let merge = ["merge", "part-1", "part-2", "part-3", "--out", "merged"];
             let output = place.command(&merge).output().unwrap();
@@ -275,7 +279,7 @@ async fn a_run_that_goes_on_repeats_no_id_that_may_have_been_sent() {
         let mut lines: Vec<&str> = text.lines().collect();
         lines.truncate(lines.len() - 40);
         fs::write(place.path("whole/record.jsonl"), lines.join("\n") + "\n").unwrap();
-        let kept = request_ids(&place.exchanges_of(&lines));
+        let kept = request_ids(&exchanges_of(&lines));
         let output = place.command(&["run", "--quiet", "--resume", "whole"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
         let new: BTreeSet<String> =
@@ -288,16 +292,14 @@ async fn a_run_that_goes_on_repeats_no_id_that_may_have_been_sent() {
     });
 }
 
-impl Place {
-    /// The exchanges of a record that has no end.
-    fn exchanges_of(&self, lines: &[&str]) -> Vec<Exchange> {
-        let events = lines.iter().map(|line| serde_json::from_str::<xs2aspec_record::Event>(line).unwrap());
-        let exchange = |event| match event {
-            xs2aspec_record::Event::Exchange(exchange) => Some(exchange),
-            _ => None,
-        };
-        events.filter_map(exchange).collect()
-    }
+/// The exchanges of a record that has no end.
+fn exchanges_of(lines: &[&str]) -> Vec<Exchange> {
+    let events = lines.iter().map(|line| serde_json::from_str::<xs2aspec_record::Event>(line).unwrap());
+    let exchange = |event| match event {
+        xs2aspec_record::Event::Exchange(exchange) => Some(exchange),
+        _ => None,
+    };
+    events.filter_map(exchange).collect()
 }
 
 /// The commands that send something besides `run`.
@@ -390,8 +392,8 @@ async fn a_call_that_is_left_must_be_accepted() {
     ] {
         let config = Config { faults: vec![allowed.parse().unwrap()], ..Config::default() };
         let unused = "quota-unused = true\n";
-        let edit = |text: String| if is_unused { text } else { text.replace(unused, "") };
-        let place = Place::with(config, edit).await;
+        let change = |text: String| if is_unused { text } else { text.replace(unused, "") };
+        let place = Place::with(config, change).await;
         tokio::task::block_in_place(|| {
             let (exit, said) = place.run("out", &QUOTA);
             let fourth = place.verdicts("out", "limit.without-psu-ip.four/fourth");

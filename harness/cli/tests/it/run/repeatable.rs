@@ -8,9 +8,7 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{
-    MASK_KEY, REFERENCE, chained, command, execute, numbered_in_order, printed, recorded,
-};
+use crate::support::{MASK_KEY, REFERENCE, chained, command, execute, numbered_in_order, printed, recorded};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 

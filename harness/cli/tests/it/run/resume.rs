@@ -307,7 +307,7 @@ async fn a_run_goes_on_only_as_it_began() {
     other.shutdown().await.unwrap();
     fs::write(path("bank.toml"), &profile).unwrap();
     // A run that was killed, and of which somebody changed a line.
-    let killed = &record[..record.trim_end().rfind('\n').unwrap() + 1];
+    let killed = &record[..=record.trim_end().rfind('\n').unwrap()];
     fs::write(path("out/record.jsonl"), killed.replacen("\"suite_sha256\":\"", "\"suite_sha256\":\"0", 1))
         .unwrap();
     resumed(&[]);

@@ -3,13 +3,11 @@
 use std::{fs, path::Path};
 
 use tempfile::TempDir;
+use wiremock::{Request, ResponseTemplate};
 
 use crate::{
     proxy::Running,
-    support::{
-        stub::{self, Stub},
-        xs2aspec,
-    },
+    support::{stub, xs2aspec},
 };
 
 /// What every canary begins with.
@@ -173,20 +171,17 @@ fn no_secret_of_others_is_in_what_judge_writes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_secret_of_others_is_in_what_proxy_and_serve_record() {
-    let bank = Stub::start(|request| {
-        let at = request.uri().path().len();
-        let mut answer = stub::body(200, "application/json", ANSWERS[at % ANSWERS.len()]);
-        for (name, value) in ANSWER_HEADERS {
-            answer.headers_mut().append(name, value.parse().unwrap());
-        }
-        answer
+    let bank = stub::server(|request: &Request| {
+        let body = ANSWERS[request.url.path().len() % ANSWERS.len()];
+        let answer = ResponseTemplate::new(200).set_body_raw(body, "application/json");
+        ANSWER_HEADERS.iter().fold(answer, |answer, (name, value)| answer.append_header(*name, *value))
     });
     let bank = bank.await;
     let folder = TempDir::new().unwrap();
     for name in ["proxy", "serve"] {
         let out = folder.path().join(name);
         let running = match name {
-            "proxy" => Running::proxy(&bank.url, &out, &[]),
+            "proxy" => Running::proxy(&bank.uri(), &out, &[]),
             _ => Running::start(&["serve", "--record", out.to_str().unwrap()]),
         };
         let client = reqwest::Client::new();
