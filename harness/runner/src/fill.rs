@@ -19,10 +19,10 @@ use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, request, templ
 
 use self::calendar::{leap_day, month_end, workday, workday_of_month, year_end};
 use crate::{
-    exchange::Scope,
     identity::Root,
     profile::Profile,
     request_signer::{RequestSigner, word},
+    scope::Scope,
     signature_cache::SignatureCache,
 };
 

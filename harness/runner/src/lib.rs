@@ -31,6 +31,7 @@ mod release;
 pub mod request_signer;
 pub mod resume;
 pub mod run;
+mod scope;
 mod search;
 pub mod session;
 mod signature_cache;

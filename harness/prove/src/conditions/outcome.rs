@@ -4,8 +4,6 @@ use std::{fs, path::Path, process::Output};
 
 use serde_json::Value;
 
-use super::scenario::complaint;
-
 /// The exit code, and the clauses of violations and warnings in the order of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
@@ -54,6 +52,13 @@ impl Outcome {
             None => "ended by a signal".to_owned(),
         }
     }
+}
+
+/// Returns the first line that the program printed as an error.
+fn complaint(output: &Output) -> String {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let error = printed.lines().find(|line| line.contains("error")).or_else(|| printed.lines().next());
+    error.unwrap_or_default().to_owned()
 }
 
 /// Returns the rules of the results with this level that no waiver suppresses.

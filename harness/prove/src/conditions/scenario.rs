@@ -3,7 +3,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -126,18 +126,11 @@ impl Caller {
         }
         child.kill()?;
         child.wait()?;
-        let resumed = self.called(&["run", "--resume", "run"]).output()?;
+        let resumed = self.called(&["run", "--resume", "run", "--target", "bank.toml"]).output()?;
         Ok(vec![Outcome::read(&resumed, &self.folder.join("run"))])
     }
 }
 
 fn lines(file: &Path) -> usize {
     fs::read_to_string(file).map_or(0, |text| text.lines().count())
-}
-
-/// Returns the first line that the program printed as an error.
-pub(super) fn complaint(output: &Output) -> String {
-    let printed = String::from_utf8_lossy(&output.stderr);
-    let error = printed.lines().find(|line| line.contains("error")).or_else(|| printed.lines().next());
-    error.unwrap_or_default().to_owned()
 }

@@ -8,7 +8,6 @@ mod connector;
 mod message;
 mod raw;
 mod reading;
-mod scope;
 mod tls;
 mod trouble;
 
@@ -23,10 +22,9 @@ pub use coding::decoded;
 pub use connector::Connector;
 pub use raw::Duplex;
 pub use reading::read as read_answer;
-pub(crate) use scope::Scope;
 pub use trouble::{Cause, Trouble};
 
-use crate::{fill::WireRequest, profile::Profile};
+use crate::{fill::WireRequest, profile::Profile, scope::Scope};
 
 /// Longest header section and body that are read of an answer, in bytes.
 const MOST_HEAD: usize = 256 * 1024;

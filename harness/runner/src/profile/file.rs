@@ -1,27 +1,17 @@
 //! The profile as it stands in its file: TOML, read with line and column, and checked as far as it can be
 //! without asking the target.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-    sync::LazyLock,
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::{Value, json};
 use toml::Spanned;
-use xs2aspec_record::LevelRule;
 use xs2aspec_signing::material;
-use xs2aspec_suite::{CapabilitySpec, ProfileSpec, Strength, Suite, request};
+use xs2aspec_suite::{CapabilitySpec, ProfileSpec, request};
 
 use super::{
-    Environment, Http, Key, Limits, Offered, Profile, TEST_CERTIFICATE, TEST_KEY,
+    Key, Limits, Offered, Profile, TEST_CERTIFICATE, TEST_KEY,
     error::{ProfileError, at, syntax, unknown, value},
-    levels::{self, LevelWord},
-    prepare::{self, Prepare},
-    values,
+    form::{File, Hidden, Pair, Text},
+    prepare, values,
 };
 
 /// Longest times that may be said, in milliseconds: for one exchange, and for its connection.
@@ -35,150 +25,6 @@ const LONGEST_WAIT: u64 = 600;
 
 /// A profile that says nothing but its URL.
 const ONLY_URL: &str = "base-url = \"http://127.0.0.1\"";
-
-/// What every profile says, whatever the spec: the fields of [`File`].
-pub(super) static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let schema = schemars::schema_for!(File).to_value();
-    schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
-});
-
-/// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths
-/// are relative to this file.
-// What it does not have is for the values that a spec knows.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(title = "xs2aspec target profile")]
-pub(super) struct File {
-    /// Name of the target, in every report.
-    name: Option<String>,
-    /// Version of the target, in every report.
-    version: Option<String>,
-    /// Who answers for the target, in every report: a team or a mailbox, no person.
-    contact: Option<String>,
-    /// URL with any prefix, without the document's `/v1`.
-    base_url: String,
-    /// Path by operation where it is not the document's.
-    #[serde(default)]
-    paths: BTreeMap<String, String>,
-    /// What the bank decided where the document leaves it free; asserted only when said.
-    #[serde(default)]
-    choices: BTreeMap<String, String>,
-    /// What a breach of a clause does where that is not what its strength says: `deny`, `warn` or `note`, by
-    /// the id of the clause, a beginning of it, or a text with `*`; of several the last one counts.
-    /// `warnings = "deny"` makes violations of all warnings.
-    #[serde(default, deserialize_with = "levels::read")]
-    #[schemars(with = "BTreeMap<String, LevelWord>")]
-    levels: Vec<LevelRule>,
-    /// What the target offers.
-    #[serde(default)]
-    capabilities: BTreeMap<String, bool>,
-    /// Whether a created resource with status RJCT is one of the bank's forms of refusal; true unless said.
-    rejected_is_refusal: Option<bool>,
-    /// What signs the requests; without it, the test key that everybody knows.
-    #[serde(default)]
-    signing: Pair,
-    /// PEM file of the only authorities that the target's TLS certificate may come from; the system's where
-    /// absent.
-    authorities: Option<PathBuf>,
-    /// What is shown where the target asks for a client certificate.
-    #[serde(default)]
-    tls: Pair,
-    /// Version of HTTP over TLS; `1.1` unless said. Cases about the bytes of headers are always sent with
-    /// 1.1.
-    http: Option<Http>,
-    /// Forward proxy (`http://HOST:PORT`) for this target; the usual variables (`HTTPS_PROXY`, `NO_PROXY` ..)
-    /// count where absent, and not for a target on this machine.
-    proxy: Option<String>,
-    /// Further header fields of each request, unsigned and masked in all reports.
-    #[serde(default)]
-    headers: BTreeMap<String, Text>,
-    /// Longest time for one exchange, in milliseconds; 10000 unless said, 300000 at most.
-    #[schemars(range(min = 1, max = 300_000))]
-    deadline_ms: Option<u64>,
-    /// Longest time for one connection to be there, in milliseconds; 5000 unless said, 60000 at most.
-    #[schemars(range(min = 1, max = 60_000))]
-    connect_timeout_ms: Option<u64>,
-    /// How much the target is asked at once, and how often again.
-    #[serde(default)]
-    limits: Limit,
-    /// Whether what is made there is worth nothing. Without it only a loopback address is a target.
-    environment: Option<Environment>,
-    /// The base URL once more, for a production system that is read with `--allow-production`.
-    confirm_production: Option<String>,
-    /// Executables that are run first; `${prepare.NAME.KEY}` in this file stands for what they print.
-    #[serde(default)]
-    prepare: Vec<Prepare>,
-}
-
-/// A text, or where it is.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-enum Text {
-    /// The text itself, which is no secret.
-    Plain(String),
-    /// Where it is.
-    Hidden(Hidden),
-}
-
-/// Where a secret is.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "lowercase")]
-enum Hidden {
-    /// In this environment variable.
-    Env(String),
-    /// In this file, without the end of its last line.
-    File(PathBuf),
-}
-
-/// A key and its certificate: two PEM files, one PKCS#12 file, or a certificate and a command that signs.
-#[derive(Deserialize, JsonSchema, Default)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Pair {
-    /// PEM file of the private key.
-    key: Option<PathBuf>,
-    /// PEM file of its certificate.
-    certificate: Option<PathBuf>,
-    /// PKCS#12 file of both.
-    pkcs12: Option<PathBuf>,
-    /// Passphrase of the key or of the PKCS#12 file.
-    #[serde(default, deserialize_with = "hidden")]
-    passphrase: Option<Hidden>,
-    /// Executable that gets the signing string on its standard input and prints the RSA-SHA256 signature, for
-    /// a key in hardware; only for `signing`.
-    command: Option<Vec<String>>,
-}
-
-/// A secret that is not where it should be is not quoted.
-fn hidden<'a, D: Deserializer<'a>>(found: D) -> Result<Option<Hidden>, D::Error> {
-    Option::deserialize(found).map_err(|_| {
-        D::Error::custom("expected `{ env = \"..\" }` or `{ file = \"..\" }`: no secret stands in a profile")
-    })
-}
-
-/// How much the target is asked.
-#[derive(Deserialize, JsonSchema, Default)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Limit {
-    /// Cases in flight at once, where `--jobs` does not say fewer.
-    #[schemars(range(min = 1))]
-    in_flight: Option<usize>,
-    /// Requests in a second, 0.01 or more.
-    #[schemars(with = "Option<f64>", range(min = 0.01))]
-    per_second: Option<Spanned<f64>>,
-    /// Requests in a second by operation, 0.01 or more.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, f64>")]
-    operations: BTreeMap<String, Spanned<f64>>,
-    /// How often a request is sent again where nothing can have been made by it; 2 unless said.
-    #[schemars(range(max = 10))]
-    retries: Option<u32>,
-    /// Longest time that the target may ask to wait (`Retry-After`), in seconds; 30 unless said.
-    #[schemars(range(max = 600))]
-    longest_wait_s: Option<u64>,
-    /// Longest time that an answer may take, in milliseconds; one that takes longer is a warning.
-    #[schemars(range(min = 1, max = 300_000))]
-    slow_ms: Option<u64>,
-}
 
 /// Reads a profile of this name and folder.
 pub(super) fn parse(
@@ -470,55 +316,4 @@ fn capabilities(
     };
     let offered = spec.capabilities.iter().filter_map(|one| Some((one.name.clone(), offered(one)?)));
     Ok(offered.collect())
-}
-
-/// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite
-/// knows, and what they mean.
-pub fn schema(suite: &Suite) -> Value {
-    let mut schema = schemars::schema_for!(File).to_value();
-    schema["additionalProperties"] = false.into();
-    // It is read as a list, since the order counts.
-    schema["properties"]["levels"]["default"] = json!({});
-    let text = |says: &str| json!({"type": "string", "description": says});
-    let tables = &mut schema["properties"];
-    let spec = &suite.spec().profile;
-    for (table, says) in &spec.tables {
-        tables[table]["description"] = says.as_str().into();
-    }
-    // Further entries of a list have what its first one has.
-    for value in spec.values.iter().filter(|value| value.entry_of.is_none()) {
-        let mut steps: Vec<&str> = value.name.split('.').collect();
-        let Some(last) = steps.pop() else { continue };
-        let mut table = &mut *tables;
-        for step in steps {
-            table[step]["type"] = "object".into();
-            table[step]["additionalProperties"] = false.into();
-            table = &mut table[step]["properties"];
-        }
-        table[last] = text(&value.add);
-    }
-    for table in spec.lists.keys() {
-        let entry = tables[table].take();
-        tables[table] = json!({ "anyOf": [entry, { "type": "array", "items": entry }] });
-    }
-    let capabilities = &mut tables["capabilities"];
-    capabilities["additionalProperties"] = false.into();
-    for capability in &spec.capabilities {
-        let mut says = capability.add.clone();
-        if capability.ask.is_some() {
-            says.push_str("; the target is asked where nothing is said");
-        }
-        capabilities["properties"][&capability.name] = json!({"type": "boolean", "description": says});
-    }
-    let choices = &mut tables["choices"];
-    choices["additionalProperties"] = false.into();
-    for clause in suite.clauses().values() {
-        if let Strength::Choice(choice) = &clause.strength {
-            let form = suite.spec().signing.choices.find(&choice.key);
-            let known = form.map(|form| format!("; knows {}", form.knows)).unwrap_or_default();
-            let says = format!("{} ({}); usually `{}`{known}", clause.says, clause.id, choice.default);
-            choices["properties"][&choice.key] = text(&says);
-        }
-    }
-    schema
 }

@@ -3,6 +3,7 @@
 mod authorize;
 mod error;
 mod file;
+mod form;
 mod levels;
 mod prepare;
 pub mod validate;
@@ -25,7 +26,7 @@ use xs2aspec_suite::ProfileSpec;
 pub use authorize::{AuthorizedProfile, Permission};
 pub use error::ProfileError;
 pub(crate) use error::syntax;
-pub use file::schema;
+pub use form::schema;
 
 /// Test key and certificate that are used where a profile names none. Marked test material, known to
 /// everybody.

@@ -268,8 +268,8 @@ fn a_pack_gives_test_values_and_nothing_that_acts() {
     Profile::check_template("template.toml", &format!("name = \"a\"\n{values}"), ProfileSpec::embedded())
         .unwrap();
     let of_template = ["name", "version", "contact", "base-url", "choices", "capabilities"];
-    assert!(file::FIELDS.len() > of_template.len());
-    for field in &*file::FIELDS {
+    assert!(form::FIELDS.len() > of_template.len());
+    for field in &*form::FIELDS {
         for (number, form) in
             ["KEY = 1", "KEY = {}", "[KEY]", "[[KEY]]", "KEY.x = \"y\"", "\"KEY\" = []"].iter().enumerate()
         {

@@ -10,7 +10,7 @@ use xs2aspec_suite::{ProfileSpec, nearest};
 
 use super::{
     error::{self, ProfileError},
-    file::FIELDS,
+    form::FIELDS,
 };
 
 /// Fields of a profile that the template of a pack may set: they name the target, and do nothing.

@@ -193,8 +193,8 @@ fn is_not_held_against_it(at: usize, arguments: &[&str], answer: &[u8]) {
         .collect();
     let is_busy = what.contains("429") || what.contains("503");
     assert!(is_busy || !unconfirmed.is_empty(), "{what}\n{}", ran.said);
-    // One for each operation, whether that shows at once or only later.
-    assert!(unconfirmed.len() <= 10, "{unconfirmed:#?}");
+    // At most one for each of 7 operations where it shows at once, and one where it shows only later.
+    assert!(unconfirmed.len() <= 14, "{unconfirmed:#?}");
 }
 
 #[test]
