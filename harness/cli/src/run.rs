@@ -73,11 +73,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let target = target::open(asked).await?;
     let identity = args.ids.identity(args.ids.seed(), shard.map(|(shard, _)| shard));
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
-    let mask_key = mask_key(args)?;
+    let mask_key = mask_key(args, earlier)?;
     let session = open_session(args, &suite, target.profile, identity)?.with_mask_key(mask_key.clone());
     let session = match earlier {
         Some(earlier) => {
             earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
+            if args.mask_key.file.is_some() || !earlier.has_ended() {
+                earlier.has_values_of(&session).map_err(Failure::input)?;
+            }
             earlier.resume(session)
         }
         None => session,
@@ -88,16 +91,12 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     options.ahead = ahead(args, &suite, failed?);
     limit(args, &session, &plan);
 
-    let claimed = match claimed.take() {
-        Some(claimed) => claimed,
-        None => files(args, |files| RunFolder::begin(&args.out, files, doubt(args)))?,
-    };
+    let begin = || files(args, |files| RunFolder::begin(&args.out, files, doubt(args)));
+    let claimed = claimed.take().map_or_else(begin, Ok)?;
     let record = args.out.join(outputs::RECORD);
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
-    if earlier.is_none() {
-        make_room(args, &record, &mask_key)?;
-    }
+    make_room(args, &record, &mask_key)?;
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
     let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
     let mut keeper = Keeper {
@@ -169,14 +168,14 @@ fn open_session(
     Ok(session)
 }
 
-/// Prepares the folder of a run that begins.
+/// Prepares the folder of a run.
 fn make_room(args: &Run, record: &Path, mask_key: &MaskKey) -> Result<(), Failure> {
-    if args.base.is_some() && record.is_file() {
+    if args.resume.is_none() && args.base.is_some() && record.is_file() {
         // It may be the one that this run is compared with, and is read on while this run goes on.
         fs::remove_file(record).map_err(|error| cannot_write(record, &error))?;
     }
     if args.mask_key.file.is_none() {
-        // The run goes on with its key.
+        // A run that is stopped goes on with its key.
         mask_key.write(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
     Ok(())
@@ -203,9 +202,10 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     Ok((Arc::new(suite), profile))
 }
 
-/// Returns the key of the pseudonyms. A run that goes on has its key in its folder.
-fn mask_key(args: &Run) -> Result<MaskKey, Failure> {
-    if args.resume.is_none() || args.mask_key.file.is_some() {
+/// Returns the key of the pseudonyms. A run that was stopped has its key in its folder. One that had ended has
+/// none any more, so that its new requests have pseudonyms of their own.
+fn mask_key(args: &Run, earlier: Option<&PreviousRun>) -> Result<MaskKey, Failure> {
+    if args.mask_key.file.is_some() || earlier.is_none_or(PreviousRun::has_ended) {
         return args.mask_key.key();
     }
     MaskKey::read(&args.out.join(journal::MASK_KEY)).map_err(|error| {

@@ -28,6 +28,8 @@ pub struct PreviousRun {
     /// Cases without a verdict that had begun to send something that could make a payment, in all earlier
     /// parts.
     started: BTreeSet<String>,
+    /// True if it came to its end, so that its mask key is gone.
+    has_ended: bool,
     /// The highest number of an exchange.
     exchanges: u64,
     /// How long it took, as far as its exchanges tell, in microseconds.
@@ -69,11 +71,13 @@ impl PreviousRun {
             started: noted.iter().cloned().collect(),
             exchanges: 0,
             micros: 0,
+            has_ended: false,
         };
         for entry in record {
             match entry? {
                 Entry::Run(Event::Profile(profile)) => previous.profile = profile,
                 Entry::Run(Event::Resumed(resumed)) => previous.resumed.push(resumed),
+                Entry::Run(Event::RunFinished(finished)) => previous.has_ended = !finished.stopped_early,
                 Entry::Run(_) => {}
                 Entry::Case(case) => previous.add(case),
             }
@@ -145,6 +149,11 @@ impl PreviousRun {
         PreviousCases { kept: &self.kept, record: RecordReader::open(&self.path).ok(), next: None }
     }
 
+    /// Returns true if it came to its end. What could not be told is asked again.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// Whether the session and the plan are those of the earlier part.
     pub fn fits(&self, session: &Session, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
         let start = &self.start;
@@ -166,21 +175,26 @@ impl PreviousRun {
                 waivers.sha256.clone().unwrap_or_else(|| "none".to_owned()),
             ),
         ];
-        let differs = same.into_iter().find(|(_, before, now)| before != now);
-        match differs.or_else(|| self.other_value(session)) {
+        match same.into_iter().find(|(_, before, now)| before != now) {
             Some((what, before, now)) => Err(ResumeError::Differs { what, before, now }),
             None => Ok(()),
         }
     }
 
-    /// Returns the first masked value that differs from the session's. The same value has the same pseudonym
-    /// as long as the run has its key.
-    fn other_value(&self, session: &Session) -> Option<(&'static str, String, String)> {
+    /// Fails if a masked value differs from the session's, whose key is that of the run: the same value has the
+    /// same pseudonym.
+    pub fn has_values_of(&self, session: &Session) -> Result<(), ResumeError> {
         let now = session.recorded_profile().values;
-        let values = self.profile.values.iter().map(|(name, before)| (name, before, now.get(name)));
-        let (name, before, now) = values.into_iter().find(|(_, before, now)| Some(*before) != *now)?;
+        let mut values = self.profile.values.iter().map(|(name, before)| (name, before, now.get(name)));
+        let Some((name, before, now)) = values.find(|(_, before, now)| Some(*before) != *now) else {
+            return Ok(());
+        };
         let shown = |text: &str| format!("{name} = {text}");
-        Some(("profile values and mask key", shown(before), shown(now.map_or("", String::as_str))))
+        Err(ResumeError::Differs {
+            what: "profile values and mask key",
+            before: shown(before),
+            now: shown(now.map_or("", String::as_str)),
+        })
     }
 }
 

@@ -120,7 +120,8 @@ impl Waivers {
         None
     }
 
-    /// Returns why the rejection of a control is no matter, if every clause that it breaks is waived or allowed.
+    /// Returns why the rejection of a control is no matter, if every clause that it breaks is waived or
+    /// allowed.
     fn why(&self, session: &Session, case: &Case, done: &Done) -> Option<String> {
         let verdict = &done.verdict;
         let mut broken = verdict.findings.iter().filter(|finding| finding.at == "status").peekable();

@@ -124,7 +124,7 @@ pub struct Symptom {
     /// Operation of its smallest witness.
     pub(super) operation: String,
     /// Whether its smallest witness is a case of another clause, and how much that changes.
-    pub(super) rank: (bool, usize, usize),
+    pub(super) rank: (bool, usize, usize, usize),
     /// The same for the same set of cases.
     pub(super) cases: u64,
     /// Places of answers whose values the judged request of the smallest witness has.
@@ -154,7 +154,7 @@ impl Symptom {
             is_of_status: false,
             is_unconfirmed: false,
             operation: String::new(),
-            rank: (true, usize::MAX, usize::MAX),
+            rank: (true, usize::MAX, usize::MAX, usize::MAX),
             cases: 0,
             used: BTreeSet::new(),
         }
@@ -185,7 +185,9 @@ impl Symptom {
         self.cases = self.cases.wrapping_add(hashed(&verdict.case));
         let changes = words::changes(verdict);
         let size = changes.len().max(places.len());
-        let rank = (finding.clause != verdict.clause, size, changes.concat().len());
+        // Of witnesses that differ as much from their controls, the one that is nearest to the plain request.
+        let (beside, letters) = (verdict.changes.len(), changes.concat().len());
+        let rank = (finding.clause != verdict.clause, size, beside, letters);
         let mut other = Witness::of(verdict);
         if self.witnesses == 1 || rank < self.rank {
             self.rank = rank;

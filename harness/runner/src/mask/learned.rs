@@ -80,7 +80,7 @@ pub(super) fn numbers(text: &str) -> Vec<(String, String)> {
     let kind = |word: &str| {
         let is_number = word.len() == NUMBER && word.bytes().all(|byte| byte.is_ascii_digit());
         let is_account = || IBAN.contains(&word.len()) && is_iban(&word.to_ascii_uppercase());
-        if is_number { Some("number") } else { is_account().then_some("iban") }
+        if is_number { Some("number") } else { is_account().then_some("account") }
     };
     words.filter_map(|word| Some((kind(word)?.to_owned(), word.to_owned()))).collect()
 }

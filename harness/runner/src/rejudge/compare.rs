@@ -1,6 +1,6 @@
 //! One recorded verdict, and that of this version.
 
-use xs2aspec_record::{CaseVerdict, Exchange, Finding, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, Finding, Mismatch, Verdict};
 use xs2aspec_spec::masks::holds_pseudonym;
 use xs2aspec_suite::Case;
 
@@ -35,7 +35,7 @@ pub(super) fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String
 
 /// Holds the verdict of a case by this version against the recorded one.
 pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_complete: bool) -> Compared {
-    let now = &done.verdict;
+    let now = &as_recorded(before, &done.verdict, is_own);
     // What is waived was judged a violation or a warning.
     let word = before.unwaived();
     let is_as_before = !is_own || before.control == now.control && before.expected == now.expected;
@@ -56,6 +56,17 @@ pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_comple
         why: difference(before, now, is_edit),
         is_edit,
     })
+}
+
+/// The verdict of this version as the format of the record has it: an older one says no kinds of findings.
+fn as_recorded(before: &CaseVerdict, now: &CaseVerdict, is_own: bool) -> CaseVerdict {
+    let mut now = now.clone();
+    if !is_own && before.findings.iter().all(|finding| finding.kind == Mismatch::Unknown) {
+        for finding in &mut now.findings {
+            finding.kind = Mismatch::Unknown;
+        }
+    }
+    now
 }
 
 /// Where a finding that makes the difference speaks of a body of which something is masked.

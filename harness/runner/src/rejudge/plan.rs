@@ -1,7 +1,7 @@
 //! What the record of a run must have, as the suite at hand plans it: its cases, what it introduces, and what its
 //! exchanges come to together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_record::{
     AnswerCheck, AnswerChecks, CaseEvents, Event, Role, RunFinished, RunStarted, Stopwatch, Times,
@@ -151,22 +151,30 @@ fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
     }
 }
 
-/// Holds document, clauses and case files against those of the suite. The paths of files of another folder may be
-/// others by now, and their digest says what is in them.
+/// Holds document, clauses and case files against those of the suite. Case files of a folder have other paths, and
+/// are told by their texts.
 fn introduced(session: &Session, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
-    let mut missing = BTreeMap::new();
-    let is_elsewhere = whole.start.other_cases.is_some() || whole.start.other_document.is_some();
-    let is_compared = |event: &Event| !(is_elsewhere && matches!(event, Event::Source(_)));
-    run::introduce(session, plan, &mut |event| {
-        if is_compared(event) {
-            missing.insert(key(event), event.clone());
-        }
+    let (mut missing, mut texts) = (BTreeMap::new(), BTreeSet::new());
+    run::introduce(session, plan, &mut |event| match event {
+        Event::Source(source) => drop(texts.insert(source.text.clone())),
+        event => drop(missing.insert(key(event), event.clone())),
     });
-    for event in whole.introduced.iter().filter(|event| is_compared(event)) {
+    let mut found = BTreeSet::new();
+    for event in &whole.introduced {
         let key = key(event);
-        if missing.remove(&key).as_ref() != Some(event) {
+        let is_known = match event {
+            Event::Source(source) => {
+                found.insert(source.text.clone());
+                texts.contains(&source.text)
+            }
+            event => missing.remove(&key).as_ref() == Some(event),
+        };
+        if !is_known {
             rejudged.contradictions.push(format!("the {} is not that of the suite", named(&key)));
         }
+    }
+    if found.len() < texts.len() {
+        rejudged.contradictions.push("a case file of the suite is missing".to_owned());
     }
     for key in missing.into_keys() {
         rejudged.contradictions.push(format!("the {} of the suite is missing", named(&key)));

@@ -6,7 +6,8 @@ use xs2aspec_record::{Exchange, Finding, Verdict};
 use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
 
 use super::{
-    Done, Session, Trail, blank,
+    Done, Session, Trail,
+    blank::blank,
     outcome::{Again, Prepared},
     settled,
 };

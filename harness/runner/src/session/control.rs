@@ -30,12 +30,8 @@ impl Done {
 
 impl Session {
     /// Runs the control, and stops where it was not accepted. A case that must be accepted goes on after a
-    /// refusal, with the reason why its own refusal says nothing then: its acceptance is one all the same.
-    pub(super) async fn control(
-        &self,
-        case: &Case,
-        verdict: &mut CaseVerdict,
-    ) -> Result<Option<String>, Stop> {
+    /// refusal, with what its own refusal comes to then: its acceptance is one all the same.
+    pub(super) async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<Option<Stop>, Stop> {
         let Some(id) = &case.control else {
             return match self.silence.get().filter(|_| case.is_plain) {
                 Some(why) => Err(Stop::error(format!(
@@ -63,16 +59,20 @@ impl Session {
         let root = self.root(case).await?;
         let is_refused = control.answered.as_ref().is_some_and(|(outcome, _)| outcome.is_refusal());
         let reason = root.clone().unwrap_or_else(|| format!("its control {id} was not accepted: {words}"));
-        match case.if_control_refused {
-            _ if case.expect.is_accepted() && is_refused && !self.is_given_up(case) => Ok(Some(reason)),
+        let stop = match case.if_control_refused {
             IfControlRefused::Observed if root.is_none() => {
                 verdict
                     .observations
                     .push(format!("{}: the target need not accept the control {id}: {words}", case.clause));
                 verdict.checks = 1;
-                Err(Stop::new(Verdict::Observed, reason))
+                Stop::new(Verdict::Observed, reason)
             }
-            _ => Err(Stop::inconclusive(reason)),
+            _ => Stop::inconclusive(reason),
+        };
+        if case.expect.is_accepted() && is_refused && !self.is_given_up(case) {
+            Ok(Some(stop))
+        } else {
+            Err(stop)
         }
     }
 

@@ -4,6 +4,7 @@
 mod again;
 mod alternative;
 mod ask;
+mod blank;
 mod budget;
 mod build;
 mod confirm;
@@ -30,14 +31,15 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    CaseVerdict, Culprit, Difference, End, Exchange, Finding, Level, Mismatch, Place, Request, Role,
-    TargetProfile, Verdict,
+    CaseVerdict, Culprit, End, Exchange, Finding, Level, Mismatch, Request, TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Case, Expectation, Suite, difference};
+use xs2aspec_suite::{Case, Expectation, Suite};
 
+pub(crate) use self::blank::left_in_doubt;
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::{
+    blank::{blank, differences},
     outcome::{Ended, InPlace, Prepared, Unanswered},
     quota::Quota,
 };
@@ -346,9 +348,9 @@ impl Session {
         examined.findings.splice(0..0, findings);
         let mut seen = (examined.outcome, examined.words.clone());
         if examined.outcome != Outcome::Accepted
-            && let Some(reason) = refused_control
+            && let Some(stop) = refused_control
         {
-            return Err(Stop::inconclusive(reason));
+            return Err(stop);
         }
         // A lawful request that is accepted shows that the target can be asked, and what it minds.
         if case.is_plain && examined.outcome.is_refusal() {
@@ -448,52 +450,6 @@ impl Session {
         }];
         Ok(Unanswered::Each(words))
     }
-}
-
-fn blank(case: &Case) -> CaseVerdict {
-    CaseVerdict {
-        case: case.id.clone(),
-        clause: case.clause.clone(),
-        area: case.area.clone(),
-        operation: case.operation().to_owned(),
-        role: Role::Selected,
-        place: Place { file: case.file.clone(), line: case.line, column: case.column },
-        verdict: Verdict::Error,
-        expected: case.expect.to_string(),
-        checks: 0,
-        findings: Vec::new(),
-        observations: Vec::new(),
-        refusal: None,
-        reason: None,
-        absence: None,
-        control: None,
-        changes: case.changes(),
-        differences: Vec::new(),
-        codes: Vec::new(),
-        culprit: None,
-        same_as: case.same_as.clone(),
-        judged_with: Vec::new(),
-        waived_with: None,
-        unconfirmed: false,
-        exchange: None,
-        micros: 0,
-    }
-}
-
-/// Returns where the request of a case differs from that of its control, as the record has it.
-fn differences(case: &Case, control: &Case) -> Vec<Difference> {
-    let recorded = |one: difference::Difference| {
-        let difference::Difference { place, sent, control } = one;
-        Difference { place, sent, control }
-    };
-    difference::compared(case, control).into_iter().map(recorded).collect()
-}
-
-/// The verdict of a case that is not sent again because it may have made something.
-pub(crate) fn left_in_doubt(case: &Case) -> CaseVerdict {
-    let reason =
-        "it was under way when the run was interrupted, and may have made something: it was not sent again";
-    CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
 }
 
 /// The same mismatch in a set-up and in the judged answer is one.

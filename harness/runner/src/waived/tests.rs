@@ -9,9 +9,9 @@ use super::*;
 use crate::{Identity, Profile, waiver};
 
 /// A case with a control that is a case of another clause, which has a control of its own.
-const CASE: &str = "signature.parameters.duplicate/ncbct/right-key-id-first";
-const CONTROL: &str = "signature.parameters.duplicate/ncbct/right-key-id-last";
-const CLAUSE: &str = "signature.parameters.duplicate";
+const CASE: &str = "signature.parameters.duplicate.first/ncbct/right-key-id-first";
+const CONTROL: &str = "signature.wrap.bare/ncbct";
+const CLAUSE: &str = "signature.wrap.bare";
 
 fn session(levels: &[(&str, Level, LevelSource)]) -> Session {
     let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());

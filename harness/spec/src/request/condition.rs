@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    reading::{days, fraction, has_one_twice, is_of_type, number, workdays},
     scope::{Scope, made_as, with_digits},
     view::{BEFORE, Payload, part},
 };
@@ -456,48 +457,6 @@ impl Asked {
             _ => false,
         }
     }
-}
-
-fn has_one_twice(values: &[&Value]) -> bool {
-    values.iter().enumerate().any(|(at, value)| values[..at].contains(value))
-}
-
-fn is_of_type(value: &Value, kind: &str) -> bool {
-    match kind {
-        "null" => value.is_null(),
-        "boolean" => value.is_boolean(),
-        "number" => value.is_number(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "string" => value.is_string(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => false,
-    }
-}
-
-/// Returns the number in a JSON number or a string. Returns None for more digits than `Decimal` holds.
-fn number(value: &Value) -> Option<Decimal> {
-    let text = match value {
-        Value::Number(number) => number.to_string(),
-        // `Decimal` skips underscores, which no amount has.
-        Value::String(text) if !text.contains('_') => text.clone(),
-        _ => return None,
-    };
-    Decimal::from_str_exact(&text).or_else(|_| Decimal::from_scientific(&text)).ok()
-}
-
-fn workdays(value: &Value) -> Option<u32> {
-    value.as_str()?.strip_prefix("${workday+")?.strip_suffix('}')?.parse().ok()
-}
-
-/// How many days a date is ahead of the clock, where it is written so.
-fn days(value: &Value) -> Option<i64> {
-    let name = value.as_str()?.strip_prefix("${")?.strip_suffix('}')?;
-    name.strip_prefix("day+").or_else(|| name.strip_prefix("workday+"))?.parse().ok()
-}
-
-fn fraction(text: &str) -> usize {
-    text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
 fn compared(scope: &Scope<'_>, cell: &Cell, value: &Value, test: fn(&str, &str) -> Option<bool>) -> bool {

@@ -12,6 +12,7 @@ mod left_out;
 mod operation;
 mod outcome;
 mod parameters;
+mod reading;
 mod rule;
 mod scope;
 mod signing;

@@ -4,9 +4,13 @@ use std::{fmt, io::Read};
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Deserializer as Json, Value};
-use xs2aspec_record::lines::LONGEST_WORDS;
 
-use super::{InputError, Masked, Piece, budget::Budget, entry, surrogates::WithoutHalves};
+use super::{
+    InputError, Masked, Piece,
+    budget::{Budget, LONGEST_WORDS},
+    entry,
+    surrogates::WithoutHalves,
+};
 
 /// Why the reading ended.
 enum Stop {

@@ -6,14 +6,18 @@ use std::{
     rc::Rc,
 };
 
-use xs2aspec_record::lines::{LONGEST, LONGEST_WORDS};
+/// The longest part in bytes. A list of numbers takes some fifty times as much memory as text.
+const LONGEST: u64 = 16 << 20;
+
+/// The same in words.
+pub(super) const LONGEST_WORDS: &str = "16 MB";
 
 /// How many bytes may still be read before the next part begins.
 #[derive(Debug, Clone)]
 pub(super) struct Budget(Rc<Cell<u64>>);
 
 impl Budget {
-    /// As many as a line of a record has at most.
+    /// Begins the first part.
     pub(super) fn new() -> Self {
         Self(Rc::new(Cell::new(LONGEST)))
     }

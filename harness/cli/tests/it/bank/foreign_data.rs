@@ -199,7 +199,7 @@ const OF_CASE: [(Effect, &str); 15] = [
 
 fn case_file(change: &str) -> String {
     format!(
-        "title: x\ncases:\n  - clause: ncbct.path\n    name: evil\n    baseline: ncbct\n    expect: answered\n    change: [{change}]\n"
+        "title: x\ncases:\n  - {{clause: ncbct.path, name: plain, baseline: ncbct, expect: accepted}}\n  - clause: ncbct.path\n    name: evil\n    baseline: ncbct\n    control: ncbct.path/plain\n    expect: answered\n    change: [{change}]\n"
     )
 }
 

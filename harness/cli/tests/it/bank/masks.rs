@@ -23,6 +23,9 @@ const ONLY: [&str; 6] =
 const FAULT: [&str; 4] =
     ["--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic.months.duplicate"];
 
+/// The PSUs that these cases name: a private and a corporate one.
+const PSUS: usize = 2;
+
 /// Masked values of the reference bank, each with one that is not in it.
 const CANDIDATES: [(&str, &str); 3] =
     [("01819000391", "01819000392"), ("NO1400004200179", "NO1400004200178"), ("00004200179", "00004200178")];
@@ -175,7 +178,7 @@ fn pseudonyms_differ_between_runs_and_findings_do_not() {
     let (exit, said) = xs2aspec(&[&fixed[..], &FAULT, &["--out", &other, "--base", &one]].concat());
     assert_eq!(exit, Some(1), "{said}");
     let (seen_once, seen_twice) = (seen(&one, "psu-id"), seen(&other, "psu-id"));
-    assert_eq!((seen_once.0.len(), seen_twice.0.len()), (1, 1));
+    assert_eq!((seen_once.0.len(), seen_twice.0.len()), (PSUS, PSUS));
     assert_ne!(seen_once.0, seen_twice.0, "the pseudonyms");
     assert!(!seen_once.1.is_empty());
     assert_eq!(seen_once.1, seen_twice.1, "the ids of findings");
@@ -218,21 +221,22 @@ async fn a_run_that_goes_on_has_its_key() {
     assert!(!String::from_utf8(record).unwrap().contains(kept.trim()));
     // Without its key, or with another one, equal values would no longer be equal.
     fs::rename(&key, folder.path().join("moved.key")).unwrap();
-    let (exit, said) = ran(&["run", "--quiet", "--resume", "out"]);
+    let resume = ["run", "--quiet", "--target", "bank.toml", "--resume", "out"];
+    let (exit, said) = ran(&resume);
     assert!(exit == Some(2) && said.contains("--mask-key"), "{said}");
-    let (exit, said) = ran(&["run", "--quiet", "--resume", "out", "--mask-key", MASK_KEY]);
+    let (exit, said) = ran(&[&resume[..], &["--mask-key", MASK_KEY]].concat());
     assert!(exit == Some(2) && said.contains("mask key"), "{said}");
-    let (exit, said) = ran(&["run", "--quiet", "--resume", "out", "--mask-key", "moved.key"]);
+    let (exit, said) = ran(&[&resume[..], &["--mask-key", "moved.key"]].concat());
     assert_eq!(exit, Some(1), "{said}");
     let out = path(&folder, "out");
-    assert_eq!(seen(&out, "psu-id").0.len(), 1, "{said}");
+    assert_eq!(seen(&out, "psu-id").0.len(), PSUS, "{said}");
     // A key in the folder goes with the end of the run, and one of the user's stays.
     begin("other", &[]);
     assert!(folder.path().join("other/mask.key").exists());
-    let (exit, said) = ran(&["run", "--quiet", "--resume", "other"]);
+    let (exit, said) = ran(&["run", "--quiet", "--target", "bank.toml", "--resume", "other"]);
     assert_eq!(exit, Some(1), "{said}");
     assert!(!folder.path().join("other/mask.key").exists() && folder.path().join("moved.key").exists());
-    assert_eq!(seen(&path(&folder, "other"), "psu-id").0.len(), 1);
+    assert_eq!(seen(&path(&folder, "other"), "psu-id").0.len(), PSUS);
     begin("given", &["--mask-key", "moved.key"]);
     assert!(!folder.path().join("given/mask.key").exists());
     bank.shutdown().await.unwrap();
@@ -241,7 +245,7 @@ async fn a_run_that_goes_on_has_its_key() {
 #[test]
 fn shards_with_one_key_have_one_pseudonym_for_a_value() {
     let folder = TempDir::new().unwrap();
-    for (name, key, expected) in [("apart", &[][..], 2), ("shared", &["--mask-key", MASK_KEY], 1)] {
+    for (name, key, expected) in [("apart", &[][..], 2 * PSUS), ("shared", &["--mask-key", MASK_KEY], PSUS)] {
         let mut merge = vec!["merge".to_owned(), "--out".to_owned(), path(&folder, name)];
         for shard in ["1/2", "2/2"] {
             let out = path(&folder, &format!("{name}-{}", shard.replace('/', "-")));

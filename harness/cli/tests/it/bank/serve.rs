@@ -232,7 +232,7 @@ fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     let serving = Serving::start(&[]);
     run(&serving, &unknown, &earlier);
     let said = run(&serving, &unknown, &quota);
-    assert!(said.contains("the quota of the day is used up"), "{said}");
+    assert!(said.contains("the daily calls may be used up"), "{said}");
     assert!(!said.contains("warn  limit") && !said.contains("deny  limit"), "{said}");
     // A profile that says otherwise is believed.
     let serving = Serving::start(&[]);

@@ -120,7 +120,8 @@ fn traffic_with_a_text_that_is_longer_than_memory_is_told() {
     for name in ["url.har", "items.har", "name.har", "body.http", "fields.http"] {
         let (exit, said) = bounded(folder.path(), &format!("judge {name} --out judged"));
         assert_eq!(exit, Some(2), "{name}: {said}");
-        assert!(said.contains("64 MB, found more"), "{name}: {said}");
+        let most = if name.ends_with("har") { 16 } else { 64 };
+        assert!(said.contains(&format!("{most} MB, found more")), "{name}: {said}");
     }
     // A length that is announced is not believed either.
     let long = format!("{request}HTTP/1.1 200 OK\nContent-Length: 900000000\n\n");

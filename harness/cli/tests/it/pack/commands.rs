@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 use super::{KEYS, NOW, PACK, command, desk, ended, record, run};
-use crate::support::{self, KEY, copy_folder, xs2aspec};
+use crate::support::{self, KEY, MASK_KEY, copy_folder, xs2aspec};
 
 #[test]
 fn what_looks_at_cases_looks_at_those_of_the_pack() {
@@ -188,16 +188,21 @@ async fn requests_of_the_pack_are_drawn() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_on_goes_on_with_its_pack() {
     let (desk, folder) = desk(None, None).await;
-    let begin =
-        command(folder.path(), &["--pack", PACK, "--seed", "1", "--now", NOW, "--target", "desk.toml"]);
+    let begin = command(
+        folder.path(),
+        &["--pack", PACK, "--seed", "1", "--now", NOW, "--target", "desk.toml", "--mask-key", MASK_KEY],
+    );
     assert_eq!(ended(begin).await.0, Some(0));
     let path = folder.path().join("out/record.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
     // Killed in the middle of it.
     let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
     fs::write(&path, half.join("\n") + "\n").unwrap();
-    let (exit, said) =
-        ended(command(folder.path(), &["--resume", "out", "--pack", PACK, "--target", "desk.toml"])).await;
+    let (exit, said) = ended(command(
+        folder.path(),
+        &["--resume", "out", "--pack", PACK, "--target", "desk.toml", "--mask-key", MASK_KEY],
+    ))
+    .await;
     drop(desk);
     assert_eq!(exit, Some(0), "{said}");
     let verdicts = |text: &str| text.matches("{\"event\":\"verdict\"").count();

@@ -66,7 +66,7 @@ async fn each_entry_of_a_profile_is_asked_however_many_there_are() {
     assert_eq!(exit, Some(0), "{said}");
     let (exit, said) = xs2aspec("verify evidence.tar");
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.contains("the cases are those of this version of the suite"), "{said}");
+    assert!(said.contains("the cases are those that this version of the suite plans"), "{said}");
     let (exit, said) = xs2aspec("explain payment.status.follows/declared/33 --target bank.toml");
     assert_eq!(exit, Some(0), "{said}");
     let (exit, said) = xs2aspec("explain payment.status.follows/declared/34 --target bank.toml");

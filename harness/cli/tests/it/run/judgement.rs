@@ -178,7 +178,9 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     let folder = TempDir::new().unwrap();
     let target = full_profile(folder.path(), &server.uri());
     let out = folder.path().join("out");
-    let arguments = ["--target", &target, "--only", "ncbct", "--only", "customers.path", "--depth", "quick"];
+    let key = ["--mask-key", support::MASK_KEY];
+    let chosen = ["--target", &target, "--only", "ncbct", "--only", "customers.path", "--depth", "quick"];
+    let arguments = [&chosen[..], &key].concat();
     let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
     assert_eq!(output.status.code(), Some(3));
     let whole = verdicts(&out).len();
@@ -187,8 +189,11 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     let lines: Vec<&str> = record.split_inclusive('\n').collect();
     let cut = |record: &[&str]| std::fs::write(out.join("record.jsonl"), record.concat()).unwrap();
     cut(&lines[..lines.len() - 20]);
-    let resume =
-        || support::xs2aspec(&["run", "--quiet", "--resume", out.to_str().unwrap(), "--target", &target]);
+    let resume = || {
+        support::xs2aspec(
+            &[&["run", "--quiet", "--resume", out.to_str().unwrap(), "--target", &target][..], &key].concat(),
+        )
+    };
     let (exit, said) = tokio::task::block_in_place(resume);
     assert_eq!(exit, Some(3), "{said}");
     assert!(
