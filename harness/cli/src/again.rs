@@ -18,7 +18,7 @@ use xs2aspec_record::{Exit, Verdict};
 use crate::{
     Failure,
     args::Run,
-    run, signing_of, target,
+    repetition, run, signing_of, target,
     verdicts::{failed, verdicts},
 };
 
@@ -26,13 +26,6 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(500);
 /// How many cases are named that come out now so, now otherwise.
 const SHOWN: usize = 20;
-/// The folder of a repetition, next to the run that it repeats.
-const AGAIN: &str = "again";
-/// The folder of the repetition of a repetition.
-const AGAIN_OF_AGAIN: &str = "again-2";
-/// The option that names a folder to write to.
-const OUT: &str = "--out";
-
 /// Runs as often as was asked.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if args.watch {
@@ -60,32 +53,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
 
 /// Returns the run of what failed in an earlier one, whose folder it does not touch.
 fn what_failed(args: &Run, only: Vec<String>) -> Run {
-    Run { only, out: folder(&args.out), follows_another: true, ..args.clone() }
-}
-
-/// Returns the folder for a repetition of the run in this folder: a neighbor.
-fn folder(out: &Path) -> PathBuf {
-    out.with_file_name(name(out))
-}
-
-/// Returns the arguments that write a repetition of the run in this folder elsewhere. A record does not say
-/// where it is, so that they name a folder below the current one.
-pub(crate) fn out(folder: &Path) -> [String; 2] {
-    [OUT.to_owned(), format!("reports/{}", name(folder))]
-}
-
-/// Returns the name of the folder for a repetition: another one than that of the run.
-fn name(out: &Path) -> &'static str {
-    if out.file_name().is_some_and(|name| name == AGAIN) { AGAIN_OF_AGAIN } else { AGAIN }
-}
-
-/// Returns these arguments without a folder to write to.
-pub(crate) fn without_out(arguments: &[String]) -> Vec<String> {
-    let mut rest = arguments.to_vec();
-    if let Some(at) = rest.iter().position(|argument| argument == OUT) {
-        rest.drain(at..(at + 2).min(rest.len()));
-    }
-    rest
+    Run { only, out: repetition::folder(&args.out), follows_another: true, ..args.clone() }
 }
 
 /// Runs several times, and says which cases did not come out alike.

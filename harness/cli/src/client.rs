@@ -11,10 +11,10 @@ use xs2aspec_report::text;
 use xs2aspec_suite::Suite;
 
 use crate::{
-    Failure, again,
+    Failure,
     args::{ClientPlan, ClientReport},
     recording::Recording,
-    report,
+    repetition, report,
 };
 
 /// Lists the plan.
@@ -61,7 +61,7 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let plan_text = tree.text(xs2aspec_client::plan::FILE).unwrap_or_default();
     let tool = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
     let mut arguments = vec![args.record.display().to_string()];
-    arguments.extend(again::out(&args.out));
+    arguments.extend(repetition::out(&args.out));
     let (events, exit) = drawn::events(&ticked, (&recorded, &exchanges), (&file, plan_text), tool, arguments);
     for event in &events {
         recording.write(event);

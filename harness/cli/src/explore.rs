@@ -12,9 +12,10 @@ use xs2aspec_runner::{Options, Session};
 use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
-    Failure, again,
+    Failure,
     args::Explore,
     recording::Recording,
+    repetition,
     report::cannot_write,
     target::{self, Asked},
 };
@@ -91,7 +92,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
     arguments.extend(args.levels.arguments());
     let (seed, budget) = (seed.to_string(), args.budget.to_string());
     arguments.extend(["--seed".to_owned(), seed, "--budget".to_owned(), budget]);
-    arguments.extend(again::out(&args.out));
+    arguments.extend(repetition::out(&args.out));
     ExploreOptions {
         only: args.only.clone(),
         budget: args.budget,

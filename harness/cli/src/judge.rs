@@ -10,7 +10,7 @@ use xs2aspec_traffic::{
     input::{self, Piece},
 };
 
-use crate::{Failure, again, args::Judge as Args, recording::InOrder, target};
+use crate::{Failure, args::Judge as Args, recording::InOrder, repetition, target};
 
 /// The target of traffic of which nothing is known but what it says of itself.
 const ANYBODY: &str = "http://127.0.0.1";
@@ -86,7 +86,7 @@ fn options(args: &Args) -> Options {
     arguments.extend(args.source.arguments());
     arguments.extend(args.levels.arguments());
     arguments.extend(args.end.iter().flat_map(|end| ["--end".to_owned(), End::from(*end).word().to_owned()]));
-    arguments.extend(again::out(&args.out));
+    arguments.extend(repetition::out(&args.out));
     Options { arguments, traffic: Some(Traffic::Judge), ..Options::default() }
 }
 

@@ -47,6 +47,7 @@ mod prove;
 mod proxy;
 mod recording;
 mod rejudge;
+mod repetition;
 mod report;
 mod resume;
 mod run;

@@ -11,8 +11,9 @@ use xs2aspec_report::shell;
 use xs2aspec_runner::resume::PreviousRun;
 
 use crate::{
-    Failure, again,
+    Failure,
     args::{Args, Command, Run},
+    repetition,
     report::wrong,
     run,
 };
@@ -84,7 +85,7 @@ fn missing(args: &Run, asked: &Run) -> Option<String> {
 /// The arguments of the run that began.
 fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
     let mut line = vec!["xs2aspec".to_owned(), "run".to_owned()];
-    line.extend(again::without_out(&start.arguments));
+    line.extend(repetition::without_out(&start.arguments));
     let mut option = |name: &str, value: &str| line.push(format!("--{name}={value}"));
     start.only.iter().for_each(|pattern| option("only", pattern));
     start.skip.iter().for_each(|pattern| option("skip", pattern));

@@ -31,10 +31,11 @@ use xs2aspec_runner::{
 use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
-    Failure, again,
+    Failure,
     args::{InDoubt, Run, Server},
     forecast,
     hints::Hints,
+    repetition,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -311,7 +312,7 @@ fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
     if args.allow_production {
         arguments.push("--allow-production".to_owned());
     }
-    arguments.extend(again::out(&args.out));
+    arguments.extend(repetition::out(&args.out));
     arguments
 }
 

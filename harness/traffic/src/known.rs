@@ -103,14 +103,14 @@ impl Known {
     }
 
     /// Returns true if a record may show a segment of a path: a word of lowercase letters, a version, or a
-    /// segment of the document in any case.
+    /// segment of the document in any case. The `path` of an error message has the names of fields.
     pub(crate) fn shows_segment(&self, segment: &str) -> bool {
         let is_word = segment.len() <= LONGEST_WORD
             && segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'.');
         let version = segment.strip_prefix(['v', 'V']).unwrap_or_default();
         let is_version =
             (1..=2).contains(&version.len()) && version.bytes().all(|byte| byte.is_ascii_digit());
-        is_word || is_version || self.segments.contains(&segment.to_lowercase())
+        is_word || is_version || self.segments.contains(&segment.to_lowercase()) || self.has_field(segment)
     }
 
     fn place(&mut self, at: &str) {

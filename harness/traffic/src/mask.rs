@@ -45,6 +45,9 @@ pub(crate) struct Masked {
     pub(crate) codes: Vec<String>,
 }
 
+/// Characters of a body that a finding quotes.
+const QUOTED: usize = xs2aspec_spec::answer::QUOTED;
+
 /// Headers and body of a request or a response.
 #[derive(Clone, Copy)]
 struct Message<'a> {
@@ -159,7 +162,12 @@ impl<'a> TrafficMasker<'a> {
                 None => self.learn_url(&text, values),
             }
         }
-        values.secret.extend(Masker::numbers(&String::from_utf8_lossy(bytes)));
+        let text = String::from_utf8_lossy(bytes);
+        values.secret.extend(Masker::numbers(&text));
+        if !Masker::is_json(&text) {
+            // A finding quotes the beginning of a body that is no JSON.
+            values.secret.push(("body".to_owned(), text.chars().take(QUOTED).collect()));
+        }
         if is_form(message) {
             self.learn_url(&format!("?{}", String::from_utf8_lossy(bytes)), values);
         }

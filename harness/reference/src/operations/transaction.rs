@@ -178,7 +178,7 @@ fn account(
         Some(StateBreach::AttendedCallsLimited) => true,
         Some(StateBreach::LoopbackCounts) => {
             let address = fields.bytes(Header::PsuIpAddress.name());
-            address.is_none_or(|address| address.starts_with(b"127."))
+            !is_attended || address.is_some_and(|address| address.starts_with(b"127."))
         }
         Some(StateBreach::EmptyAddressCounts) => fields.bytes(Header::PsuIpAddress.name()).is_none(),
         _ => !is_attended,

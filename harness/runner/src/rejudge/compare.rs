@@ -14,7 +14,8 @@ pub(super) enum Compared {
     NotTold(String),
 }
 
-/// Returns why the recorded exchanges are not those that this version would have with the case. None if they are.
+/// Returns why the recorded exchanges are not those that this version would have with the case. None if they
+/// are.
 pub(super) fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String> {
     let differs = |what: &str, before: &str, now: &str| {
         (before != now).then(|| format!("its {what} was `{before}`, and is now `{now}`"))

@@ -14,10 +14,10 @@ use std::{
 };
 
 use xs2aspec_record::{
-    AnswerChecks, CaseEvents, CaseVerdict, Entry, Event, LevelRule, ReadError, RecordReader, Role,
+    Absence, AnswerChecks, CaseEvents, CaseVerdict, Entry, Event, LevelRule, ReadError, RecordReader, Role,
     RunFinished, RunStarted, TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Problems, Suite};
+use xs2aspec_suite::{Case, Problems, Suite};
 
 use self::{
     compare::{Compared, compare},
@@ -219,7 +219,7 @@ async fn judge(
     }
     let is_sent = events.exchanges.iter().any(|exchange| exchange.step == "request");
     if before.verdict == Verdict::NotApplicable && !is_sent {
-        if session.absence(case).is_some_and(|absence| before.absence.as_ref() == Some(&absence)) {
+        if is_absent(session, case, &before) {
             rejudged.unchanged += 1;
         } else {
             let why = "the recorded profile does not say that it is not applicable".to_owned();
@@ -233,6 +233,13 @@ async fn judge(
         Compared::Other(change) => rejudged.changed.push(change),
         Compared::NotTold(why) => rejudged.not_told.push((before.case, why)),
     }
+}
+
+/// Returns true if the recorded profile lacks what a case needs, as its verdict says. Which of several values is
+/// named first depends on the entries of the profile.
+fn is_absent(session: &Session, case: &Case, before: &CaseVerdict) -> bool {
+    let kind = |absence: &Absence| std::mem::discriminant(absence);
+    session.absence(case).is_some_and(|absence| before.absence.as_ref().map(kind) == Some(kind(&absence)))
 }
 
 /// A session in which the record responds.

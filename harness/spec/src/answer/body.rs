@@ -10,6 +10,9 @@ use super::{notes::Notes, show};
 /// What a 2xx body has to be before anything else can be said of it.
 pub(super) const EXPECTED: &str = "a JSON document in UTF-8 without a byte order mark";
 
+/// Characters that are quoted of a body that is no JSON.
+pub const QUOTED: usize = 40;
+
 /// The UTF-8 encoded byte order mark; RFC 8259 section 8.1 forbids it at the start of a JSON text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -51,7 +54,7 @@ pub(super) fn read(bytes: &[u8]) -> Read {
             Read { document: Some(document), problem, other }
         }
         Err(error) => {
-            let start = show::quoted(&text.chars().take(40).collect::<String>());
+            let start = show::quoted(&text.chars().take(QUOTED).collect::<String>());
             let problem = format!("{}, in a body that starts with {start}", show::json_problem(&error));
             Read::broken(show::cut(problem, show::LONGEST))
         }

@@ -46,6 +46,7 @@ use crate::{
     tree::Tree,
     yaml,
 };
+pub use body::QUOTED;
 
 /// Every rule for answers, compiled once and shared by all cases.
 #[derive(Debug)]

@@ -112,7 +112,7 @@ async fn short_values_are_masked_at_their_places_alone() {
             "--only",
             "ncbct.path",
             "--only",
-            "corporate.",
+            "error.corporate-id",
             "--only",
             "header.psu-id",
         ];

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Culprit, Role, Verdict};
 use xs2aspec_reference::Config;
 
-use crate::support::{recorded, xs2aspec};
+use crate::support::{MASK_KEY, recorded, xs2aspec};
 
 /// Refuses the plain request, since it has no header field that the document leaves to the caller.
 const DEMANDS: &str = "header.psu-http-method.ncbct/demanded";
@@ -111,14 +111,15 @@ fn a_spelling_that_the_profile_does_not_declare_is_named_and_the_run_goes_on_wit
 fn a_run_that_is_resumed_goes_on_with_the_form_that_was_accepted() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let (_, whole) = run(&out, &asked(&[DEMANDS]));
+    let key = ["--mask-key", MASK_KEY];
+    let (_, whole) = run(&out, &[&asked(&[DEMANDS])[..], &key].concat());
     let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
     let is_plain = |line: &str| line.contains(r#""event":"verdict","case":"ncbct.path/plain""#);
     let until = record.lines().position(is_plain).unwrap() + 1;
     let begun: Vec<&str> = record.split_inclusive('\n').take(until).collect();
     let begun = begun.concat();
     fs::write(out.join("record.jsonl"), begun).unwrap();
-    let (exit, said) = xs2aspec(&["run", "--quiet", "--resume", out.to_str().unwrap()]);
+    let (exit, said) = xs2aspec(&[&["run", "--quiet", "--resume", out.to_str().unwrap()][..], &key].concat());
     assert_eq!(exit, Some(1), "{said}");
     let resumed = recorded(&out, &said).0;
     assert_eq!(resumed.len(), whole.len());

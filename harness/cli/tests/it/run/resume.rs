@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{REFERENCE, command};
+use crate::support::{MASK_KEY, REFERENCE, command};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 /// Cases of every operation and sort; some hundred. None that allows no logical duplicate: runs of one seed
@@ -56,15 +56,15 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
 /// Starts a run from its beginning, with few cases at once so that it takes its time.
 fn begin(folder: &Path, out: &str) -> Child {
     let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]);
-    let mut arguments =
-        vec!["--target", "bank.toml", "--seed", "5", "--now", NOW, "--jobs", "2", "--out", out];
+    let mut arguments = vec!["--target", "bank.toml", "--seed", "5", "--now", NOW, "--jobs", "2"];
+    arguments.extend(["--mask-key", MASK_KEY, "--out", out]);
     arguments.extend(only);
     start(folder, &arguments)
 }
 
 /// Resumes a run, which wants the profile named again.
 fn resume(folder: &Path, out: &str, more: &[&str]) -> Child {
-    start(folder, &[&["--resume", out, "--target", "bank.toml"], more].concat())
+    start(folder, &[&["--resume", out, "--target", "bank.toml", "--mask-key", MASK_KEY], more].concat())
 }
 
 fn ended(child: Child) -> (Option<i32>, String) {
@@ -323,7 +323,7 @@ async fn a_run_goes_on_only_as_it_began() {
     for (said, expected) in table.iter().zip([
         "error: the argument '--resume <DIR>' cannot be used with '--seed <N>'",
         "error: a run goes on with the same waivers: it began with `none`, and now it is `",
-        "error: a run goes on with the same target profile: it began with `",
+        "error: a run goes on with the same profile values and mask key: it began with `",
         "error: a run goes on with the same address of the target: it began with `http://127.0.0.1:",
         "error: a run goes on with the same case files: it began with `0",
         "error: out/record.jsonl: line ",

@@ -114,12 +114,18 @@ fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
 }
 
 /// A bank that rejects what some cases have as their control.
-const REJECTS_CONTROLS: [&str; 4] =
-    ["--fault", "signature.parameters.duplicate/refused", "--only", "signature.parameters"];
+const REJECTS_CONTROLS: [&str; 6] = [
+    "--fault",
+    "signature.wrap.bare/not-known",
+    "--only",
+    "signature.wrap.bare",
+    "--only",
+    "signature.parameters.duplicate.first",
+];
 
 #[test]
 fn what_cannot_be_judged_for_a_control_that_is_waived_or_allowed_is_waived_with_it() {
-    const CLAUSE: &str = "signature.parameters.duplicate";
+    const CLAUSE: &str = "signature.wrap.bare";
     // Another waiver makes the run say what to paste.
     let ran = run(&[("basket.mix", "2030-02-01")], &REJECTS_CONTROLS);
     assert!(matches!(ran.exit, Some(1 | 3)), "{}", ran.said);

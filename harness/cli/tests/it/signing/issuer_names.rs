@@ -358,6 +358,8 @@ fn the_doctor_knows_what_a_key_cannot_sign() {
         }
     }
     assert_eq!(left_out.len(), 2, "{ran}");
-    assert_eq!(foretold, left_out, "{said}");
+    // What rests on such a case is left out with it.
+    assert!(foretold.keys().eq(left_out.keys()), "{said}");
+    assert!(foretold.iter().all(|(reason, cases)| cases <= &left_out[reason]), "{said}\n{ran}");
     bank.block_on(started.shutdown()).unwrap();
 }
