@@ -9,21 +9,13 @@ use std::{
     path::Path,
 };
 
-use xs2aspec_record::{
-    CaseVerdict, Event, Exchange, RecordWriter, RunFolder, outputs,
-    run_folder::{Doubt, Files},
-};
+use xs2aspec_record::{CaseVerdict, Event, Exchange, RecordWriter, RunFolder, outputs};
 use xs2aspec_report::stream::{self, Live};
 
 use crate::{
     Failure,
-    report::{cannot_write, names},
+    report::{cannot_write, claim},
 };
-
-/// Makes a folder this command's, if the command may write a run there.
-pub(crate) fn claim(folder: &Path, reads: &[&Path]) -> Result<RunFolder, Failure> {
-    RunFolder::begin(folder, Files { reports: &names(), reads }, Doubt::Fail).map_err(Failure::input)
-}
 
 /// A record whose events come as they happen.
 pub(crate) struct Recording<'a> {

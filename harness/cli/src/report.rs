@@ -9,8 +9,9 @@ use std::{
 };
 
 use xs2aspec_record::{
-    Exit, RecordReader, RecordWriter,
+    Exit, RecordReader, RecordWriter, RunFolder,
     outputs::{self, Output, PART, RECORD},
+    run_folder::{Doubt, Files},
 };
 use xs2aspec_report::{
     compare::{
@@ -26,7 +27,6 @@ use xs2aspec_report::{
 use crate::{
     Failure,
     args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report, Trend},
-    recording::claim,
 };
 
 /// Draws one format from a record.
@@ -188,6 +188,11 @@ pub(crate) fn write(path: &Path, reads: &[&Path], content: &[u8]) -> Result<(), 
 /// The names of the reports beside a record.
 pub(crate) fn names() -> [&'static str; FileFormat::ALL.len()] {
     FileFormat::ALL.map(FileFormat::file)
+}
+
+/// Makes a folder this command's, if the command may write a run there.
+pub(crate) fn claim(folder: &Path, reads: &[&Path]) -> Result<RunFolder, Failure> {
+    RunFolder::begin(folder, Files { reports: &names(), reads }, Doubt::Fail).map_err(Failure::input)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {

@@ -221,7 +221,9 @@ impl RunSummary {
             case: verdict.case.clone(),
         })?;
         self.totals.add(verdict, clause.strength);
-        if verdict.verdict == Verdict::Waived {
+        // What is waived with its control has no waiver of its own.
+        let is_by_itself = verdict.waived_with.is_none() || !verdict.findings.is_empty();
+        if verdict.verdict == Verdict::Waived && is_by_itself {
             self.waived.insert(verdict.case.clone());
         }
         match &verdict.control {

@@ -317,7 +317,7 @@ const CODES: [(&str, &str, StatusCode, Code, &str); 12] = [
     ),
     (
         "limit.without-psu-ip.code/forbidden",
-        "limit",
+        "limit.calls-without-psu-ip-address",
         StatusCode::FORBIDDEN,
         Code::Forbidden,
         "The fifth call of a day is answered with 403.",
@@ -352,7 +352,7 @@ const CODES: [(&str, &str, StatusCode, Code, &str); 12] = [
     ),
     (
         "limit.without-psu-ip.code/bad-request",
-        "limit",
+        "limit.calls-without-psu-ip-address",
         StatusCode::BAD_REQUEST,
         Code::AccessExceeded,
         "The fifth call of a day is answered with 400.",

@@ -235,8 +235,8 @@ async fn judge(
     }
 }
 
-/// Returns true if the recorded profile lacks what a case needs, as its verdict says. Which of several values is
-/// named first depends on the entries of the profile.
+/// Returns true if the recorded profile lacks what a case needs, as its verdict says. Which of several values
+/// is named first depends on the entries of the profile.
 fn is_absent(session: &Session, case: &Case, before: &CaseVerdict) -> bool {
     let kind = |absence: &Absence| std::mem::discriminant(absence);
     session.absence(case).is_some_and(|absence| before.absence.as_ref().map(kind) == Some(kind(&absence)))

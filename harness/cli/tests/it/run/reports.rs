@@ -186,7 +186,8 @@ fn shards_make_one_run_and_none_may_be_missing() {
     let text = fs::read_to_string(&cut).unwrap();
     fs::write(&cut, &text[..text.rfind("{\"event\":\"run-finished\"").unwrap()]).unwrap();
     assert!(merge(&["1", "2", "3"]).1.contains("the run of shard 2/3 did not come to its end"));
-    fs::write(&cut, text.replacen("\"depth\":\"standard\"", "\"depth\":\"quick\"", 1)).unwrap();
+    let quick = text.replacen("\"depth\":\"standard\"", "\"depth\":\"quick\"", 1);
+    fs::write(&cut, crate::support::chained(&quick)).unwrap();
     assert!(merge(&["1", "2", "3"]).1.contains("the same depth, found `standard` and `quick`"));
     assert_eq!(xs2aspec(&["run", "--shard", "4/3"]).0, Some(2));
 }
