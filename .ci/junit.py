@@ -4,6 +4,7 @@ Called with the path of the xs2aspec binary. One record of a run is given every 
 junitparser; what each file says of each case, every count and the exit code are counted here anew.
 """
 
+import hashlib
 import itertools
 import json
 import pathlib
@@ -38,6 +39,18 @@ def exit_code(cases, strengths):
     return 4 if all(word == "not-applicable" for word in words) else 0
 
 
+def chained(events):
+    """The lines of a record with its hash chain, as reports/README.md has it."""
+    link, lines = "", []
+    for event in events:
+        line = json.dumps({name: value for name, value in event.items() if name != "chain"})
+        if event["event"] == "run-finished":
+            line = f'{line[:-1]},"chain":"{hashlib.sha256((link + line).encode()).hexdigest()}"}}'
+        lines.append(line + "\n")
+        link = hashlib.sha256((link + lines[-1]).encode()).hexdigest()
+    return "".join(lines)
+
+
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     run(BINARY, "run", "--quiet", "--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic.months.duplicate", "--only",
@@ -60,7 +73,10 @@ with tempfile.TemporaryDirectory() as name:
         finish["counts"] = counted
         finish["exit"] = exit_code(cases, strengths)
         record = folder / "mix.jsonl"
-        record.write_text("".join(json.dumps(event) + "\n" for event in events))
+        waived = [case["case"] for case in cases if case["verdict"] == "waived"]
+        about = {"pattern": "*", "owner": "team", "reason": "known", "ticket": "T-1", "expires": "2099-01-01", "place": "waivers.toml:1"}
+        finish["waivers"] = [about | {"state": "in-force", "cases": waived}] if waived else []
+        record.write_text(chained(events))
 
         (folder / "mix.xml").write_text(run(BINARY, "report", record, "--format", "junit"))
         suites = JUnitXml.fromfile(str(folder / "mix.xml"))

@@ -3,6 +3,7 @@
 // Called with the path of the browser, that of the xs2aspec binary, and a folder to work in.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -26,6 +27,19 @@ const kept = (out) => {
 const clean = run("clean", []);
 const faulty = run("faulty", ["--fault", "periodic.months.duplicate/only-adjacent", "--base", clean]);
 
+// The lines of a record with its hash chain, as reports/README.md has it.
+const digest = (text) => createHash("sha256").update(text).digest("hex");
+const chained = (events) => {
+  let link = "", text = "";
+  for (const { chain, ...event } of events) {
+    let line = JSON.stringify(event);
+    if (event.event === "run-finished") line = `${line.slice(0, -1)},"chain":"${digest(link + line)}"}`;
+    text += line + "\n";
+    link = digest(link + line + "\n");
+  }
+  return text;
+};
+
 // Runs of other sizes: the verdicts of the clean one, those that pass and the others in their share, as often as it takes.
 const sized = (name, wanted, keep) => {
   const events = readFileSync(join(clean, "record.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
@@ -38,7 +52,7 @@ const sized = (name, wanted, keep) => {
   for (const word of Object.keys(finish.counts)) finish.counts[word] = made.filter((one) => one.verdict === word).length;
   const texts = events.filter((event) => ["document", "clause", "source", "profile"].includes(event.event));
   const record = join(folder, `${name}.jsonl`), page = join(folder, `${name}.html`);
-  writeFileSync(record, [start, ...texts, ...made, finish].map((event) => JSON.stringify(event) + "\n").join(""));
+  writeFileSync(record, chained([start, ...texts, ...made, finish]));
   execFileSync(xs2aspec, ["report", record, "--format", "html", "--out", page]);
   return page;
 };
@@ -53,10 +67,10 @@ const lines = readFileSync(join(faulty, "record.jsonl"), "utf8").trimEnd().split
   if (event.event === "run-started") event.target = attack.slice(0, 300);
   if (event.event === "exchange" && event.response && event.case.startsWith("periodic.months.duplicate/")) { event.response.headers.push(["X-Attack", attack]); event.response.body = { text: attack }; }
   if (event.event === "verdict") { event.findings?.forEach((finding) => { finding.actual = attack; finding.at = "body/" + attack; }); event.observations = (event.observations || []).map(() => attack.slice(0, 500)); }
-  return JSON.stringify(event);
+  return event;
 });
 const hostileRecord = join(folder, "hostile.jsonl");
-writeFileSync(hostileRecord, lines.join("\n") + "\n");
+writeFileSync(hostileRecord, chained(lines));
 const hostile = join(folder, "hostile.html");
 execFileSync(xs2aspec, ["report", hostileRecord, "--format", "html", "--out", hostile]);
 
