@@ -21,6 +21,7 @@ mod again;
 mod args;
 mod ask;
 mod attribution;
+mod claim;
 mod client;
 mod conditions;
 mod curl;

@@ -1,12 +1,9 @@
 //! `run --resume`: what a run that was killed had been asked for.
 
-use std::{
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
-use xs2aspec_record::{RunFolder, RunStarted, journal, outputs::RECORD, part};
+use xs2aspec_record::{RunStarted, journal, outputs::RECORD, part};
 use xs2aspec_report::shell;
 use xs2aspec_runner::resume::PreviousRun;
 
@@ -15,15 +12,7 @@ use crate::{
     args::{Args, Command, Run},
     repetition,
     report::wrong,
-    run,
 };
-
-/// Makes the folder of a run that goes on this command's, before its record is touched.
-pub(crate) fn claim(args: &Run, folder: &Path) -> Result<RunFolder, Failure> {
-    let path = folder.join(RECORD);
-    File::open(&path).map_err(|error| wrong(&path, &format!("cannot be read: {error}")))?;
-    run::files(args, |files| RunFolder::go_on(folder, files))
-}
 
 /// The earlier part of a run, and the arguments with which it goes on.
 pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), Failure> {

@@ -11,8 +11,7 @@ use tokio::sync::Notify;
 use xs2aspec_prove::snapshot;
 use xs2aspec_record::{
     Event, Exit, RecordWriter, RunFolder, journal,
-    outputs::{self, OutputError},
-    run_folder::{self, Doubt, Files},
+    outputs,
 };
 use xs2aspec_reference::Bank;
 use xs2aspec_report::{
@@ -33,7 +32,7 @@ use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 use crate::{
     Failure,
     args::{InDoubt, Run, Server},
-    forecast,
+    claim, forecast,
     hints::Hints,
     repetition,
     report::{self, cannot_write},
@@ -47,13 +46,13 @@ const AHEAD: usize = 1000;
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
-    let mut claimed = args.resume.as_deref().map(|folder| resume::claim(args, folder)).transpose()?;
+    let mut claimed = args.resume.as_deref().map(|folder| claim::resumed(args, folder)).transpose()?;
     let resumed = args.resume.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
     let (earlier, args) = match &resumed {
         Some((earlier, args)) => (Some(earlier), args),
         None => (None, args),
     };
-    may_write(args, earlier.is_some())?;
+    claim::check(args, earlier.is_some())?;
     // It may be the record that this run replaces.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
@@ -92,8 +91,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     options.ahead = ahead(args, &suite, failed?);
     limit(args, &session, &plan);
 
-    let begin = || files(args, |files| RunFolder::begin(&args.out, files, doubt(args)));
-    let claimed = claimed.take().map_or_else(begin, Ok)?;
+    let claimed = claimed.take().map_or_else(|| claim::begun(args), Ok)?;
     let record = args.out.join(outputs::RECORD);
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
@@ -265,39 +263,6 @@ async fn stop(bank: Option<Bank>) -> Result<(), Failure> {
         Some(bank) => bank.shutdown().await.map_err(Failure::input),
         None => Ok(()),
     }
-}
-
-/// Hands the files of a run to what fails before anything is sent: where the run would write over what it reads,
-/// over a key, over the run of another command, or over one in doubt.
-pub(crate) fn files<T>(
-    args: &Run,
-    of: impl FnOnce(Files<'_>) -> Result<T, OutputError>,
-) -> Result<T, Failure> {
-    let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
-    // The key of a run that goes on may be the one in its folder.
-    let mask_key = args.mask_key.file.as_deref().filter(|_| args.resume.is_none());
-    let reads: Vec<&Path> = profile.into_iter().chain(args.waivers.as_deref()).chain(mask_key).collect();
-    of(Files { reports: &report::names(), reads: &reads }).map_err(|error| match error {
-        OutputError::InDoubt { .. } => {
-            Failure::input(format!("{error}; --force gives it up and begins anew"))
-        }
-        error => Failure::input(error),
-    })
-}
-
-/// Fails if the folder cannot be this run's, before anything is sent.
-fn may_write(args: &Run, goes_on: bool) -> Result<(), Failure> {
-    files(args, |files| {
-        if goes_on {
-            run_folder::check(&args.out, files)
-        } else {
-            RunFolder::may_begin(&args.out, files, doubt(args))
-        }
-    })
-}
-
-fn doubt(args: &Run) -> Doubt {
-    if args.force { Doubt::GiveUp } else { Doubt::Fail }
 }
 
 /// Returns the arguments that send the same requests again with ids of their own: the target, the cases, the

@@ -1,5 +1,5 @@
-//! What the record of a run must have, as the suite at hand plans it: its cases, what it introduces, and what its
-//! exchanges come to together.
+//! What the record of a run must have, as the suite at hand plans it: its cases, what it introduces, and what
+//! its exchanges come to together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +109,8 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// What the checks saw: by clause, whether any response had to keep it, and whether any had what it speaks of.
+/// What the checks saw: by clause, whether any response had to keep it, and whether any had what it speaks
+/// of.
 fn seen(checks: &AnswerChecks) -> BTreeMap<String, (Vec<String>, bool, bool)> {
     let of = |check: &AnswerCheck| {
         let seen = (check.operations.clone(), check.answers > 0, check.exercised > 0);
@@ -151,8 +152,8 @@ fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
     }
 }
 
-/// Holds document, clauses and case files against those of the suite. Case files of a folder have other paths, and
-/// are told by their texts.
+/// Holds document, clauses and case files against those of the suite. Case files of a folder have other paths,
+/// and are told by their texts.
 fn introduced(session: &Session, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
     let (mut missing, mut texts) = (BTreeMap::new(), BTreeSet::new());
     run::introduce(session, plan, &mut |event| match event {

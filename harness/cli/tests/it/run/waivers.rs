@@ -116,16 +116,16 @@ fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
 /// A bank that rejects what some cases have as their control.
 const REJECTS_CONTROLS: [&str; 6] = [
     "--fault",
-    "signature.wrap.bare/not-known",
+    "periodic.months/no-eleven",
     "--only",
-    "signature.wrap.bare",
+    "periodic.months",
     "--only",
-    "signature.parameters.duplicate.first",
+    "periodic.months.duplicate",
 ];
 
 #[test]
 fn what_cannot_be_judged_for_a_control_that_is_waived_or_allowed_is_waived_with_it() {
-    const CLAUSE: &str = "signature.wrap.bare";
+    const CLAUSE: &str = "periodic.months";
     // Another waiver makes the run say what to paste.
     let ran = run(&[("basket.mix", "2030-02-01")], &REJECTS_CONTROLS);
     assert!(matches!(ran.exit, Some(1 | 3)), "{}", ran.said);
