@@ -37,8 +37,8 @@ pub(crate) fn check(args: &Run, goes_on: bool) -> Result<(), Failure> {
     })
 }
 
-/// Hands the files of a run to what fails before anything is sent: where the run would write over what it reads,
-/// over a key, over the run of another command, or over one in doubt.
+/// Hands the files of a run to what fails before anything is sent: where the run would write over what it
+/// reads, over a key, over the run of another command, or over one in doubt.
 fn files<T>(args: &Run, of: impl FnOnce(Files<'_>) -> Result<T, OutputError>) -> Result<T, Failure> {
     let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
     // The key of a run that goes on may be the one in its folder.

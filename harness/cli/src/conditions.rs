@@ -1,5 +1,5 @@
-//! `xs2aspec prove --conditions` and `--peers`: banks under circumstances that are nobody's violation, and independent
-//! banks.
+//! `xs2aspec prove --conditions` and `--peers`: banks under circumstances that are nobody's violation, and
+//! independent banks.
 
 use std::{
     env, fs,

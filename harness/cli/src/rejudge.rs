@@ -7,8 +7,8 @@ use xs2aspec_report::text;
 
 use crate::{Failure, args::Rejudge, report};
 
-/// Says which verdicts would be others. The exit code is 1 if any would, or if the record was edited, and 3 if some
-/// cannot be told.
+/// Says which verdicts would be others. The exit code is 1 if any would, or if the record was edited, and 3
+/// if some cannot be told.
 pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);

@@ -54,8 +54,8 @@ pub(crate) fn again(args: &Run) -> String {
     words.iter().map(|word| shell::quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the first option that the run began with and the command line lacks, of those that name what is read
-/// and executed: a profile, a pack, case files, waivers.
+/// Returns the first option that the run began with and the command line lacks, of those that name what is
+/// read and executed: a profile, a pack, case files, waivers.
 fn missing(args: &Run, asked: &Run) -> Option<String> {
     let path = |path: Option<&PathBuf>| path.map(|path| path.display().to_string());
     let options = |run: &Run| {

@@ -9,10 +9,7 @@ use std::{
 
 use tokio::sync::Notify;
 use xs2aspec_prove::snapshot;
-use xs2aspec_record::{
-    Event, Exit, RecordWriter, RunFolder, journal,
-    outputs,
-};
+use xs2aspec_record::{Event, Exit, RecordWriter, RunFolder, journal, outputs};
 use xs2aspec_reference::Bank;
 use xs2aspec_report::{
     compare::diff::Comparison,
@@ -201,8 +198,8 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     Ok((Arc::new(suite), profile))
 }
 
-/// Returns the key of the pseudonyms. A run that was stopped has its key in its folder. One that had ended has
-/// none any more, so that its new requests have pseudonyms of their own.
+/// Returns the key of the pseudonyms. A run that was stopped has its key in its folder. One that had ended
+/// has none any more, so that its new requests have pseudonyms of their own.
 fn mask_key(args: &Run, earlier: Option<&PreviousRun>) -> Result<MaskKey, Failure> {
     if args.mask_key.file.is_some() || earlier.is_none_or(PreviousRun::has_ended) {
         return args.mask_key.key();

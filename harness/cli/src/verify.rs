@@ -18,8 +18,8 @@ use crate::{
     report,
 };
 
-/// Verifies a bundle. The exit code is 1 if something in it contradicts something else, and 3 if not every verdict
-/// could be judged again.
+/// Verifies a bundle. The exit code is 1 if something in it contradicts something else, and 3 if not every
+/// verdict could be judged again.
 pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
     let wrong = |error: OpenError| report::wrong(&args.bundle, &error);
     let archive = Archive::open(&args.bundle).map_err(wrong)?;

@@ -1,5 +1,5 @@
-//! Parts of an open file. Several are read side by side, and all of them from the one file that was opened: its
-//! name may lead elsewhere by now.
+//! Parts of an open file. Several are read side by side, and all of them from the one file that was opened:
+//! its name may lead elsewhere by now.
 
 use std::{
     fs::File,

@@ -1,12 +1,12 @@
-//! The hash chain over the lines of a record. A line that is changed, dropped or added changes every later link,
-//! and the last line carries a link that covers all of them, itself included.
+//! The hash chain over the lines of a record. A line that is changed, dropped or added changes every later
+//! link, and the last line carries a link that covers all of them, itself included.
 
 use sha2::{Digest, Sha256};
 
 use crate::digest::hex;
 
-/// The chain over the lines that were added so far. Each link is SHA-256, in hex, over the link before and the
-/// line with its end. The first line has no link before it.
+/// The chain over the lines that were added so far. Each link is SHA-256, in hex, over the link before and
+/// the line with its end. The first line has no link before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HashChain {
     link: String,
@@ -24,8 +24,8 @@ impl HashChain {
         &self.link
     }
 
-    /// Appends the member `chain` to a JSON object, which is the last line of a record without its end: the link
-    /// that the object would have without that member.
+    /// Appends the member `chain` to a JSON object, which is the last line of a record without its end: the
+    /// link that the object would have without that member.
     pub fn seal(&self, object: &mut Vec<u8>) {
         let link = self.next(object);
         object.pop();

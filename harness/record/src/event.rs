@@ -151,8 +151,8 @@ pub struct RunStarted {
 
 impl RunStarted {
     /// The format that this version writes. Reads older ones as well: format 1 has no `answer-checks`, format
-    /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, pseudonyms have 8 digits, exchanges are
-    /// numbered in the order of the record, and `chain` does not cover the last line.
+    /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, pseudonyms have 8 digits, exchanges
+    /// are numbered in the order of the record, and `chain` does not cover the last line.
     pub const FORMAT: u32 = 5;
     /// The first format in which each finished run has a `chain`.
     pub const CHAINED: u32 = 4;
@@ -171,7 +171,8 @@ impl RunStarted {
         self.only.is_empty() && self.skip.is_empty() && self.depth != "quick"
     }
 
-    /// Returns the address of a target that the command line named. The built-in bank has another one each time.
+    /// Returns the address of a target that the command line named. The built-in bank has another one each
+    /// time.
     pub fn named_address(&self) -> Option<&str> {
         self.arguments.iter().any(|argument| argument == "--target").then_some(self.base_url.as_str())
     }
@@ -450,8 +451,9 @@ pub struct RunFinished {
     pub counts: Counts,
     /// Exchanges of the record, those of controls and set-ups included.
     pub exchanges: u64,
-    /// Further requests, which are not recorded: those that only showed that valid requests are still accepted,
-    /// and those that asked for a capability. How many there are depends on which cases ended first.
+    /// Further requests, which are not recorded: those that only showed that valid requests are still
+    /// accepted, and those that asked for a capability. How many there are depends on which cases ended
+    /// first.
     #[serde(default)]
     pub asked_again: u64,
     /// How many of them sent a request once more, because the target asked to come back or was not there.

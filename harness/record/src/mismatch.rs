@@ -37,8 +37,8 @@ impl Mismatch {
     }
 }
 
-/// A place at which the request of a case differs from that of its control. Values keep their placeholders: they
-/// show how a secret was used and not what it is.
+/// A place at which the request of a case differs from that of its control. Values keep their placeholders:
+/// they show how a secret was used and not what it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written")]
 pub struct Difference {

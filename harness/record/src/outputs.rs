@@ -77,8 +77,8 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     }
 }
 
-/// Returns an error if a file that is to hold a part of a run holds something else, by whatever name or link: what
-/// runs write begins so.
+/// Returns an error if a file that is to hold a part of a run holds something else, by whatever name or link:
+/// what runs write begins so.
 pub(crate) fn holds_nothing_else(path: &Path, begins: &[u8]) -> Result<(), OutputError> {
     let start = start_of(path).unwrap_or_default();
     if start.is_empty() || start.starts_with(begins) {
@@ -109,8 +109,8 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns true if an open file still has this name: it may have been removed since. Elsewhere than on Unix an
-/// open file cannot be told from another one.
+/// Returns true if an open file still has this name: it may have been removed since. Elsewhere than on Unix
+/// an open file cannot be told from another one.
 pub(crate) fn is_still(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

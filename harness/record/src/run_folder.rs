@@ -24,7 +24,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What each line of the journal begins with.
 const NOTE_BEGINS: &[u8] = b"{\"case\":";
 
-/// What a command does with a run that did not come to its end, while nobody knows what it made at the target.
+/// What a command does with a run that did not come to its end, while nobody knows what it made at the
+/// target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
     /// It leaves that run alone, and fails.

@@ -18,8 +18,8 @@ pub enum Verdict {
     Fail,
     /// The target broke a clause of level `warn`, and none of level `deny`.
     Warn,
-    /// The target broke a clause of level `deny` or `warn`, as a waiver says; or the control of the case was not
-    /// accepted, which is waived or allowed.
+    /// The target broke a clause of level `deny` or `warn`, as a waiver says; or the control of the case was
+    /// not accepted, which is waived or allowed.
     Waived,
     /// Could not be told: the control was refused, the set-up failed, or the target asked to come back later.
     Inconclusive,
@@ -287,8 +287,8 @@ pub struct CaseVerdict {
     /// operation, and accepts it with this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged_with: Vec<String>,
-    /// The control that was not accepted and is waived or allowed, of a case that is waived with it: nothing else
-    /// keeps the case from being judged.
+    /// The control that was not accepted and is waived or allowed, of a case that is waived with it: nothing
+    /// else keeps the case from being judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived_with: Option<String>,
     /// Whether a rejection says nothing because of other requests: the target no longer accepted valid ones
@@ -326,7 +326,8 @@ impl CaseVerdict {
         }
     }
 
-    /// Returns the verdict on the clause of the case alone: a finding of another clause says nothing about it.
+    /// Returns the verdict on the clause of the case alone: a finding of another clause says nothing about
+    /// it.
     pub fn on_own_clause(&self) -> Verdict {
         let own = self.findings.iter().filter(|finding| finding.clause == self.clause);
         match (self.verdict, own.map(|finding| finding.level).max()) {
@@ -342,9 +343,9 @@ impl CaseVerdict {
         }
     }
 
-    /// Returns what in it contradicts itself, if anything does. A violation and a warning have findings of their
-    /// level, and no other verdict has. What rests on an unconfirmed rejection is inconclusive, unless a finding
-    /// shows something else.
+    /// Returns what in it contradicts itself, if anything does. A violation and a warning have findings of
+    /// their level, and no other verdict has. What rests on an unconfirmed rejection is inconclusive, unless
+    /// a finding shows something else.
     pub fn contradiction(&self) -> Option<String> {
         let is_broken = matches!(self.verdict, Verdict::Fail | Verdict::Warn | Verdict::Waived);
         if self.unconfirmed && !is_broken && self.verdict != Verdict::Inconclusive {

@@ -181,8 +181,8 @@ impl PreviousRun {
         }
     }
 
-    /// Fails if a masked value differs from the session's, whose key is that of the run: the same value has the
-    /// same pseudonym.
+    /// Fails if a masked value differs from the session's, whose key is that of the run: the same value has
+    /// the same pseudonym.
     pub fn has_values_of(&self, session: &Session) -> Result<(), ResumeError> {
         let now = session.recorded_profile().values;
         let mut values = self.profile.values.iter().map(|(name, before)| (name, before, now.get(name)));

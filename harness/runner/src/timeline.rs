@@ -218,8 +218,8 @@ mod tests {
 
     use Ends::{Kept, Untold, Wrong as Fails, WrongControl};
 
-    /// Returns what is asked again after cases of one clause and operation, in the order of time. What is wrong
-    /// with them is at this place.
+    /// Returns what is asked again after cases of one clause and operation, in the order of time. What is
+    /// wrong with them is at this place.
     fn suspects(place: &str, ends: &[Ends]) -> Vec<Suspect> {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let first = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();

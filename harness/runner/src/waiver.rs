@@ -146,8 +146,8 @@ impl Waiver {
         self.cases.is_empty() || plan::matches(&self.cases, case)
     }
 
-    /// Returns true if it waives a finding of a case: it names the case, or the clause of the finding, and the id
-    /// of the finding if it has ids.
+    /// Returns true if it waives a finding of a case: it names the case, or the clause of the finding, and
+    /// the id of the finding if it has ids.
     pub(crate) fn covers(&self, case: &Case, verdict: &CaseVerdict, finding: &Finding) -> bool {
         let has_id = || finding_id::ids(verdict, finding).iter().any(|id| self.findings.contains(id));
         (self.findings.is_empty() || has_id())

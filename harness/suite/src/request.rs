@@ -75,8 +75,8 @@ pub enum ChangeError {
     Same(String),
 }
 
-/// Returns the path of a request if it is below the base URL of any profile: a whole placeholder, which stands
-/// for a link, or what [`is_path`] takes.
+/// Returns the path of a request if it is below the base URL of any profile: a whole placeholder, which
+/// stands for a link, or what [`is_path`] takes.
 pub(crate) fn checked_path(path: String) -> Result<String, ChangeError> {
     let name = path.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
     let is_link = name.is_some_and(|name| !name.contains(['$', '{', '}']));

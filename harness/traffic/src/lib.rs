@@ -7,8 +7,8 @@
 //!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier
 //!   exchanges made.
 //! - `restore`: puts values of a profile back in place of their pseudonyms.
-//! - [`run`](mod@run): the record of it; `mask` masks it, `known` lists the names of the document, `url` masks
-//!   URLs.
+//! - [`run`](mod@run): the record of it; `mask` masks it, `known` lists the names of the document, `url`
+//!   masks URLs.
 //!
 //! Nothing here sends anything.
 

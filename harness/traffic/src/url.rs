@@ -1,5 +1,5 @@
-//! URLs of others, without what identifies somebody: tokens stand in queries, fragments, paths, and before the
-//! host.
+//! URLs of others, without what identifies somebody: tokens stand in queries, fragments, paths, and before
+//! the host.
 
 use crate::{known::Known, routes::decoded};
 

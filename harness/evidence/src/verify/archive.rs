@@ -156,8 +156,8 @@ impl Archive {
         Ok(end.map(|byte| format!("the archive: byte {}, after the last member, is another", at + byte)))
     }
 
-    /// Returns the first byte from here on that is not the expected one, if any is; one that is missing is another
-    /// too.
+    /// Returns the first byte from here on that is not the expected one, if any is; one that is missing is
+    /// another too.
     fn differing(&self, start: u64, expected: &[u8]) -> io::Result<Option<u64>> {
         let mut found = Vec::new();
         Slice::new(&self.file, start, expected.len() as u64).read_to_end(&mut found)?;
@@ -166,8 +166,8 @@ impl Archive {
     }
 }
 
-/// Reads the members of an archive as far as it can be read. Headers that only say something of the next member
-/// are members themselves: `bundle` writes none, and a name may be as long as the file.
+/// Reads the members of an archive as far as it can be read. Headers that only say something of the next
+/// member are members themselves: `bundle` writes none, and a name may be as long as the file.
 fn read_members(input: impl Read, members: &mut Vec<Member>) -> io::Result<()> {
     for entry in tar::Archive::new(input).entries()?.raw(true) {
         let mut entry = entry?;

@@ -207,7 +207,8 @@ impl End {
     }
 }
 
-/// Parses a head. Returns None if its end is not there yet, and else its first line, its headers and its length.
+/// Parses a head. Returns None if its end is not there yet, and else its first line, its headers and its
+/// length.
 fn head(bytes: &[u8], side: Side) -> io::Result<Option<(String, Vec<Header>, usize)>> {
     let mut headers = [EMPTY_HEADER; MOST_HEADERS];
     let invalid = |error: httparse::Error| io::Error::new(io::ErrorKind::InvalidData, error);

@@ -1,11 +1,11 @@
 //! The third dimension beside faults and styles: circumstances that are nobody's violation.
 //!
-//! [`Condition`] is one of them, as data; [`Gateway`](gateway) disturbs what passes between the runner and a bank;
-//! [`Scenario`] is how people call the program. [`measure`] runs a bank under a condition and returns a [`Row`]:
-//! no conforming bank is accused, and no bank with a fault is acquitted.
+//! [`Condition`] is one of them, as data; [`Gateway`](gateway) disturbs what passes between the runner and a
+//! bank; [`Scenario`] is how people call the program. [`measure`] runs a bank under a condition and returns a
+//! [`Row`]: no conforming bank is accused, and no bank with a fault is acquitted.
 //!
-//! The program is called as a process, and only its exit code and its published reports are read. So the table holds
-//! whatever happens inside.
+//! The program is called as a process, and only its exit code and its published reports are read. So the
+//! table holds whatever happens inside.
 
 mod bank;
 mod condition;
@@ -112,8 +112,8 @@ pub fn instances(condition: &Condition, bank: &Subject) -> Result<Vec<Instance>,
     Ok(keys.filter(wanted).map(|key| Instance { condition: condition.clone(), wrong: Some(key) }).collect())
 }
 
-/// Runs a bank under a condition. `expected` is the clause of the first finding on a bank with a fault without the
-/// condition, and None on a conforming bank.
+/// Runs a bank under a condition. `expected` is the clause of the first finding on a bank with a fault
+/// without the condition, and None on a conforming bank.
 ///
 /// # Errors
 ///

@@ -35,7 +35,8 @@ impl Outcome {
         }
     }
 
-    /// Returns what is wrong with the outcome on a bank with a fault that is denied as `expected` without the condition.
+    /// Returns what is wrong with the outcome on a bank with a fault that is denied as `expected` without the
+    /// condition.
     pub(super) fn acquittal(&self, expected: &str) -> Option<String> {
         match self.exit {
             Some(1) if self.violated.first().is_none_or(|first| first == expected) => None,

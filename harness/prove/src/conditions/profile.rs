@@ -41,8 +41,8 @@ fn unset(profile: &mut Table, table: &str, key: &str) {
     }
 }
 
-/// Returns the keys of all values that name something at the bank, such as `psu.private.id`. The entries of an
-/// array are numbered from 1.
+/// Returns the keys of all values that name something at the bank, such as `psu.private.id`. The entries of
+/// an array are numbered from 1.
 pub(super) fn values(profile: &Table) -> Vec<String> {
     let mut keys = Vec::new();
     for (key, value) in profile {

@@ -48,7 +48,8 @@ impl<'a> Verdicts<'a> {
         self.known.iter().filter(is_stale).collect()
     }
 
-    /// Renders a Markdown table: a row for each condition, a column for each conforming bank, and one for the faults.
+    /// Renders a Markdown table: a row for each condition, a column for each conforming bank, and one for the
+    /// faults.
     pub fn markdown(&self, conditions: &[Condition]) -> String {
         let mut banks: Vec<&str> = Vec::new();
         for row in self.rows.iter().filter(|row| row.conforms) {

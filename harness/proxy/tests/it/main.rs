@@ -1,4 +1,5 @@
-//! The proxy between real sockets: it forwards every byte, loses nothing that it saw, and does not wait forever.
+//! The proxy between real sockets: it forwards every byte, loses nothing that it saw, and does not wait
+//! forever.
 
 mod bytes;
 mod loss;

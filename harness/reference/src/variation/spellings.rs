@@ -1,5 +1,5 @@
-//! Spellings that common decoders read and verify, repetitions and lengths that a careful receiver rejects, and a
-//! request that contradicts itself: what a conforming bank may do about them.
+//! Spellings that common decoders read and verify, repetitions and lengths that a careful receiver rejects,
+//! and a request that contradicts itself: what a conforming bank may do about them.
 
 use super::requests::{PAYMENTS, on};
 use crate::date;

@@ -293,8 +293,8 @@ impl<R: BufRead> Cases<R> {
     }
 }
 
-/// Returns the next case of all shards, with the position of its shard. A control runs in each shard that needs
-/// it. Of those, the merged record has the selected one, or else the first.
+/// Returns the next case of all shards, with the position of its shard. A control runs in each shard that
+/// needs it. Of those, the merged record has the selected one, or else the first.
 fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<(usize, CaseEvents)>, MergeError> {
     let Some(id) = shards.iter().filter_map(|shard| shard.next.as_ref()).map(|case| case.case.clone()).min()
     else {

@@ -47,7 +47,8 @@ impl Numbering {
         numberings
     }
 
-    /// Gives the requests of a case their new numbers, and times that count from the start of the first shard.
+    /// Gives the requests of a case their new numbers, and times that count from the start of the first
+    /// shard.
     pub(super) fn apply(&self, case: &mut CaseEvents) {
         for exchange in &mut case.exchanges {
             exchange.number = self.number(exchange.number);

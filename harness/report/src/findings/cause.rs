@@ -135,8 +135,8 @@ fn is_one_outcome(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool 
     let has_class = one.class() == another.class() || one.status == 0 || another.status == 0;
     let is_alike = match (one.kind, another.kind) {
         _ if one.class() == 5 => true,
-        // Two valid values that are rejected have one cause if the target gives one reason for it, and no other
-        // value at the place is known to be accepted.
+        // Two valid values that are rejected have one cause if the target gives one reason for it, and no
+        // other value at the place is known to be accepted.
         (Mismatch::NotAccepted, Mismatch::NotAccepted) => {
             let is_open = |place: &str| {
                 let is_known = root.sent(place).is_some() && other.sent(place).is_some();

@@ -108,8 +108,8 @@ pub struct Symptom {
     /// The clause that another lawful request shows to be broken, where this one is refused.
     pub(super) named: Option<String>,
     pub(super) kind: Kind,
-    /// Places that make the request of the smallest witness another than its control's, each with what was sent
-    /// there, if that is known.
+    /// Places that make the request of the smallest witness another than its control's, each with what was
+    /// sent there, if that is known.
     smallest: BTreeMap<String, Option<String>>,
     /// How many witnesses have each place that does so.
     changed: HashMap<String, usize>,
@@ -218,8 +218,8 @@ impl Symptom {
         self.smallest.get(place)?.as_deref()
     }
 
-    /// Returns true if any request may be rejected for the same reason: for a header, for its signature, or for
-    /// who asks.
+    /// Returns true if any request may be rejected for the same reason: for a header, for its signature, or
+    /// for who asks.
     pub(super) fn may_concern_any_request(&self) -> bool {
         let is_of_any = |place: &str| place.starts_with("header/") || place == "signing";
         let mut places = self.places().peekable();
@@ -303,8 +303,8 @@ fn is_plain(verdict: &CaseVerdict) -> bool {
     verdict.control.is_none() && verdict.changes.is_empty() && verdict.same_as.is_none()
 }
 
-/// Places that make the request of a case another than that of its control, as far as they matter, each with what
-/// was sent there, if that is known.
+/// Places that make the request of a case another than that of its control, as far as they matter, each with
+/// what was sent there, if that is known.
 fn places(verdict: &CaseVerdict) -> BTreeMap<String, Option<String>> {
     let lower = |place: &String| place.to_lowercase();
     match verdict.culprit.as_deref() {

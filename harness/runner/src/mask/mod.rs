@@ -206,7 +206,8 @@ impl Masker {
         learned::numbers(text)
     }
 
-    /// Returns the value of a header with its parts: the credentials behind a scheme, and what they decode to.
+    /// Returns the value of a header with its parts: the credentials behind a scheme, and what they decode
+    /// to.
     pub fn parts(value: &str) -> Vec<String> {
         secret::of_header(value).into_iter().map(|(_, text)| text).collect()
     }
@@ -289,7 +290,8 @@ impl Masker {
         self.body_by(bytes, &rule, &|text, field| self.masked(text, field, learned))
     }
 
-    /// Returns a body after `mask` has replaced its values. JSON stays JSON, though a number becomes a string.
+    /// Returns a body after `mask` has replaced its values. JSON stays JSON, though a number becomes a
+    /// string.
     pub fn body_by(&self, bytes: &[u8], rule: Rule<'_>, mask: Mask<'_>) -> Option<Body> {
         match Body::of(bytes)? {
             Body::Text(text) => Some(Body::Text(body_text(&text, rule, mask))),

@@ -33,8 +33,8 @@ pub(super) fn separates(letter: char) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct View<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    /// The original place of each byte: where it begins and ends. Nothing if the text is as it was. No text is
-    /// as long as 4 GiB.
+    /// The original place of each byte: where it begins and ends. Nothing if the text is as it was. No text
+    /// is as long as 4 GiB.
     places: Option<Vec<(u32, u32)>>,
 }
 

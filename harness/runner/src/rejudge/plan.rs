@@ -152,8 +152,8 @@ fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
     }
 }
 
-/// Holds document, clauses and case files against those of the suite. Case files of a folder have other paths,
-/// and are told by their texts.
+/// Holds document, clauses and case files against those of the suite. Case files of a folder have other
+/// paths, and are told by their texts.
 fn introduced(session: &Session, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
     let (mut missing, mut texts) = (BTreeMap::new(), BTreeSet::new());
     run::introduce(session, plan, &mut |event| match event {

@@ -49,9 +49,9 @@ impl Session {
         Self::of(suite, profile, (identity, now), Arc::new(request_signer), live)
     }
 
-    /// A session of the same suite, key, identity and clock with another target: what this one has signed is not
-    /// signed again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
-    /// exchanges. The profiles of all that share `requests` differ in their base URL and choices alone. A
+    /// A session of the same suite, key, identity and clock with another target: what this one has signed is
+    /// not signed again. The key and certificate of `profile` are not looked at, and only verdicts are kept,
+    /// no exchanges. The profiles of all that share `requests` differ in their base URL and choices alone. A
     /// target that is `inside` this process is asked there.
     pub fn for_target(
         &self,
@@ -137,8 +137,8 @@ impl Session {
         Self { asks_otherwise: false, ..self }
     }
 
-    /// Takes the signatures that this other session of the same suite, key, identity and clock shares, and adds
-    /// its own. Where the target wants them written in another way it makes all of them itself.
+    /// Takes the signatures that this other session of the same suite, key, identity and clock shares, and
+    /// adds its own. Where the target wants them written in another way it makes all of them itself.
     #[must_use]
     pub fn sharing_signatures(self, other: &Self, requests: &Arc<RequestCache>) -> Self {
         let is_same = self.request_signer.encoding() == other.request_signer.encoding();

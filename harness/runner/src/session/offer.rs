@@ -46,8 +46,8 @@ impl Session {
         self.apart_from_needs(case)
     }
 
-    /// Stops where the profile alone says that the target lacks what the case needs, capabilities that it names
-    /// apart.
+    /// Stops where the profile alone says that the target lacks what the case needs, capabilities that it
+    /// names apart.
     fn apart_from_needs(&self, case: &Case) -> Result<(), Stop> {
         if self.is_its_control(case) {
             let reason = "the values of the target profile make it the request of its control";
@@ -63,8 +63,8 @@ impl Session {
         }
     }
 
-    /// Returns why the profile alone says that a case, or one that it rests on, is not applicable. None if the
-    /// profile does not say that.
+    /// Returns why the profile alone says that a case, or one that it rests on, is not applicable. None if
+    /// the profile does not say that.
     pub(crate) fn absence(&self, case: &Case) -> Option<Absence> {
         let rests_on = [&case.same_as, &case.control].into_iter().flatten();
         let own = self.own_absence(case).err().and_then(|stop| stop.absence);

@@ -1,8 +1,8 @@
 //! No module of production code imports what imports it.
 //!
 //! A module and the files below it are one subject, so that a file may use what its parent defines. Between
-//! modules with the same parent, imports go one way. `lib.rs` and `main.rs` hold everything together and are no
-//! module of their own: what they re-export belongs to the module that defines it.
+//! modules with the same parent, imports go one way. `lib.rs` and `main.rs` hold everything together and are
+//! no module of their own: what they re-export belongs to the module that defines it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

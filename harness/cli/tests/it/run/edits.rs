@@ -1,7 +1,7 @@
 //! A failing record that somebody edited, in a thousand ways: it never passes for one that conforms.
 //!
-//! Half of the edits leave counts, exit code and hash chain as they were. The other half makes all three match,
-//! as an attacker would. An honest signer then bundles what is readable.
+//! Half of the edits leave counts, exit code and hash chain as they were. The other half makes all three
+//! match, as an attacker would. An honest signer then bundles what is readable.
 
 use std::{collections::HashMap, fs, path::Path, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! What reports say is so: they name a request by one number, show what differs from the accepted request, and
-//! blame a clause for its own findings alone.
+//! What reports say is so: they name a request by one number, show what differs from the accepted request,
+//! and blame a clause for its own findings alone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -119,7 +119,8 @@ fn what_differs_from_the_control_can_be_read_in_every_report_and_no_secret_can()
     }
 }
 
-/// A bank that answers a created basket without its id, which is a warning. Many cases of other clauses show it.
+/// A bank that answers a created basket without its id, which is a warning. Many cases of other clauses show
+/// it.
 const WITHOUT_ID: [&str; 6] =
     ["--only", "signature", "--depth", "quick", "--variation", "basket.response.basket-id.absent/absent"];
 

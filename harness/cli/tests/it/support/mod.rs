@@ -64,8 +64,8 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
     (verdicts, exchanges)
 }
 
-/// Numbers the exchanges of a record in its own order, and names each by its new number: which requests came first
-/// is another thing in each run.
+/// Numbers the exchanges of a record in its own order, and names each by its new number: which requests came
+/// first is another thing in each run.
 pub(crate) fn numbered_in_order(events: &mut [Value]) {
     let mut numbers = HashMap::new();
     for event in events.iter_mut().filter(|event| event["event"] == "exchange") {

@@ -45,8 +45,8 @@ fn clauses(verdicts: &[CaseVerdict], end: End) -> Vec<&str> {
     clauses
 }
 
-/// With the mask key of the run, signatures and digests are looked at as well. Without it, the names of values
-/// in the record suffice for everything else.
+/// With the mask key of the run, signatures and digests are looked at as well. Without it, the names of
+/// values in the record suffice for everything else.
 #[test]
 fn the_archive_of_a_run_shows_its_mistakes_as_those_of_the_client() {
     let folder = TempDir::new().unwrap();

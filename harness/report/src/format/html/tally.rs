@@ -238,7 +238,8 @@ impl Tally {
         self.clauses.get(id)
     }
 
-    /// Returns what was counted of a listed word as the value of the fields that the text around its list names.
+    /// Returns what was counted of a listed word as the value of the fields that the text around its list
+    /// names.
     pub(super) fn word(&self, word: &str, around: &str) -> WordTally {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         let names: HashSet<String> =
@@ -297,8 +298,8 @@ fn entry<'a>(clauses: &'a mut HashMap<String, ClauseTally>, id: &str) -> &'a mut
     clauses.entry(id.to_owned()).or_default()
 }
 
-/// Returns what a case says of each line of the document: of that of its own clause, and of those whose clauses
-/// its findings name. Of several for one line the worst counts.
+/// Returns what a case says of each line of the document: of that of its own clause, and of those whose
+/// clauses its findings name. Of several for one line the worst counts.
 fn by_line(summary: &RunSummary, verdict: &CaseVerdict) -> BTreeMap<u32, Verdict> {
     let line = |clause: &str| summary.clause(clause).map_or(0, |clause| clause.line);
     let rank = |word: Verdict| match word {
