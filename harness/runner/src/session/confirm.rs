@@ -103,8 +103,11 @@ impl Session {
             return self.once_available(case, (step, request), kept, trail, first).await;
         }
         // 429 says nothing about the request (RFC 6585 section 4). A rejected call of a quota would use up
-        // another one.
-        if !first.1.outcome.is_refusal() || first.0.status == 429 || trail.calls_before.is_some() {
+        // another one. What is read after other requests may be rejected because of them, and they are not
+        // repeated.
+        let is_after_others = request.method == "GET" && !case.before.is_empty();
+        let is_final = first.0.status == 429 || trail.calls_before.is_some() || is_after_others;
+        if !first.1.outcome.is_refusal() || is_final {
             return Ok(first);
         }
         let mut last = first;
