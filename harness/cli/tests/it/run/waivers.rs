@@ -114,7 +114,9 @@ fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
 }
 
 /// A bank that rejects what some cases have as their control.
-const REJECTS_CONTROLS: [&str; 6] = [
+const REJECTS_CONTROLS: [&str; 8] = [
+    "--depth",
+    "quick",
     "--fault",
     "periodic.months/no-eleven",
     "--only",
