@@ -294,7 +294,7 @@ impl Way {
             recode(request, response, "gzip", gzip)?;
         }
         if self.rewrites(Rewrite::Brotli) {
-            recode(request, response, "br", brotli)?;
+            recode(request, response, "br", |body| Ok(brotli(body)))?;
         }
         if self.rewrites(Rewrite::Close) {
             response.set("Connection", "close");
@@ -361,9 +361,20 @@ fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-fn brotli(body: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoded = Vec::new();
-    let parameters = brotli::enc::BrotliEncoderParams::default();
-    brotli::BrotliCompress(&mut &body[..], &mut encoded, &parameters)?;
-    Ok(encoded)
+/// Codes a body as Brotli without compression: stored meta-blocks, then an empty last one (RFC 7932 section 9.2).
+fn brotli(body: &[u8]) -> Vec<u8> {
+    let mut coded = Vec::new();
+    // One zero bit before the first meta-block is a window of 16 bits.
+    let mut shift = 1;
+    for block in body.chunks(1 << 16) {
+        // ISLAST 0, MNIBBLES 4 as 00, MLEN - 1 in 16 bits, ISUNCOMPRESSED 1.
+        let length = u32::try_from(block.len() - 1).unwrap_or_default();
+        let header = (length << 3 | 1 << 19) << shift;
+        coded.extend_from_slice(&header.to_le_bytes()[..3]);
+        coded.extend_from_slice(block);
+        shift = 0;
+    }
+    // ISLAST 1, ISLASTEMPTY 1.
+    coded.push(0b11 << shift);
+    coded
 }

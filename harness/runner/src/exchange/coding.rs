@@ -63,7 +63,7 @@ fn without(coding: &str, body: &[u8], room: usize) -> Result<Vec<u8>> {
         "gzip" | "x-gzip" => members(body, |rest, plain| read(&mut GzDecoder::new(rest), plain, room)),
         // The zlib format, or the bare data that some servers send instead.
         "deflate" => whole(&mut ZlibDecoder::new(body)).or_else(|_| whole(&mut DeflateDecoder::new(body))),
-        "br" => whole(&mut brotli::Decompressor::new(body, BUFFER)),
+        "br" => whole(&mut brotli_decompressor::Decompressor::new(body, BUFFER)),
         "zstd" => members(body, |rest, plain| {
             let decoder = StreamingDecoder::new_with_max_window_size(rest, MOST_WINDOW);
             read(&mut decoder.map_err(Error::other)?, plain, room)
@@ -123,10 +123,14 @@ mod tests {
         coder.finish().unwrap()
     }
 
+    /// Stored meta-blocks, and an empty last one (RFC 7932 section 9.2).
     fn brotli(bytes: &[u8]) -> Vec<u8> {
-        let mut coder = brotli::CompressorWriter::new(Vec::new(), BUFFER, 5, 22);
-        coder.write_all(bytes).unwrap();
-        coder.into_inner()
+        let block = |(at, block): (usize, &[u8])| {
+            let shift = usize::from(at == 0);
+            let header = ((block.len() - 1) << 3 | 1 << 19) << shift;
+            [&header.to_le_bytes()[..3], block].concat()
+        };
+        bytes.chunks(1 << 16).enumerate().flat_map(block).chain([0b11]).collect()
     }
 
     fn zstd(bytes: &[u8]) -> Vec<u8> {
