@@ -54,7 +54,7 @@ fn failing(folder: &Path) -> Record {
         "--fault",
         "periodic.months.duplicate/only-adjacent",
         "--only",
-        "periodic.months.duplicate",
+        "periodic.months.duplicate/3-apart",
         "--only",
         "header.psu-context.format",
         "--shard",
@@ -346,7 +346,7 @@ fn edit(kind: usize, events: &mut Vec<Value>, numbers: &mut Numbers) {
     }
 }
 
-/// Makes counts, exit code and numbers match the verdicts, as an attacker would who wants the run to conform.
+/// Makes counts, exit code and numbers match the verdicts, as an attacker would.
 fn mend(events: &mut [Value]) {
     let selected: Vec<String> = events
         .iter()
@@ -364,7 +364,11 @@ fn mend(events: &mut [Value]) {
     for word in WORDS {
         finished["counts"][word] = selected.iter().filter(|found| *found == word).count().into();
     }
-    finished["exit"] = 0.into();
+    let has = |words: &[&str]| selected.iter().any(|word| words.contains(&word.as_str()));
+    let exit = if has(&["fail"]) { Exit::Violation } else { Exit::Conforms };
+    let exit =
+        if exit == Exit::Conforms && has(&["error", "inconclusive"]) { Exit::CouldNotTell } else { exit };
+    finished["exit"] = exit.code().into();
 }
 
 /// The lines of a record with a chain that holds, as its format has it.
