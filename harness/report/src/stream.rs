@@ -218,7 +218,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let events = sample::mixed();
         let mut more = events.clone();
-        more.push(events[1].clone());
+        more.insert(events.len() - 1, events[1].clone());
         let mut lost = events;
         lost.retain(|event| !matches!(event, Event::Verdict(verdict) if verdict.role == Role::Selected));
         for events in [more, lost] {

@@ -203,10 +203,13 @@ mod tests {
             told.into_iter().map(|one| (one.place, one.sent, one.control)).collect::<Vec<_>>()
         };
         let some = |text: &str| Some(text.to_owned());
-        let signature = "header/Signature".to_owned();
+        let bare = some("signing/wrap = \"never\"");
         assert_eq!(
             of("signature.parameters.duplicate/ncbct/twice-the-same"),
-            [(signature, some("${signature},${signature}"), some("${signature}"))]
+            [
+                ("header/Signature".to_owned(), some("${signature},${signature}"), some("${signature}")),
+                ("signing".to_owned(), bare, None),
+            ]
         );
         let id = "periodic.months.duplicate/adjacent";
         let [(place, sent, control)] = of(id).try_into().unwrap();

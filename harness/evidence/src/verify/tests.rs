@@ -259,7 +259,7 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
     --
     ctrf.json: line 2 is not what the record says
     --
-    junit.xml: line 188 is not what the record says
+    junit.xml: line 193 is not what the record says
     --
     summary.md: line 1 is not what the record says
     ");

@@ -138,18 +138,19 @@ fn is_one_outcome(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool 
         // Two valid values that are rejected have one cause if the target gives one reason for it, and no
         // other value at the place is known to be accepted.
         (Mismatch::NotAccepted, Mismatch::NotAccepted) => {
-            let is_open = |place: &str| {
-                let is_known = root.sent(place).is_some() && other.sent(place).is_some();
-                !is_known
-                    || root.sent(place) == other.sent(place)
-                    || !symptoms.is_accepted_at(&root.operation, place)
-            };
-            one.codes == another.codes && root.places().all(is_open)
+            let is_open = |place: &str| !symptoms.is_accepted_at(&root.operation, place);
+            let may_be_one = |place: &str| may_send_the_same(root, other, place) || is_open(place);
+            one.codes == another.codes && root.places().all(may_be_one)
         }
         (Mismatch::Status | Mismatch::Code, _) => one == another,
         (one, another) => one == another,
     };
     has_class && is_alike && overlap(root, other)
+}
+
+/// Whether both may have sent the same at a place.
+fn may_send_the_same(one: &Symptom, other: &Symptom, place: &str) -> bool {
+    one.sent(place).zip(other.sent(place)).is_none_or(|(one, other)| one == other)
 }
 
 /// The last step of a place that has a name.
@@ -183,6 +184,7 @@ fn is_same_request(one: &Symptom, other: &Symptom) -> bool {
         && one.operation == other.operation
         && is_more_general(one, other)
         && parts(one) == parts(other)
+        && one.places().all(|place| may_send_the_same(one, other, place))
 }
 
 /// Whether one of two clauses goes on from the other.

@@ -44,10 +44,11 @@ fn verdict(session: &Session, case: &str, word: Verdict, findings: Vec<Finding>)
 
 /// The judged exchange of a case with this status.
 fn exchange(case: &str, status: u16) -> Exchange {
+    let created = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
     serde_json::from_value(serde_json::json!({
         "number": 1, "case": case, "step": "request", "micros": 1,
         "request": {"method": "POST", "url": "/", "headers": []},
-        "response": {"status": status, "headers": []},
+        "response": {"status": status, "headers": [], "body": {"text": created}},
     }))
     .unwrap()
 }

@@ -1,6 +1,6 @@
 use xs2aspec_record::{
-    Absence, Body, ClauseText, ControlSeen, DocumentText, Event, Finding, Header, Level, Reading, Strength,
-    Verdict,
+    Absence, Body, ClauseText, ControlSeen, Difference, DocumentText, Event, Finding, Header, Level, Reading,
+    Strength, Verdict,
 };
 
 use super::Page;
@@ -62,6 +62,8 @@ fn events() -> Vec<Event> {
     let broken = sample.verdict("periodic.months.duplicate/adjacent", Verdict::Fail);
     broken.changes = vec!["body/months = \"${a.b}\"".into()];
     broken.control = Some(ControlSeen { case: "periodic.months/two".into(), accepted: true });
+    let (sent, control) = (Some("[3,${a.b}]".into()), Some("[1,2]".into()));
+    broken.differences = vec![Difference { place: "body/months".into(), sent, control }];
     let warned = sample.verdict("periodic.months/three", Verdict::Warn);
     warned.findings[0].level = Level::Warn;
     let absent = sample.verdict("transaction.path/two", Verdict::NotApplicable);
@@ -205,7 +207,7 @@ fn a_finding_has_its_sentence_its_exchange_and_what_was_accepted_without_a_scrip
     for wanted in [
         "- Months <mark>may not repeat</mark>; see below.",
         "expected a refusal (4xx), got 201 with transactionStatus RCVD",
-        "<li><code>body/months = [3,3]</code></li>",
+        "<li><code>body/months = [3,&lt;a.b&gt;] instead of [1,2]</code></li>",
         "<mark>  &quot;months&quot;: [</mark>\n<mark>    3,</mark>\n<mark>    3</mark>",
         "<mark>    1,</mark>\n<mark>    2</mark>",
         "<mark>201</mark>",

@@ -40,6 +40,7 @@ fn signatures(plain: &Probe) -> Vec<Probe> {
     let mut probes = vec![by(&usual), of_list(&list, &foreign), of_list(&list, ""), of_list(&list, "!!!")];
     probes.push(of_list(&list, &format!("{}AAAA", &right[..right.len() - 4])));
     probes.push(of_list(&list, &right[..right.len() / 2]));
+    probes.push(of_list(&list, &sign(&format!("{}\n", plain.signing_string(&list)), signer())));
     probes.push(of_list(&list, &URL_SAFE.encode(STANDARD.decode(&right).unwrap())));
     // A value that was changed after it was signed, and blanks around one.
     probes.push(by(&usual).with("x-request-id", "another"));
