@@ -1,7 +1,7 @@
 //! The third dimension beside faults and styles: circumstances that are nobody's violation.
 //!
-//! [`Condition`] is one of them, as data; [`Gateway`](gateway) disturbs what passes between the runner and a
-//! bank; [`Scenario`] is how people call the program. [`measure`] runs a bank under a condition and returns a
+//! [`Condition`] is one of them, as data. A gateway disturbs what passes between the runner and a bank.
+//! [`Scenario`] is how people call the program. [`measure`] runs a bank under a condition and returns a
 //! [`Row`]: no conforming bank is accused, and no bank with a fault is acquitted.
 //!
 //! The program is called as a process, and only its exit code and its published reports are read. So the

@@ -78,7 +78,7 @@ pub enum SessionError {
 /// What became of a case: its verdict and the exchanges that led to it, those of its control apart.
 #[derive(Debug)]
 pub struct Done {
-    /// The verdict. Its role is [`Role::Selected`]; who knows the plan sets it.
+    /// The verdict, with the role [`Selected`](xs2aspec_record::Role::Selected) until the plan sets it.
     pub verdict: CaseVerdict,
     /// Exchanges in the order in which they ended, until they are taken.
     exchanges: Mutex<Vec<Exchange>>,
