@@ -361,7 +361,8 @@ fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Codes a body as Brotli without compression: stored meta-blocks, then an empty last one (RFC 7932 section 9.2).
+/// Codes a body as Brotli without compression: stored meta-blocks, then an empty last one (RFC 7932,
+/// section 9.2).
 fn brotli(body: &[u8]) -> Vec<u8> {
     let mut coded = Vec::new();
     // One zero bit before the first meta-block is a window of 16 bits.
