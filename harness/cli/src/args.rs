@@ -1,6 +1,7 @@
 //! The command line.
 
 mod levels;
+mod mask_key;
 mod own;
 mod parsed;
 mod run;
@@ -14,6 +15,7 @@ use clap::{Parser, Subcommand};
 use xs2aspec_suite::Depth;
 
 pub(crate) use self::levels::Levels;
+pub(crate) use self::mask_key::MaskKeyFile;
 pub(crate) use self::own::{
     InspectCert, Judge, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations,
 };

@@ -27,14 +27,13 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     };
     profile.levels.extend(args.levels.0.iter().cloned());
     let now = args.now.unwrap_or_else(chrono::Utc::now);
-    // Of what is not masked for a run the seed only tells pseudonyms of other records apart.
-    let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
-    let session = Session::of_traffic(Arc::clone(&suite), profile, seed, now).map_err(Failure::input)?;
-    let reads: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
+    let session = Session::of_traffic(Arc::clone(&suite), profile, now).map_err(Failure::input)?;
+    let session = session.with_mask_key(args.mask_key.key()?);
+    let reads: Vec<&Path> = args.files.iter().chain(&args.mask_key.file).map(AsRef::as_ref).collect();
     let mut recording = InOrder::create(&args.out, &reads)?;
     let mut judge = Judge::new(Arc::clone(&suite), &session, args.target.is_some());
     let only = args.end.map(End::from);
-    let options = Options { on_purpose: is_of_a_run(args), ..options(args, seed) };
+    let options = Options { on_purpose: is_of_a_run(args), ..options(args) };
     let mut run = TrafficRun::begin(&session, only, &options, |event| recording.write(event));
     for path in &args.files {
         let name = path.display().to_string();
@@ -43,7 +42,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
             match piece {
                 // Only who knows the values can put them back.
                 Piece::Masked(masked) if args.target.is_some() => {
-                    restorer = Some(Restorer::new(&session, masked));
+                    restorer = Some(Restorer::new(&session, &masked));
                 }
                 Piece::Masked(_) => {}
                 Piece::Traffic(mut traffic) => {
@@ -81,13 +80,12 @@ fn is_of_a_run(args: &Args) -> bool {
     is_of_a_run
 }
 
-fn options(args: &Args, seed: u64) -> Options {
+fn options(args: &Args) -> Options {
     let mut arguments: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     arguments.extend(args.target.iter().flat_map(|target| ["--target".to_owned(), target.clone()]));
     arguments.extend(args.source.arguments());
     arguments.extend(args.levels.arguments());
     arguments.extend(args.end.iter().flat_map(|end| ["--end".to_owned(), End::from(*end).word().to_owned()]));
-    arguments.extend(["--seed".to_owned(), seed.to_string()]);
     Options { arguments, traffic: Some(Traffic::Judge), ..Options::default() }
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
         only: None,
         source: "proxy",
         now: chrono::Utc::now(),
-        seed: args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0),
+        mask_key: args.mask_key.key()?,
         options: Options { arguments, traffic: Some(Traffic::Proxy), ..Options::default() },
         is_shown: !args.quiet,
     };

@@ -37,6 +37,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
         waivers: args.waivers.clone(),
         base: args.base.clone(),
         annotations: args.annotations,
+        mask_key: args.mask_key.clone(),
         quiet: args.quiet,
         resume: args.resume.clone(),
         in_doubt: args.in_doubt,

@@ -23,6 +23,7 @@ use xs2aspec_report::{
 };
 use xs2aspec_runner::{
     Options, Profile, Session,
+    mask::MaskKey,
     resume::PreviousRun,
     waiver::{self, WaiversFile},
 };
@@ -71,7 +72,9 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let seed = args.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
-    let mut session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    let session = Session::new(Arc::clone(&suite), target.profile, seed, now).map_err(Failure::input)?;
+    let mask_key = mask_key(args)?;
+    let mut session = session.with_mask_key(mask_key.clone());
     if args.now.is_none() {
         session = session.with_running_clock();
     }
@@ -92,6 +95,9 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     if earlier.is_none() {
         let made = journal.begin_anew().and_then(|()| make_room(&args.out, base.is_some()));
+        // The run goes on with its key.
+        let is_kept = args.mask_key.file.is_some();
+        let made = made.and_then(|()| if is_kept { Ok(()) } else { mask_key.write(&args.out) });
         made.map_err(|error| cannot_write(&args.out, &error))?;
     }
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
@@ -168,6 +174,16 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     Ok((Arc::new(suite), profile))
 }
 
+/// Returns the key of the pseudonyms. A run that goes on has its key in its folder.
+fn mask_key(args: &Run) -> Result<MaskKey, Failure> {
+    if args.resume.is_none() || args.mask_key.file.is_some() {
+        return args.mask_key.key();
+    }
+    MaskKey::read(&args.out.join(journal::MASK_KEY)).map_err(|error| {
+        Failure::input(format!("{error}; name the key with which the run began: --mask-key FILE"))
+    })
+}
+
 /// Says how a run goes on that was stopped, or forgets what it had noted for that.
 fn leave(args: &Run, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
     if stopped_early {
@@ -224,7 +240,9 @@ async fn stop(bank: Option<Bank>) -> Result<(), Failure> {
 /// Refuses a folder in which the run would write over what it reads, over a key, or over a run in doubt.
 fn may_write(args: &Run) -> Result<(), Failure> {
     let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
-    let reads: Vec<&Path> = profile.into_iter().chain(args.waivers.as_deref()).collect();
+    // The key of a run that goes on may be the one in its folder.
+    let mask_key = args.mask_key.file.as_deref().filter(|_| args.resume.is_none());
+    let reads: Vec<&Path> = profile.into_iter().chain(args.waivers.as_deref()).chain(mask_key).collect();
     match outputs::may_write_run(&args.out, &report::names(), &reads) {
         Err(OutputError::InDoubt { .. }) if args.force || args.resume.is_some() => Ok(()),
         Err(error @ OutputError::InDoubt { .. }) => {

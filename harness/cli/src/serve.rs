@@ -17,7 +17,7 @@ use xs2aspec_signing::keys;
 
 use crate::{
     Failure,
-    args::{ClientTls, Keys, Serve, Source},
+    args::{ClientTls, Keys, MaskKeyFile, Serve, Source},
     interrupt::Interrupts,
     live, proxy,
     report::cannot_write,
@@ -126,7 +126,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         only: Some(End::Client),
         source: "serve",
         now: args.now.unwrap_or_else(chrono::Utc::now),
-        seed: uuid::Uuid::new_v4().as_u64_pair().0,
+        mask_key: MaskKeyFile { file: args.mask_key.clone() }.key()?,
         options: Options {
             traffic: Some(Traffic::Serve),
             fault: target::named(&args.fault),

@@ -19,6 +19,7 @@ use xs2aspec_report::text;
 use xs2aspec_runner::{
     Options, Profile, Session,
     exchange::{Answer, decoded},
+    mask::MaskKey,
 };
 use xs2aspec_suite::Suite;
 use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic, TrafficRun};
@@ -38,7 +39,8 @@ pub(crate) struct Setup {
     pub(crate) source: &'static str,
     /// The clock where the first exchange may begin.
     pub(crate) now: DateTime<Utc>,
-    pub(crate) seed: u64,
+    /// The key of its pseudonyms.
+    pub(crate) mask_key: MaskKey,
     pub(crate) options: Options,
     /// Whether findings are shown as they come.
     pub(crate) is_shown: bool,
@@ -94,8 +96,8 @@ fn log(
     mut sightings: Receiver<Sighting>,
 ) -> Result<Exit, Failure> {
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
-    let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.seed, setup.now);
-    let session = session.map_err(Failure::input)?;
+    let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.now);
+    let session = session.map_err(Failure::input)?.with_mask_key(setup.mask_key.clone());
     let mut judge = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
     let mut writer = Writer { record, is_shown: setup.is_shown, last: None, known: HashSet::new() };
     let mut run = TrafficRun::begin(&session, setup.only, &setup.options, |event| writer.write(event));

@@ -209,7 +209,7 @@ mod tests {
             "number": 1, "case": "a", "step": "request", "operation": "ncbct", "micros": 1,
             "request": {
                 "method": "POST", "url": "http://127.0.0.1/v1/a?x=true&y",
-                "headers": [["dIgest", "sha-256=abc"], ["Signature", "signature~0a1b2c3d"]],
+                "headers": [["dIgest", "sha-256=abc"], ["Signature", "signature~0a1b2c3d4e5f6071"]],
                 "body": {"text": "{\"ids\":[1,2],\"a\":{\"b\":\"c\"}}"}
             },
             "response": {"status": 201, "headers": [["Retry-After", "3"]], "body": {"text": "{\"paymentId\":\"a\",\"transactionStatus\":\"RCVD\"}"}}

@@ -147,8 +147,9 @@ pub struct RunStarted {
 
 impl RunStarted {
     /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, format
-    /// 2, which has no `document`, and format 3, which has no `order-of-time`.
-    pub const FORMAT: u32 = 4;
+    /// 2, which has no `document`, format 3, which has no `order-of-time`, and format 4, whose pseudonyms have
+    /// 8 digits.
+    pub const FORMAT: u32 = 5;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;
 

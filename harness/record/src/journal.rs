@@ -25,6 +25,9 @@ pub const RECORD: &str = "record.jsonl";
 /// The name of the file, beside the record.
 pub const FILE: &str = "sending.jsonl";
 
+/// Name of the file with the key of the pseudonyms of a run that has not ended.
+pub const MASK_KEY: &str = "mask.key";
+
 /// So often a folder is asked for once more.
 const TRIES: u32 = 20;
 
@@ -114,12 +117,12 @@ pub fn in_doubt(folder: &Path) -> usize {
     if read.is_ok() { left.len() } else { noted.len() }
 }
 
-/// Removes the file: the run has come to its end.
+/// Removes the file and the mask key: the run has ended.
 pub fn forget(folder: &Path) -> io::Result<()> {
-    match std::fs::remove_file(folder.join(FILE)) {
+    [FILE, MASK_KEY].into_iter().try_for_each(|name| match std::fs::remove_file(folder.join(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
-    }
+    })
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
 /// Whether a command that reads these files may write a run into this folder: its record, which may take the
 /// place of another one, and reports of these names.
 pub fn may_write_run(folder: &Path, reports: &[&str], reads: &[&Path]) -> Result<(), OutputError> {
-    for name in [RECORD, PART, journal::FILE] {
+    for name in [RECORD, PART, journal::FILE, journal::MASK_KEY] {
         is_no_input(&folder.join(name), reads)?;
     }
     reports.iter().try_for_each(|name| may_write(&folder.join(name), reads))?;

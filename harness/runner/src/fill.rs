@@ -460,7 +460,8 @@ fn text(value: Value) -> String {
     }
 }
 
-fn encode(text: &str) -> String {
+/// Returns a text percent-encoded but for unreserved characters (RFC 3986, section 2.3).
+pub fn encode(text: &str) -> String {
     use std::fmt::Write;
     text.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -11,6 +11,7 @@ use xs2aspec_record::{
     CaseVerdict, Entry, Event, Exchange, Finding, LevelRule, ReadError, RecordReader, Role, RunStarted,
     TargetProfile, Verdict,
 };
+use xs2aspec_spec::masks::holds_pseudonym;
 use xs2aspec_suite::{Case, Problems, Suite};
 
 use crate::session::{Done, Session, SessionError};
@@ -207,16 +208,9 @@ fn masked(exchanges: &[Exchange], before: &CaseVerdict, now: &CaseVerdict) -> Op
     let is_masked = exchanges.iter().filter_map(|exchange| exchange.response.as_ref()).any(|answer| {
         let headers = answer.headers.iter().map(|header| header.1.as_str());
         let body = answer.body.as_ref().map(|body| body.shown());
-        headers.chain(body.as_deref()).any(has_pseudonym)
+        headers.chain(body.as_deref()).any(|text| holds_pseudonym(text.as_bytes()))
     });
     is_masked.then(|| place.at.clone())
-}
-
-/// Whether a text holds the mark of [`crate::mask`]: `~` and eight hexadecimal digits.
-fn has_pseudonym(text: &str) -> bool {
-    text.match_indices('~').any(|(at, _)| {
-        text.as_bytes().get(at + 1..at + 9).is_some_and(|mark| mark.iter().all(u8::is_ascii_hexdigit))
-    })
 }
 
 fn different<'a>(before: &'a [Finding], now: &'a [Finding]) -> Vec<&'a Finding> {
@@ -261,21 +255,4 @@ fn difference(before: &CaseVerdict, now: &CaseVerdict, is_own: bool) -> String {
         why.push("the rules of judgement are others".to_owned());
     }
     why.join("; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mark_of_the_mask_is_seen() {
-        for (text, is_one) in [
-            ("{\"iban\":\"iban~0a1b2c3d\"}", true),
-            ("~0a1b2c3", false),
-            ("~/home/folder", false),
-            ("", false),
-        ] {
-            assert_eq!(has_pseudonym(text), is_one, "{text}");
-        }
-    }
 }

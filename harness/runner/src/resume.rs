@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xs2aspec_record::{CaseEvents, Entry, Event, ReadError, RecordReader, Resumed, RunStarted, Verdict};
+use xs2aspec_record::{
+    CaseEvents, Entry, Event, ReadError, RecordReader, Resumed, RunStarted, TargetProfile, Verdict,
+};
 use xs2aspec_suite::Plan;
 
 use crate::{session::Session, waiver::WaiversFile};
@@ -17,6 +19,8 @@ use crate::{session::Session, waiver::WaiversFile};
 pub struct PreviousRun {
     path: PathBuf,
     start: RunStarted,
+    /// The masked profile.
+    profile: TargetProfile,
     /// Cases whose verdicts stay; one that says that the target was not there, or had begun to refuse
     /// everything, does not.
     kept: BTreeSet<String>,
@@ -59,6 +63,7 @@ impl PreviousRun {
         let mut previous = Self {
             path: path.to_owned(),
             start,
+            profile: TargetProfile::default(),
             kept: BTreeSet::new(),
             resumed: Vec::new(),
             started: noted.iter().map(|case| (case.clone(), 1)).collect(),
@@ -67,6 +72,7 @@ impl PreviousRun {
         };
         for entry in record {
             match entry? {
+                Entry::Run(Event::Profile(profile)) => previous.profile = profile,
                 Entry::Run(Event::Resumed(resumed)) => previous.resumed.push(resumed),
                 Entry::Run(_) => {}
                 Entry::Case(case) => previous.add(case),
@@ -157,10 +163,21 @@ impl PreviousRun {
                 waivers.sha256.clone().unwrap_or_else(|| "none".to_owned()),
             ),
         ];
-        match same.into_iter().find(|(_, before, now)| before != now) {
+        let differs = same.into_iter().find(|(_, before, now)| before != now);
+        match differs.or_else(|| self.other_value(session)) {
             Some((what, before, now)) => Err(ResumeError::Differs { what, before, now }),
             None => Ok(()),
         }
+    }
+
+    /// Returns the first masked value that differs from the session's. The same value has the same pseudonym
+    /// as long as the run has its key.
+    fn other_value(&self, session: &Session) -> Option<(&'static str, String, String)> {
+        let now = session.recorded_profile().values;
+        let values = self.profile.values.iter().map(|(name, before)| (name, before, now.get(name)));
+        let (name, before, now) = values.into_iter().find(|(_, before, now)| Some(*before) != *now)?;
+        let shown = |text: &str| format!("{name} = {text}");
+        Some(("profile values and mask key", shown(before), shown(now.map_or("", String::as_str))))
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<S
     Some(format!("{country}{digits:02}{bban}"))
 }
 
-/// Whether a text is an IBAN: two letters, two check digits that are right, and letters and digits.
-pub(crate) fn is_iban(text: &str) -> bool {
+/// Returns true if a text is an IBAN: two letters, two correct check digits, and letters and digits.
+pub fn is_iban(text: &str) -> bool {
     let is_formed = text.len() > 4
         && text.is_ascii()
         && text[..2].bytes().all(|byte| byte.is_ascii_uppercase())

@@ -8,7 +8,7 @@ pub mod cell;
 pub mod clause;
 mod date;
 pub mod document;
-mod iban;
+pub mod iban;
 pub mod masks;
 pub mod problem;
 pub mod profile;

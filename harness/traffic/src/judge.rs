@@ -16,7 +16,7 @@ use xs2aspec_signing::Certificate;
 use xs2aspec_spec::{
     Strength,
     answer::show,
-    masks::{Privacy, is_pseudonym},
+    masks::{Privacy, holds_pseudonym},
     request::{Due, Payload as Shown, View},
 };
 use xs2aspec_suite::{Expectation, Party, Suite, combination::expected};
@@ -435,7 +435,7 @@ fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
 fn is_masked_at(document: Option<&Value>, at: &str) -> bool {
     fn holds_masked(value: &Value) -> bool {
         match value {
-            Value::String(text) => is_pseudonym(text),
+            Value::String(text) => holds_pseudonym(text.as_bytes()),
             Value::Array(items) => items.iter().any(holds_masked),
             Value::Object(members) => members.values().any(holds_masked),
             _ => false,

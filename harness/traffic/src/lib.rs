@@ -6,8 +6,9 @@
 //! - `routes`: the operation of a request; `reading`: a request as the rules look at one; `vocabulary` and
 //!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier
 //!   exchanges made.
-//! - `restore`: what a record of ours masked, put back by whoever knows it.
-//! - [`run`](mod@run): the record of it; `mask`: without what belongs to persons and keys.
+//! - `restore`: puts values of a profile back in place of their pseudonyms.
+//! - [`run`](mod@run): the record of it; `mask` masks it, `known` lists the names of the document, `url` masks
+//!   URLs.
 //!
 //! Nothing here sends anything.
 
@@ -15,6 +16,7 @@ mod extensions;
 pub mod input;
 mod json;
 pub mod judge;
+mod known;
 mod mask;
 mod memory;
 mod reading;
@@ -23,6 +25,7 @@ mod routes;
 pub mod run;
 mod signature;
 pub mod traffic;
+mod url;
 mod values;
 mod vocabulary;
 

@@ -1,94 +1,107 @@
-//! Masks traffic before it is recorded: what a run masks, and what requests of others tell of persons and
-//! accounts, which the profile of no target names.
+//! Masks traffic before it is recorded. Nobody declares the secrets of others, so everything is masked that
+//! the document does not know, whose name is that of a secret, or that identifies somebody.
 
-use xs2aspec_record::{Finding, Request, Response};
+use std::cell::RefCell;
+
+use xs2aspec_record::{Body, Finding, Header, Request, Response};
 use xs2aspec_runner::{
     Session,
-    exchange::Answer,
-    fill::WireRequest,
-    mask::{Masker, Pairs},
+    mask::{Field, Learned, Masker},
 };
+use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
 
 use crate::{
     judge::Judged,
+    known::Known,
     traffic::{Payload, Traffic},
+    url,
 };
 
-/// Header fields with secrets of whoever asks or answers (RFC 6265, RFC 9110 section 11).
-const SECRET: [&str; 5] =
-    ["authorization", "cookie", "proxy-authorization", "set-cookie", "www-authenticate"];
+/// Kind of the pseudonym of an identifier.
+const ID: &str = "id";
 
-/// Shortest text that is masked wherever else it stands: a shorter one is a part of other words.
-const SHORTEST: usize = 4;
+/// Kind of the pseudonym of a field that the document does not know.
+const UNKNOWN: &str = "field";
 
 /// A masker of traffic.
 #[derive(Debug)]
-pub(crate) struct TrafficMasker {
-    masker: Masker,
-    spec: MaskSpec,
+pub(crate) struct TrafficMasker<'a> {
+    masker: &'a Masker,
+    spec: &'a MaskSpec,
+    known: Known,
 }
 
-/// An exchange, and what was found in it, as it may be recorded.
+/// An exchange and its findings, as they may be recorded.
 pub(crate) struct Masked {
     pub(crate) request: Request,
     pub(crate) response: Option<Response>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) observations: Vec<String>,
+    pub(crate) failure: Option<String>,
+    pub(crate) reason: Option<String>,
+    pub(crate) label: Option<String>,
 }
 
-impl TrafficMasker {
-    pub(crate) fn new(session: &Session) -> Self {
-        let spec = session.suite().spec().masks.clone();
-        Self { masker: Masker::new(session.profile(), spec.clone(), session.seed()), spec }
+/// Headers and body of a request or a response.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    headers: &'a [(String, String)],
+    body: &'a Payload,
+}
+
+/// Values of an exchange, each with the kind of its pseudonym.
+#[derive(Debug, Default)]
+struct Values {
+    /// Those that are masked wherever they appear.
+    secret: Vec<(String, String)>,
+    /// Those that are masked at their places.
+    other: Vec<(String, String)>,
+}
+
+impl Values {
+    /// Adds a value of something that the document does not know. A value with a digit is taken for a secret.
+    fn add_unknown(&mut self, kind: &str, text: &str) {
+        let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        let list = if has_digit { &mut self.secret } else { &mut self.other };
+        list.push((kind.to_owned(), text.to_owned()));
+    }
+}
+
+impl<'a> TrafficMasker<'a> {
+    pub(crate) fn new(session: &'a Session) -> Self {
+        let known = Known::new(session.suite(), session.profile());
+        Self { masker: session.masker(), spec: &session.suite().spec().masks, known }
     }
 
-    /// A text without what the profile says.
-    pub(crate) fn text(&self, text: &str) -> String {
-        self.masker.text(text)
-    }
-
-    /// An exchange without what belongs to persons and keys.
+    /// Returns an exchange without secrets and personal values.
     pub(crate) fn masked(&self, traffic: &Traffic, judged: &Judged) -> Masked {
-        let nothing = WireRequest {
-            method: String::new(),
-            url: String::new(),
-            headers: vec![],
-            body: vec![],
-            exact: false,
-        };
-        let sent = message(0, &traffic.request.headers, &traffic.request.body);
+        let sent = Message { headers: &traffic.request.headers, body: &traffic.request.body };
         let received =
-            traffic.answer.as_ref().map(|answer| message(answer.status, &answer.headers, &answer.body));
-        let mut learned = Pairs::new();
-        for message in [Some(&sent), received.as_ref()].into_iter().flatten() {
-            self.masker.learn(&nothing, message, &mut learned);
-            for (name, value) in &message.headers {
-                let name = name.to_ascii_lowercase();
-                let is_secret = SECRET.contains(&name.as_str()) || self.spec.is_personal_header(&name);
-                if is_secret && value.chars().count() >= SHORTEST {
-                    learned.push((value.clone(), self.masker.pseudonym(&name, value)));
-                }
-            }
+            traffic.answer.as_ref().map(|answer| Message { headers: &answer.headers, body: &answer.body });
+        let mut values = Values::default();
+        // The name of a product is a part of the path as well.
+        let ids = judged.ids.iter().filter(|id| !self.known.shows_segment(id));
+        values.secret.extend(ids.map(|id| (ID.to_owned(), id.clone())));
+        self.learn_url(&traffic.request.url, &mut values);
+        for message in [Some(sent), received].into_iter().flatten() {
+            self.learn(message, &mut values);
         }
-        for value in &judged.ids {
-            learned.push((value.clone(), self.masker.pseudonym("id", value)));
-        }
-        learned.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+        let mut learned = Learned::default();
+        self.masker.learn_values(values.secret, values.other, &mut learned);
         let text = |text: &str| self.masker.text_with(text, &learned);
-        let Response { headers, body, .. } = self.masker.response(&sent, &learned);
-        let request = Request {
-            method: traffic.request.method.clone(),
-            url: text(&traffic.request.url),
-            headers,
-            body,
-        };
-        let response = received.map(|answer| self.masker.response(&answer, &learned));
-        let findings = judged.findings.iter().map(|finding| Finding {
-            expected: text(&finding.expected),
-            actual: text(&finding.actual),
-            ..finding.clone()
+        let (headers, body) = self.message(sent, &learned);
+        let url = self.url(&traffic.request.url, &learned);
+        let request = Request { method: traffic.request.method.clone(), url, headers, body };
+        let response = traffic.answer.as_ref().zip(received).map(|(answer, message)| {
+            let (headers, body) = self.message(message, &learned);
+            Response { status: answer.status, headers, body }
         });
+        let mut findings = judged.findings.clone();
+        for finding in &mut findings {
+            let at = finding.at.clone();
+            self.masker.finding(finding, &learned, &|name| self.privacy_at(&at, name));
+        }
         let not_told = judged.not_told.iter().map(|told| {
             let end = told.end.word();
             format!("could not tell of the {end}: {}: {}", told.at, told.why)
@@ -97,11 +110,137 @@ impl TrafficMasker {
             judged.observations.iter().cloned().chain(not_told).map(|seen| text(&seen)).collect();
         observations.sort();
         observations.dedup();
-        Masked { request, response, findings: findings.collect(), observations }
+        Masked {
+            request,
+            response,
+            findings,
+            observations,
+            failure: traffic.failure.as_deref().map(text),
+            reason: judged.undecided.as_deref().map(text),
+            label: traffic.label.as_deref().map(text),
+        }
+    }
+
+    /// Returns how private a field is. What the document does not know is.
+    fn privacy(&self, name: &str) -> Privacy {
+        match self.spec.privacy(name) {
+            Privacy::Plain => Privacy::Plain,
+            // An identifier has the same pseudonym in a path, where it has no name.
+            _ if is_id(name) => Privacy::Personal(ID.to_owned()),
+            Privacy::Inherited if !self.known.has_field(name) => Privacy::Personal(UNKNOWN.to_owned()),
+            other => other,
+        }
+    }
+
+    /// Returns how private the value at a place of a finding is.
+    fn privacy_at(&self, at: &str, name: &str) -> Privacy {
+        let is_hidden = match at.trim_start_matches("request/").split('/').next() {
+            Some("header") => self.hides_header(name),
+            Some("query") => !self.known.shows_parameter(name),
+            _ => return self.privacy(name),
+        };
+        if is_hidden { Privacy::Personal(name.to_lowercase()) } else { Privacy::Inherited }
+    }
+
+    fn hides_header(&self, name: &str) -> bool {
+        !name.starts_with(':') && (self.spec.is_personal_header(name) || !self.known.shows_header(name))
+    }
+
+    /// Learns what a message must not show.
+    fn learn(&self, message: Message<'_>, values: &mut Values) {
+        let bytes = message.body.bytes().unwrap_or_default();
+        for (field, text) in Masker::values(bytes, &|name| self.privacy(name)) {
+            match field.personal {
+                Some(kind) if kind == UNKNOWN => values.add_unknown(&kind, &text),
+                Some(kind) => values.secret.push((kind, text)),
+                None => self.learn_url(&text, values),
+            }
+        }
+        values.secret.extend(Masker::numbers(&String::from_utf8_lossy(bytes)));
+        if is_form(message) {
+            self.learn_url(&format!("?{}", String::from_utf8_lossy(bytes)), values);
+        }
+        for (name, value) in message.headers {
+            let kind = name.to_ascii_lowercase();
+            if self.spec.is_personal_header(name) || is_secret(name) {
+                let parts = Masker::parts(value).into_iter();
+                values.secret.extend(parts.map(|text| (kind.clone(), text)));
+            } else if self.hides_header(name) && !self.spec.hides_header(name) {
+                values.add_unknown(&kind, value);
+            } else {
+                self.learn_url(value, values);
+            }
+        }
+    }
+
+    fn learn_url(&self, text: &str, values: &mut Values) {
+        if !url::is_one(text) {
+            return;
+        }
+        let found = RefCell::new(Vec::new());
+        url::masked(text, &self.known, &|kind, text| {
+            found.borrow_mut().push((kind.to_owned(), text.to_owned()));
+            String::new()
+        });
+        for (kind, text) in found.into_inner() {
+            if kind == ID || is_secret(&kind) || kind == url::USER || kind == "code" {
+                values.secret.push((kind, text));
+            } else {
+                values.add_unknown(&kind, &text);
+            }
+        }
+    }
+
+    fn message(&self, message: Message<'_>, learned: &Learned) -> (Vec<Header>, Option<Body>) {
+        let bytes = message.body.bytes().unwrap_or_default();
+        let body = self.body(message, bytes, learned);
+        let is_masked = body != Body::of(bytes);
+        let headers = message.headers.iter().map(|(name, value)| {
+            let of_key = self.masker.of_key(name, value, message.headers);
+            let hidden = || self.hides_header(name).then(|| self.masker.credentials(name, value));
+            let digest = || self.masker.digest(name, value, is_masked);
+            let shown = || {
+                if url::is_one(value) {
+                    self.url(value, learned)
+                } else {
+                    self.masker.header(name, value, learned)
+                }
+            };
+            Header(name.clone(), of_key.or_else(hidden).or_else(digest).unwrap_or_else(shown))
+        });
+        (headers.collect(), body)
+    }
+
+    fn body(&self, message: Message<'_>, bytes: &[u8], learned: &Learned) -> Option<Body> {
+        let text = String::from_utf8_lossy(bytes);
+        if is_form(message) && !bytes.is_empty() {
+            let masked = self.url(&format!("?{text}"), learned);
+            return Some(Body::Text(masked.trim_start_matches('?').to_owned()));
+        }
+        if bytes.is_empty() || Masker::is_json(&text) {
+            return self.masker.body_by(bytes, &|name| self.privacy(name), &|text: &str, field: &Field| {
+                let is_shown = field.personal.is_none() && url::is_one(text);
+                if is_shown { self.url(text, learned) } else { self.masker.masked(text, field, learned) }
+            });
+        }
+        // The document knows JSON alone.
+        Some(Body::Text(self.masker.whole("body", &text, learned)))
+    }
+
+    fn url(&self, text: &str, learned: &Learned) -> String {
+        url::masked(text, &self.known, &|kind, text| self.masker.whole(kind, text, learned))
     }
 }
 
-fn message(status: u16, headers: &[(String, String)], body: &Payload) -> Answer {
-    let body = body.bytes().unwrap_or_default().to_vec();
-    Answer { status, headers: headers.to_vec(), body }
+/// Returns true for the name of an identifier.
+fn is_id(name: &str) -> bool {
+    let ends = ["Id", "ID", "Ids", "IDs", "-id", "_id", "-ids", "_ids"];
+    ["id", "ids"].contains(&name) || ends.iter().any(|end| name.ends_with(end))
+}
+
+/// Returns true if a body is that of an HTML form.
+fn is_form(message: Message<'_>) -> bool {
+    let is_content_type = |name: &str| name.eq_ignore_ascii_case("content-type");
+    let mut types = message.headers.iter().filter(|(name, _)| is_content_type(name));
+    types.any(|(_, value)| value.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"))
 }

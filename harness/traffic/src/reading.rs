@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use xs2aspec_runner::Profile;
 use xs2aspec_spec::{
-    masks::{holds_pseudonym, is_pseudonym},
+    masks::holds_pseudonym,
     request::{Breach, Payload as Shown, Prepared, View},
 };
 use xs2aspec_suite::{RequestSpec, template};
@@ -31,6 +31,9 @@ const HIDDEN: &str = "${target.hidden}";
 const TRAILING: &str = "${body.trailing}";
 const BY_EXTENSIONS: &str = "${body.json-by-extensions}";
 const NOT_UTF_8: &str = "${body.not-utf-8}";
+
+/// Why nothing can be told of a digest.
+const OF_MASKED_BODY: &str = "cannot be compared with a body of which something was masked";
 
 /// Why a request for a resource may be refused.
 const RESOURCE: &str = "whether the bank has such a resource for this PSU";
@@ -190,7 +193,9 @@ impl Reading {
             let value = match stands_for.iter().find(|(known, _)| *known == small) {
                 Some((_, value)) => value.clone(),
                 None if signature::is_masked(text) => {
-                    self.hide(&at, "is masked");
+                    let words = reader.vocabulary.operations.get(&self.operation);
+                    let is_of_body = words.is_some_and(|words| words.of_body.contains_key(&at));
+                    self.hide(&at, if is_of_body { OF_MASKED_BODY } else { "is masked" });
                     // The plain request's own value is as good as any that is not shown, and so is another
                     // one of the target.
                     let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
@@ -293,7 +298,7 @@ impl Reading {
                 });
                 Value::Array(items.collect())
             }
-            Value::String(text) if is_pseudonym(&text) => {
+            Value::String(text) if holds_pseudonym(text.as_bytes()) => {
                 self.hide(at, "is masked");
                 Value::from(HIDDEN)
             }
@@ -326,7 +331,7 @@ impl Reading {
                     written
                 }
                 Some(Digested::Known(_)) => {
-                    self.hide(at, "cannot be compared with a body of which something was masked");
+                    self.hide(at, OF_MASKED_BODY);
                     usual()
                 }
                 None => {

@@ -1,85 +1,103 @@
-//! What a record of ours masked, put back by whoever knows it: a pseudonym is the hash of a value with the
-//! seed of the run, so that one that is known is recognised. Signatures are made once more and compared.
+//! Replaces pseudonyms by the values of a profile: a record names the pseudonym of each value.
+//! Signatures, certificates and digests have no names. With the mask key of the run they are made again and
+//! compared.
 
+use std::collections::HashMap;
+
+use serde_json::Value;
 use xs2aspec_runner::{
-    Profile, Session, certificate_encoding::CertificateEncoding, mask::Masker, request_signer::RequestSigner,
+    Profile, Session, certificate_encoding::CertificateEncoding, fill::encode, mask::Masker,
+    request_signer::RequestSigner,
 };
 use xs2aspec_signing::RequestTarget;
-use xs2aspec_spec::masks::is_pseudonym;
-use xs2aspec_suite::{Party, Signing, Suite};
+use xs2aspec_spec::masks::{holds_pseudonym, pseudonyms};
+use xs2aspec_suite::{Party, Signing, Suite, template};
 
 use crate::{
     input::Masked,
     traffic::{Payload, Sent, Traffic},
+    vocabulary::filled,
 };
+
+const SIGNATURE: &str = "signature";
+const DIGEST: &str = "digest";
 
 /// Puts back what was masked.
 #[derive(Debug)]
-pub struct Restorer {
-    masker: Masker,
-    /// Pseudonyms, each with what it stands for.
-    values: Vec<(String, String)>,
+pub struct Restorer<'a> {
+    masker: &'a Masker,
+    /// Values by their pseudonyms.
+    values: HashMap<String, String>,
     signer: Option<RequestSigner>,
     /// Ways of signing, the usual one first.
     ways: Vec<Signing>,
+    /// Digest headers as cases write them.
+    digests: Vec<Value>,
     certificate_header: Option<String>,
 }
 
-impl Restorer {
-    /// A restorer of what a run with the same profile masked.
-    pub fn new(session: &Session, by: Masked) -> Self {
+impl<'a> Restorer<'a> {
+    /// Returns a restorer of what a run with the same profile masked.
+    pub fn new(session: &'a Session, by: &Masked) -> Self {
         let (profile, suite) = (session.profile(), session.suite());
-        let masker = Masker::new(profile, suite.spec().masks.clone(), by.seed);
-        let named = profile.values.iter().filter(|(name, _)| !profile.public.contains(*name));
-        let pseudonym = |(name, text): (&String, &String)| {
-            let kind = name.rsplit('.').next().unwrap_or(name);
-            (masker.pseudonym(kind, text), text.clone())
-        };
-        let values = named.map(pseudonym).collect();
-        let signer = signer(suite, profile);
-        let certificate_header = suite.spec().signing.certificate_header.clone();
-        Self { values, signer, ways: ways(suite), certificate_header, masker }
+        let mut values = HashMap::new();
+        for (name, pseudonym) in &by.values {
+            let value = profile.values.get(name).filter(|_| holds_pseudonym(pseudonym.as_bytes()));
+            if let (Some(value), Some((kind, digits))) = (value, pseudonym.rsplit_once('~')) {
+                let written = |writing: &str| format!("{kind}.{writing}~{digits}");
+                values.insert(written("lowercase"), value.to_lowercase());
+                values.insert(written("uppercase"), value.to_uppercase());
+                values.insert(pseudonym.clone(), value.clone());
+            }
+        }
+        Self {
+            masker: session.masker(),
+            values,
+            signer: signer(suite, profile),
+            ways: ways(suite),
+            digests: digests(suite),
+            certificate_header: suite.spec().signing.certificate_header.clone(),
+        }
     }
 
     /// Puts back what is known.
     pub fn restore(&self, traffic: &mut Traffic) {
         let sent = &mut traffic.request;
         let before = sent.body.clone();
-        sent.url = self.text(&sent.url);
-        for (_, value) in &mut sent.headers {
-            *value = self.text(value);
-        }
-        if let Payload::Bytes(bytes) = &mut sent.body {
-            self.bytes(bytes);
-        }
-        self.certificate(sent);
-        self.signature(sent);
+        sent.url = self.text(&sent.url, &encode);
+        self.message(&mut sent.headers, &mut sent.body);
         sent.is_restored = sent.body != before;
+        self.certificate(sent);
+        self.digest(sent);
+        self.signature(sent);
         if let Some(answer) = &mut traffic.answer {
-            for (_, value) in &mut answer.headers {
-                *value = self.text(value);
-            }
-            if let Payload::Bytes(bytes) = &mut answer.body {
-                self.bytes(bytes);
-            }
+            self.message(&mut answer.headers, &mut answer.body);
         }
     }
 
-    fn text(&self, text: &str) -> String {
-        if !text.contains('~') {
-            return text.to_owned();
+    fn message(&self, headers: &mut [(String, String)], body: &mut Payload) {
+        for (_, value) in headers {
+            *value = self.text(value, &str::to_owned);
         }
-        self.values.iter().fold(text.to_owned(), |text, (pseudonym, value)| text.replace(pseudonym, value))
+        // A body that is no text stays as it is.
+        if let Payload::Bytes(bytes) = body
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            *bytes = self.text(text, &str::to_owned).into_bytes();
+        }
     }
 
-    /// A body that is no text stays as it is.
-    fn bytes(&self, bytes: &mut Vec<u8>) {
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            let restored = self.text(text);
-            if restored != text {
-                *bytes = restored.into_bytes();
+    fn text(&self, text: &str, write: &dyn Fn(&str) -> String) -> String {
+        let (mut out, mut done) = (String::new(), 0);
+        for at in pseudonyms(text.as_bytes()) {
+            if let Some(value) = self.values.get(&text[at.clone()]) {
+                out.push_str(&text[done..at.start]);
+                out.push_str(&write(value));
+                done = at.end;
             }
         }
+        out.push_str(&text[done..]);
+        out
     }
 
     fn certificate(&self, sent: &mut Sent) {
@@ -91,42 +109,65 @@ impl Restorer {
             Some(Party::OtherEarly),
             Some(Party::OtherRole),
         ];
-        let known: Vec<String> = parties
+        let mut known = parties
             .into_iter()
             .flat_map(|party| [signer.certificate(party, ""), signer.certificate(party, "pem")])
-            .flatten()
-            .collect();
-        let small = name.to_ascii_lowercase();
-        for (_, value) in sent.headers.iter_mut().filter(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            let same = known
-                .iter()
-                .find(|text| is_pseudonym(value) && self.masker.pseudonym(&small, text) == *value);
-            if let Some(text) = same {
-                value.clone_from(text);
-            }
+            .flatten();
+        let is_own =
+            |text: &String| self.masker.of_key(name, text, &sent.headers).as_deref() == sent.header(name);
+        if let Some(text) = known.find(is_own) {
+            replace(sent, name, &text);
+        }
+    }
+
+    fn digest(&self, sent: &mut Sent) {
+        let Some(body) = sent.body.bytes() else { return };
+        let digest = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
+        let mut made =
+            self.digests.iter().filter_map(|value| filled(value, &digest)?.as_str().map(str::to_owned));
+        let is_own = |text: &String| self.masker.digest(DIGEST, text, true).as_deref() == sent.header(DIGEST);
+        if let Some(text) = made.find(is_own) {
+            replace(sent, DIGEST, &text);
         }
     }
 
     fn signature(&self, sent: &mut Sent) {
-        const NAME: &str = "signature";
-        let Some(masked) = sent.header(NAME).filter(|text| is_pseudonym(text)).map(str::to_owned) else {
+        let (Some(signer), Some(masked)) = (&self.signer, sent.header(SIGNATURE)) else { return };
+        if !holds_pseudonym(masked.as_bytes()) {
             return;
-        };
-        let Some(signer) = &self.signer else { return };
-        let others: Vec<(String, String)> =
-            sent.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case(NAME)).cloned().collect();
+        }
+        let is_other = |(name, _): &&(String, String)| !name.eq_ignore_ascii_case(SIGNATURE);
+        let others: Vec<(String, String)> = sent.headers.iter().filter(is_other).cloned().collect();
         let (path, query) = sent.target();
         let query = query.map(|query| format!("?{query}")).unwrap_or_default();
         let target = RequestTarget { method: sent.method.clone(), path: format!("{path}{query}") };
         let made = self.ways.iter().find_map(|way| {
             let text = signer.signature(&others, Some(target.clone()), way).ok()?;
-            (self.masker.pseudonym(NAME, &text) == masked).then_some(text)
+            (self.masker.of_key(SIGNATURE, &text, &sent.headers).as_deref() == Some(masked)).then_some(text)
         });
-        let Some(text) = made else { return };
-        for (_, value) in sent.headers.iter_mut().filter(|(name, _)| name.eq_ignore_ascii_case(NAME)) {
-            value.clone_from(&text);
+        if let Some(text) = made {
+            replace(sent, SIGNATURE, &text);
         }
     }
+}
+
+/// Gives a header of a request another value.
+fn replace(sent: &mut Sent, name: &str, text: &str) {
+    for (_, value) in sent.headers.iter_mut().filter(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        text.clone_into(value);
+    }
+}
+
+/// Returns the Digest headers of the cases that depend on the body alone.
+fn digests(suite: &Suite) -> Vec<Value> {
+    let mut digests = Vec::new();
+    for value in suite.cases().iter().filter_map(|case| case.request.header(DIGEST)) {
+        let is_of_body = template::names(value).iter().all(|name| template::head(name) == DIGEST);
+        if is_of_body && !digests.contains(value) {
+            digests.push(value.clone());
+        }
+    }
+    digests
 }
 
 fn signer(suite: &Suite, profile: &Profile) -> Option<RequestSigner> {

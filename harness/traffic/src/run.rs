@@ -23,7 +23,7 @@ const DIGITS: usize = 9;
 pub struct TrafficRun<'a> {
     record: DrawnRun<'a>,
     session: &'a Session,
-    masker: TrafficMasker,
+    masker: TrafficMasker<'a>,
     /// Which end counts; both where there is none.
     only: Option<End>,
     number: u64,
@@ -93,7 +93,7 @@ impl<'a> TrafficRun<'a> {
             attempt: 1,
             request: masked.request,
             response: masked.response,
-            failure: traffic.failure.clone(),
+            failure: masked.failure,
             at: at.unwrap_or_default(),
             micros: traffic.micros,
         };
@@ -115,7 +115,7 @@ impl<'a> TrafficRun<'a> {
             reason: None,
             absence: None,
             control: None,
-            changes: traffic.label.iter().map(|label| self.masker.text(label)).collect(),
+            changes: masked.label.into_iter().collect(),
             places: vec![],
             culprit: None,
             same_as: None,
@@ -124,21 +124,22 @@ impl<'a> TrafficRun<'a> {
             exchange: Some(self.number),
             micros: traffic.micros,
         };
-        self.decide(&mut verdict, judged);
+        self.decide(&mut verdict, judged, masked.reason);
         self.count(source, traffic, &verdict, judged);
         self.record.record(&case, verdict, vec![exchange], sink);
     }
 
-    fn decide(&self, verdict: &mut CaseVerdict, judged: &Judged) {
+    /// Decides the verdict. `reason` says why nothing could be told, if so.
+    fn decide(&self, verdict: &mut CaseVerdict, judged: &Judged, reason: Option<String>) {
         if let Some(word) = verdict.by_findings() {
             verdict.verdict = word;
         } else if judged.operation.is_none() {
             verdict.verdict = Verdict::Observed;
             verdict.checks = 0;
-            verdict.reason.clone_from(&judged.undecided);
-        } else if let Some(reason) = judged.undecided.as_ref().filter(|_| self.only != Some(End::Client)) {
+            verdict.reason = reason;
+        } else if let Some(reason) = reason.filter(|_| self.only != Some(End::Client)) {
             verdict.verdict = Verdict::Inconclusive;
-            verdict.reason = Some(self.masker.text(reason));
+            verdict.reason = Some(reason);
         }
     }
 

@@ -8,7 +8,7 @@ use xs2aspec_signing::{
     signature_header::ALGORITHM,
     verification::{self, KeyIdNames, Parameters, Signed},
 };
-use xs2aspec_spec::{RequestRules, SigningSpec, masks::is_pseudonym};
+use xs2aspec_spec::{RequestRules, SigningSpec, masks::holds_pseudonym};
 
 use crate::traffic::Sent;
 
@@ -106,9 +106,9 @@ fn behind_certificate(text: &str) -> Option<&str> {
     (is_certificate && !rest.is_empty()).then_some(rest)
 }
 
-/// Whether a header field holds what a record has in place of a secret.
+/// Returns true if a record masks a header, or a part of it.
 pub(crate) fn is_masked(text: &str) -> bool {
-    is_pseudonym(text) || (text.len() >= 3 && text.bytes().all(|byte| byte == b'*'))
+    holds_pseudonym(text.as_bytes()) || (text.len() >= 3 && text.bytes().all(|byte| byte == b'*'))
 }
 
 impl Found {

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
 use super::{
+    mask_key::MaskKeyFile,
     parsed::{depth, method, time},
     traffic::ClientTls,
 };
@@ -156,6 +157,9 @@ pub(crate) struct Serve {
     /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
     #[arg(long, value_name = "DIR", conflicts_with = "report")]
     pub(crate) record: Option<PathBuf>,
+    /// Read the mask key of the record from FILE [default: a random key]
+    #[arg(long, value_name = "FILE", requires = "record")]
+    pub(crate) mask_key: Option<PathBuf>,
     /// Take N requests in a second, say so in each answer, and refuse more with 429
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_second: Option<u32>,
@@ -309,10 +313,8 @@ pub(crate) struct Judge {
     /// Folder for the record and the reports
     #[arg(long, value_name = "DIR", default_value = "reports/judge")]
     pub(crate) out: PathBuf,
-    /// Seed of the pseudonyms that stand in the record for persons and accounts; by default another one each
-    /// time
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) mask_key: MaskKeyFile,
     /// The time of exchanges that do not say when they were, RFC 3339; by default the machine's clock
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,

@@ -7,6 +7,7 @@ use xs2aspec_suite::Depth;
 
 use super::{
     levels::Levels,
+    mask_key::MaskKeyFile,
     parsed::{depth, time},
     source::Source,
 };
@@ -51,6 +52,8 @@ pub(crate) struct Run {
     /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
+    #[command(flatten)]
+    pub(crate) mask_key: MaskKeyFile,
     /// Stop at the first violation that is not waived, once it is known what the target minds in plain
     /// requests
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use super::{levels::Levels, source::Source};
+use super::{levels::Levels, mask_key::MaskKeyFile, source::Source};
 
 /// TLS towards clients.
 #[derive(Debug, Clone, clap::Args)]
@@ -38,9 +38,8 @@ pub(crate) struct Proxy {
     /// Folder for the record and the reports
     #[arg(long, value_name = "DIR", default_value = "reports/proxy")]
     pub(crate) out: PathBuf,
-    /// Seed of the pseudonyms in the record; by default another one each time
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) mask_key: MaskKeyFile,
     #[command(flatten)]
     pub(crate) levels: Levels,
     #[command(flatten)]

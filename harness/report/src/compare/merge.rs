@@ -184,7 +184,8 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
             ),
             ("plan", format!("{:?}", first.planned), format!("{:?}", start.planned)),
         ];
-        if let Some((what, one, other)) = same.into_iter().find(|(_, one, other)| one != other) {
+        let differs = same.into_iter().find(|(_, one, other)| one != other);
+        if let Some((what, one, other)) = differs.or_else(|| other_value(&parts[0], part)) {
             return Err(MergeError::Differ { what, one, other });
         }
     }
@@ -201,6 +202,19 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
         }
     }
     Ok(())
+}
+
+/// Returns a value of the profile that differs between two parts with one mask key. Parts with a common
+/// pseudonym have one key. Values that different keys masked cannot be compared.
+fn other_value(one: &Part, other: &Part) -> Option<(&'static str, String, String)> {
+    let (one, other) = (&one.summary.profile()?.values, &other.summary.profile()?.values);
+    // Of the values that are not masked only a URL may have a tilde.
+    let is_pseudonym = |text: &String| text.contains('~') && !text.contains('/');
+    let has_one_key = one.iter().any(|(name, text)| is_pseudonym(text) && other.get(name) == Some(text));
+    let differs = one.iter().find(|(name, text)| is_pseudonym(text) && other.get(*name) != Some(*text));
+    let (name, text) = differs.filter(|_| has_one_key)?;
+    let shown = |text: &str| format!("{name} = {text}");
+    Some(("profile values", shown(text), shown(other.get(name).map_or("", String::as_str))))
 }
 
 /// The levels that somebody gave, in one line.

@@ -33,16 +33,17 @@ impl Reporter for Archive {
         let tool = &summary.start().tool;
         let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
         let creator = json!({"name": name, "version": version});
-        // Who knows the values of the target can put them back in place of their pseudonyms: it is in the
-        // record as well. Names of our own begin with `_`.
-        let RunStarted { seed, traffic, on_purpose, .. } = summary.start();
+        // Whoever knows the values of the target can put them back in place of their pseudonyms. Names of our
+        // own begin with `_`.
+        let values = json!(summary.profile().map(|profile| &profile.values));
+        let RunStarted { traffic, on_purpose, .. } = summary.start();
         // Requests of others are told from those of a run.
         let traffic =
             traffic.filter(|_| !on_purpose).map(|traffic| format!(r#""_traffic":{},"#, json!(traffic)));
         let traffic = traffic.unwrap_or_default();
         write!(
             out,
-            r#"{{"log":{{"version":"1.2","creator":{creator},{traffic}"_seed":{seed},"pages":[],"entries":["#
+            r#"{{"log":{{"version":"1.2","creator":{creator},{traffic}"_values":{values},"pages":[],"entries":["#
         )
     }
 

@@ -254,7 +254,8 @@ pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
 
 impl Profile {
     /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the
-    /// address, which may be another for each part of a run, are not in it.
+    /// address, which may be another for each part of a run, are not in it. Of values that a record masks it
+    /// has the names alone: a hash of a value would confirm a guess.
     pub fn sha256(&self) -> String {
         hex(&Sha256::digest(self.canonical()))
     }
@@ -273,8 +274,15 @@ impl Profile {
             levels: &'a [LevelRule],
             paths: &'a BTreeMap<String, String>,
             rejected_is_refusal: bool,
-            values: &'a BTreeMap<String, String>,
+            values: BTreeMap<&'a str, &'a str>,
         }
+        let is_shown = |name: &String, text: &str| {
+            self.public.contains(name) && !self.prepared.iter().any(|secret| text.contains(secret.as_str()))
+        };
+        let shown = self.values.iter().map(|(name, text)| {
+            let text = if is_shown(name, text) { text.as_str() } else { "" };
+            (name.as_str(), text)
+        });
         let said = Said {
             capabilities: self.capabilities.iter().map(|(name, kind)| (name.as_str(), kind.word())).collect(),
             choices: &self.choices,
@@ -282,16 +290,16 @@ impl Profile {
             levels: &self.levels,
             paths: &self.paths,
             rejected_is_refusal: self.rejected_is_refusal,
-            values: &self.values,
+            values: shown.collect(),
         };
         // Texts alone: this cannot fail.
         serde_json::to_string(&said).unwrap_or_default()
     }
 
-    /// What a record keeps of the profile; `masked` hides what belongs to persons.
-    pub fn seen(&self, masked: impl Fn(&str) -> String) -> TargetProfile {
+    /// What a record keeps of the profile; `masked` hides the values of these names that are not public.
+    pub fn seen(&self, masked: impl Fn(&str, &str) -> String) -> TargetProfile {
         let said = |table: &BTreeMap<String, String>| {
-            table.iter().map(|(name, text)| (name.clone(), masked(text))).collect()
+            table.iter().map(|(name, text)| (name.clone(), masked(name, text))).collect()
         };
         TargetProfile {
             choices: self.choices.clone(),
@@ -302,7 +310,7 @@ impl Profile {
                 .collect(),
             rejected_is_refusal: self.rejected_is_refusal,
             test_key: !self.own_key,
-            paths: self.paths.clone(),
+            paths: said(&self.paths),
             values: said(&self.values),
             certificate_sha256: hex(&Sha256::digest(&self.certificate)),
         }

@@ -210,6 +210,19 @@ fn the_digest_is_that_of_canonical_json() {
 }
 
 #[test]
+fn the_digest_confirms_no_guess_of_a_masked_value() {
+    let text = "base-url = \"http://a\"\nredirect-uri = \"https://b?state=ID\"\n[psu.private]\nid = \"ID\"";
+    let of = |id: &str| {
+        let text = text.replace("ID", id);
+        let profile = file::parse("bank.toml", &text, None, ProfileSpec::embedded()).unwrap();
+        Profile { prepared: vec![id.to_owned()], ..profile }
+    };
+    assert_eq!(of("canary-1").sha256(), of("canary-2").sha256());
+    let more = Profile { values: BTreeMap::new(), ..of("canary-1") };
+    assert_ne!(more.sha256(), of("canary-1").sha256(), "the names of the values are in it");
+}
+
+#[test]
 fn levels_stand_in_the_order_of_the_file() {
     let text =
         "base-url = \"http://a\"\n[levels]\n\"b.*\" = \"note\"\nwarnings = \"deny\"\n\"a.b\" = \"warn\"";

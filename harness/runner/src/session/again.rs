@@ -105,6 +105,7 @@ impl Session {
         self.count_asked_again(trail.exchanges.len());
         let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
         let (_, words) = asked.ok().filter(|_| is_judged)?;
+        self.mask_findings(&mut verdict, &trail.learned);
         Some((verdict.findings, self.masker.text_with(&words, &trail.learned)))
     }
 

@@ -21,7 +21,7 @@ use crate::{
     exchange::{Exchanger, InProcess},
     judge::{self, Outcome},
     levels::Levels,
-    mask::Masker,
+    mask::{MaskKey, Masker},
     profile::{AuthorizedProfile, Profile, validate},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{self, Gate, Live, Pace, Replay, RequestCache, Transport},
@@ -94,7 +94,7 @@ impl Session {
     ) -> Result<Self, SessionError> {
         Ok(Self {
             levels: Levels::new(suite.clauses(), &profile)?,
-            masker: Masker::new(&profile, suite.spec().masks.clone(), seed),
+            masker: Masker::new(&profile, &suite, MaskKey::random()),
             request_signer,
             transport: Transport::Live(Box::new(live)),
             signed: None,
@@ -123,6 +123,12 @@ impl Session {
     #[must_use]
     pub fn with_running_clock(self) -> Self {
         Self { running: Some(Instant::now()), ..self }
+    }
+
+    /// Returns the session with this key for its pseudonyms. Without one, each session has a random key.
+    #[must_use]
+    pub fn with_mask_key(self, key: MaskKey) -> Self {
+        Self { masker: self.masker.with_key(key), ..self }
     }
 
     /// Leaves it at the plain requests where they are refused: no other lawful ones are asked in their place.
@@ -202,17 +208,14 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let profile = Profile { levels, ..Profile::recorded(recorded, &suite.spec().profile) };
         let session = Self::new(suite, profile.for_show(), 0, DateTime::<Utc>::UNIX_EPOCH)?;
-        Ok(Self { transport: Transport::Replay(Box::new(Replay::new(rested_on))), ..session })
+        let transport = Transport::Replay(Box::new(Replay::new(rested_on)));
+        Ok(Self { transport, masker: Masker::of_record(), ..session })
     }
 
     /// A session that asks nobody: what it records was sent by others.
-    pub fn of_traffic(
-        suite: Arc<Suite>,
-        profile: Profile,
-        seed: u64,
-        now: DateTime<Utc>,
-    ) -> Result<Self, SessionError> {
-        let session = Self::new(suite, profile.for_show(), seed, now)?;
+    pub fn of_traffic(suite: Arc<Suite>, profile: Profile, now: DateTime<Utc>) -> Result<Self, SessionError> {
+        // Nothing is sent, so that no identifier is fresh.
+        let session = Self::new(suite, profile.for_show(), 0, now)?;
         Ok(Self { transport: Transport::Replay(Box::new(Replay::new(HashMap::new()))), ..session })
     }
 

@@ -44,7 +44,7 @@ use crate::{
     fill::WireRequest,
     judge::{self, Outcome, is_foreign},
     levels::{LevelError, Levels},
-    mask::Masker,
+    mask::{Learned, Masker},
     profile::{Profile, validate::ProfileMismatch},
     request_signer::{RequestSigner, RequestSignerError},
     transport::{Stop, Trail, Transport},
@@ -172,7 +172,7 @@ impl Session {
 
     /// What a record keeps of the target's profile.
     pub fn recorded_profile(&self) -> TargetProfile {
-        self.profile.seen(|text| self.masker.text(text))
+        self.profile.seen(|name, text| self.masker.value(name, text))
     }
 
     /// The clock as it stands.
@@ -198,6 +198,11 @@ impl Session {
     /// How many of them sent a request once more.
     pub fn retries(&self) -> u64 {
         self.transport.retries()
+    }
+
+    /// Returns what masks everything that the session records.
+    pub fn masker(&self) -> &Masker {
+        &self.masker
     }
 
     /// A request as it may be shown: without what belongs to persons and keys.
@@ -255,9 +260,9 @@ impl Session {
         verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
         if self.transport.is_shown() {
-            let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
+            self.mask_findings(&mut verdict, &learned);
             let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
-            for text in texts.chain(seen).chain(&mut verdict.reason) {
+            for text in seen.chain(&mut verdict.reason) {
                 *text = self.masker.text_with(text, &learned);
             }
         }
@@ -272,6 +277,14 @@ impl Session {
             && matches!(answered, Some((Outcome::Foreign, _)))
             && judged.and_then(|judged| judged.response.as_ref()).is_some_and(|answer| !is_foreign(answer));
         Done { verdict, exchanges: Mutex::new(exchanges), answered, status, shows_it, failure, is_held_back }
+    }
+
+    /// Masks the findings of a case.
+    fn mask_findings(&self, verdict: &mut CaseVerdict, learned: &Learned) {
+        let rule = |name: &str| self.suite.spec().masks.privacy(name);
+        for finding in &mut verdict.findings {
+            self.masker.finding(finding, learned, &rule);
+        }
     }
 
     /// What became of a case, if it was run.

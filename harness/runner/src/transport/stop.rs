@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use xs2aspec_record::{Absence, Exchange, Verdict};
 
 use super::gate::Held;
-use crate::{exchange::ExchangeError, judge::Outcome, mask::Pairs, request_signer::RequestSigner};
+use crate::{exchange::ExchangeError, judge::Outcome, mask::Learned, request_signer::RequestSigner};
 
 /// What is left behind on the way of a case.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Trail {
     /// Exchanges in the order in which they ended, masked.
     pub(crate) exchanges: Vec<Exchange>,
     /// What their answers told of persons and accounts.
-    pub(crate) learned: Pairs,
+    pub(crate) learned: Learned,
     /// The status of the answer that is judged.
     pub(crate) status: Option<u16>,
     /// Refusals that did not come again.
@@ -39,7 +39,7 @@ impl Trail {
         self.judged_with.extend(judged_with);
         self.passing.extend(passing);
         self.exchanges.extend(exchanges);
-        self.learned.extend(learned);
+        self.learned.append(learned);
         self.failure = failure.or(self.failure.take());
         self.is_held_back |= is_held_back;
     }

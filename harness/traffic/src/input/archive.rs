@@ -154,11 +154,13 @@ impl<'de> Visitor<'de> for Log<'_, '_> {
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
                 "entries" => members.next_value_seed(Entries(&mut *self.0))?,
-                // What `exchanges.har` of a run says of how it was masked.
-                "_seed" => {
-                    if let Some(seed) = members.next_value::<Value>()?.as_u64() {
-                        (self.0.take)(Piece::Masked(Masked { seed, is_of_a_run: self.0.is_of_a_run }));
-                    }
+                // Archives of this program name the masked values. Earlier ones have the seed instead.
+                "_values" | "_seed" => {
+                    let values = members.next_value::<Value>()?;
+                    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                    let values = values.as_object().into_iter().flatten();
+                    let values = values.map(|(name, value)| (name.clone(), text(value))).collect();
+                    (self.0.take)(Piece::Masked(Masked { values, is_of_a_run: self.0.is_of_a_run }));
                 }
                 name => {
                     self.0.is_of_a_run &= name != "_traffic";

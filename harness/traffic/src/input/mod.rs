@@ -8,6 +8,7 @@ pub mod recorded;
 mod surrogates;
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
@@ -52,11 +53,11 @@ pub enum Format {
     Pairs,
 }
 
-/// How what was masked was masked, so that the values of a target profile can be put back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What our own records say about their masks.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
-    /// Seed of the run.
-    pub seed: u64,
+    /// The values of the profile, by name: pseudonyms, unless they are public.
+    pub values: BTreeMap<String, String>,
     /// Whether the requests are those of a run, which breaks rules on purpose, and not those of others.
     pub is_of_a_run: bool,
 }
@@ -64,7 +65,7 @@ pub struct Masked {
 /// What is read of a file.
 #[derive(Debug)]
 pub enum Piece {
-    /// How what follows was masked.
+    /// How what follows was masked. Of several the last counts.
     Masked(Masked),
     /// An exchange.
     Traffic(Box<Traffic>),

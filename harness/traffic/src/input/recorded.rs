@@ -1,24 +1,27 @@
 //! The record of a run: its exchanges, which are masked.
 
-use std::io::BufRead;
+use std::{collections::BTreeMap, io::BufRead};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
-use xs2aspec_record::{Body, Event, Exchange, Header, RecordReader};
+use xs2aspec_record::{Body, Event, Exchange, Header, RecordReader, TargetProfile};
 
 use super::{InputError, Masked, Piece};
 use crate::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads a record.
 pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
-    let (mut number, mut now) = (0, DateTime::<Utc>::UNIX_EPOCH);
+    let (mut number, mut now, mut is_of_a_run) = (0, DateTime::<Utc>::UNIX_EPOCH, true);
     for event in RecordReader::new(file).events() {
         let event = event.map_err(|error| InputError::Form(name.to_owned(), error.to_string()))?;
         let goes_on = match event {
             Event::RunStarted(start) => {
                 now = start.now.parse().unwrap_or(now);
-                let is_of_a_run = start.traffic.is_none() || start.on_purpose;
-                take(Piece::Masked(Masked { seed: start.seed, is_of_a_run }))
+                is_of_a_run = start.traffic.is_none() || start.on_purpose;
+                take(Piece::Masked(Masked { values: BTreeMap::new(), is_of_a_run }))
+            }
+            Event::Profile(TargetProfile { values, .. }) => {
+                take(Piece::Masked(Masked { values, is_of_a_run }))
             }
             Event::Exchange(exchange) => {
                 number += 1;

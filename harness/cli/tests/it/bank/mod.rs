@@ -2,6 +2,7 @@
 
 mod doctor;
 mod foreign_data;
+mod masks;
 mod prepare_commands;
 mod privacy;
 mod profile_mistakes;
@@ -10,3 +11,4 @@ mod safety;
 mod sandbox;
 mod second_bank;
 mod serve;
+mod short_values;

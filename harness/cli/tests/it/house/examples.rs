@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_record::RecordWriter;
 
-use crate::support::execute;
+use crate::support::{MASK_KEY, execute};
 
 const ONLY: [&str; 5] = [
     "periodic.months.duplicate/adjacent",
@@ -29,7 +29,18 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
 fn run(folder: &Path, more: &[&str]) -> String {
     let out = folder.to_str().unwrap();
     let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]).collect::<Vec<_>>();
-    let fixed = ["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out", out];
+    let fixed = [
+        "run",
+        "--quiet",
+        "--seed",
+        "1",
+        "--now",
+        "2030-01-31T12:00:00Z",
+        "--mask-key",
+        MASK_KEY,
+        "--out",
+        out,
+    ];
     xs2aspec(&[&fixed[..], &only, more].concat());
     out.to_owned()
 }

@@ -93,13 +93,9 @@ fn nothing_of_persons_and_keys_is_in_the_record() {
     proxy.end();
     let record = Record::read(&out);
     assert!(record.exchanges.len() > 10);
-    for secret in [
-        "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
-        "NO1400004200179",
-        "DE93999999990000000001",
-        "keyId=",
-        "MIID",
-    ] {
+    for secret in
+        ["0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", "NO1400004200179", "DE93999999990000000001", "SN=", "MIID"]
+    {
         assert!(!record.text.contains(secret), "{secret}");
     }
 }

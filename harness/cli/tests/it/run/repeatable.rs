@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{REFERENCE, command, execute, printed, recorded};
+use crate::support::{MASK_KEY, REFERENCE, command, execute, printed, recorded};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
@@ -64,7 +64,7 @@ fn run(target: &str, out: &Path, more: &[&str]) {
     let alone = ["customers.all", "customers.as-created", "limit.without-psu-ip"]
         .map(|clause| ["--skip", clause])
         .concat();
-    xs2aspec(&[&fixed[..], &["--seed", "9", "--now", NOW], &alone, more].concat());
+    xs2aspec(&[&fixed[..], &["--seed", "9", "--now", NOW, "--mask-key", MASK_KEY], &alone, more].concat());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,6 +17,8 @@ use xs2aspec_record::{CaseVerdict, Event, Exchange};
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
 /// Its certificate.
 pub(crate) const CERTIFICATE: &str = include_str!("../../../../../fixtures/keys/tpp.cert.pem");
+/// A key of pseudonyms, for records that are compared.
+pub(crate) const MASK_KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys/mask.key");
 /// The profile of the reference bank.
 pub(crate) const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
 /// A profile that says no more than has to be said of any bank.

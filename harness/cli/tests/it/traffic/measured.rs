@@ -82,7 +82,7 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
     let profile = || bank.profile(NOWHERE).unwrap();
     let base = Session::new(Arc::clone(&suite), profile(), 7, now).unwrap();
     let session = base.for_target(profile(), &Arc::default(), Some(inside)).unwrap();
-    let judging = Session::of_traffic(Arc::clone(&suite), session.profile().clone(), 7, now).unwrap();
+    let judging = Session::of_traffic(Arc::clone(&suite), session.profile().clone(), now).unwrap();
     let mut judge = Judge::new(Arc::clone(&suite), &judging, true);
     let mut number = 0;
     let mut judged = || -> Vec<(u16, Judged)> {

@@ -1,6 +1,7 @@
 //! `judge`: traffic of others, from files.
 
 mod archives;
+mod canaries;
 mod malformed;
 mod measured;
 mod own_archive;

@@ -6,23 +6,33 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, End, Verdict};
 
-use crate::support::{recorded, xs2aspec};
+use crate::support::{MASK_KEY, recorded, xs2aspec};
 
 const PROFILE: &str = "../../fixtures/targets/reference.toml";
 const ONLY: [&str; 4] = ["--only", "periodic.months*", "--only", "periodic.day*"];
 
 fn run(out: &Path, more: &[&str]) -> String {
-    let fixed = ["run", "--now", "2030-01-31T12:00:00Z", "--seed", "7", "--out", out.to_str().unwrap()];
+    let fixed = [
+        "run",
+        "--now",
+        "2030-01-31T12:00:00Z",
+        "--seed",
+        "7",
+        "--mask-key",
+        MASK_KEY,
+        "--out",
+        out.to_str().unwrap(),
+    ];
     let (_, said) = xs2aspec(&[&fixed[..], &ONLY, more].concat());
     said
 }
 
 /// The verdicts of an archive that is judged, each with the case that it was sent for.
-fn judge(out: &Path, file: &str) -> (Vec<CaseVerdict>, String) {
+fn judge(out: &Path, file: &str, more: &[&str]) -> (Vec<CaseVerdict>, String) {
     let archive = out.join(file);
     let folder = out.join("judged");
     let fixed = ["judge", archive.to_str().unwrap(), "--target", PROFILE, "--out", folder.to_str().unwrap()];
-    let (_, said) = xs2aspec(&fixed);
+    let (_, said) = xs2aspec(&[&fixed[..], more].concat());
     (recorded(&folder, &said).0, said)
 }
 
@@ -35,28 +45,35 @@ fn clauses(verdicts: &[CaseVerdict], end: End) -> Vec<&str> {
     clauses
 }
 
+/// With the mask key of the run, signatures and digests are looked at as well. Without it, the names of values
+/// in the record suffice for everything else.
 #[test]
 fn the_archive_of_a_run_shows_its_mistakes_as_those_of_the_client() {
     let folder = TempDir::new().unwrap();
     let said = run(folder.path(), &[]);
     let (cases, _) = recorded(folder.path(), &said);
-    let (judged, said) = judge(folder.path(), "exchanges.har");
-    assert_eq!(clauses(&judged, End::Bank), Vec::<&str>::new(), "{said}");
-    let mut negative = 0;
-    for case in
-        cases.iter().filter(|case| case.expected.starts_with("refused") && case.verdict == Verdict::Pass)
-    {
-        let label = format!("{} / request", case.case);
-        let own = judged.iter().find(|one| one.changes == [label.clone()]);
-        let own = own.unwrap_or_else(|| panic!("{label} is not judged"));
-        let found: Vec<&str> = own.findings.iter().map(|finding| finding.clause.as_str()).collect();
-        assert_eq!(found, [case.clause.as_str()], "{label}: {said}");
-        negative += 1;
+    for more in [&["--mask-key", MASK_KEY][..], &[]] {
+        let (judged, said) = judge(folder.path(), "exchanges.har", more);
+        assert_eq!(clauses(&judged, End::Bank), Vec::<&str>::new(), "{said}");
+        let mut negative = 0;
+        for case in
+            cases.iter().filter(|case| case.expected.starts_with("refused") && case.verdict == Verdict::Pass)
+        {
+            let label = format!("{} / request", case.case);
+            let own = judged.iter().find(|one| one.changes == [label.clone()]);
+            let own = own.unwrap_or_else(|| panic!("{label} is not judged"));
+            let found: Vec<&str> = own.findings.iter().map(|finding| finding.clause.as_str()).collect();
+            assert_eq!(found, [case.clause.as_str()], "{label}: {said}");
+            negative += 1;
+        }
+        assert!(negative > 20, "{negative}");
+        let (record, _) = judge(folder.path(), "record.jsonl", more);
+        assert_eq!(clauses(&record, End::Client), clauses(&judged, End::Client));
+        assert_eq!(clauses(&record, End::Bank), Vec::<&str>::new());
+        let told = judged.iter().flat_map(|verdict| &verdict.observations);
+        let masked = told.filter(|seen| seen.contains("header/signature: signature is masked")).count();
+        assert_eq!(masked == 0, !more.is_empty(), "{masked} signatures are masked");
     }
-    assert!(negative > 20, "{negative}");
-    let (record, _) = judge(folder.path(), "record.jsonl");
-    assert_eq!(clauses(&record, End::Client), clauses(&judged, End::Client));
-    assert_eq!(clauses(&record, End::Bank), Vec::<&str>::new());
 }
 
 #[test]
@@ -64,7 +81,7 @@ fn the_archive_of_a_run_shows_the_fault_of_its_bank() {
     let folder = TempDir::new().unwrap();
     let said = run(folder.path(), &["--fault", "periodic.months.duplicate/only-adjacent"]);
     let (cases, _) = recorded(folder.path(), &said);
-    let (judged, said) = judge(folder.path(), "exchanges.har");
+    let (judged, said) = judge(folder.path(), "exchanges.har", &["--mask-key", MASK_KEY]);
     let broken = clauses(&cases, End::Bank);
     assert_eq!(broken, ["periodic.months.duplicate"], "{said}");
     assert_eq!(clauses(&judged, End::Bank), broken, "{said}");

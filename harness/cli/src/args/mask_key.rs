@@ -1,0 +1,23 @@
+//! The key of pseudonyms.
+
+use std::path::PathBuf;
+
+use xs2aspec_runner::mask::MaskKey;
+
+use crate::Failure;
+
+/// The file that holds the key.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct MaskKeyFile {
+    /// Read the mask key that shards share from FILE [default: a random key]
+    #[arg(long = "mask-key", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl MaskKeyFile {
+    /// Reads the key of the file. Without a file it is a random one.
+    pub(crate) fn key(&self) -> Result<MaskKey, Failure> {
+        let read = self.file.as_deref().map(MaskKey::read).transpose().map_err(Failure::input)?;
+        Ok(read.unwrap_or_else(MaskKey::random))
+    }
+}

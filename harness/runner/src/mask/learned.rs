@@ -1,0 +1,86 @@
+//! Personal values that a message holds beyond those of a profile.
+
+use std::{fmt, ops::RangeInclusive};
+
+use xs2aspec_spec::iban::is_iban;
+
+use super::{
+    finder::{Finder, Found},
+    key::MaskKey,
+    secret::{Grade, Secret},
+};
+
+/// Length of account and person numbers in Norway.
+const NUMBER: usize = 11;
+
+/// Lengths of IBANs (ISO 13616).
+const IBAN: RangeInclusive<usize> = 15..=34;
+
+/// Values that were found in messages.
+#[derive(Default)]
+pub struct Learned {
+    secrets: Vec<Secret>,
+    finder: Option<Finder>,
+}
+
+impl fmt::Debug for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Learned({} values)", self.secrets.len())
+    }
+}
+
+impl Learned {
+    /// Adds values with their kinds. Of equal values the first counts.
+    pub(super) fn add(&mut self, found: Vec<(String, String)>, document: &str) {
+        let before = self.secrets.len();
+        for (kind, text) in found {
+            if !text.trim().is_empty() && !self.secrets.iter().any(|known| known.text == text) {
+                self.secrets.push(Secret::new(&kind, &text, document));
+            }
+        }
+        if self.secrets.len() > before {
+            self.finder = Some(Finder::new(&self.secrets));
+        }
+    }
+
+    /// Adds values that are masked at their places alone.
+    pub(super) fn add_places(&mut self, found: Vec<(String, String)>) {
+        for (kind, text) in found {
+            if !text.trim().is_empty() && !self.secrets.iter().any(|known| known.text == text) {
+                self.secrets.push(Secret { kind, text, grade: Grade::Place, name: None });
+            }
+        }
+    }
+
+    /// Adds what was learned elsewhere.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.secrets.append(&mut other.secrets);
+        self.finder = (!self.secrets.is_empty()).then(|| Finder::new(&self.secrets));
+    }
+
+    /// Returns the pseudonym of a whole value.
+    pub(super) fn exact(&self, text: &str, key: &MaskKey) -> Option<String> {
+        self.secrets.iter().find(|secret| secret.text == text).map(|secret| secret.pseudonym(key, ""))
+    }
+
+    /// Finds the values in a text.
+    pub(super) fn find(&self, text: &[u8], has_words: bool, key: &MaskKey) -> Vec<Found> {
+        self.finder.as_ref().map_or_else(Vec::new, |finder| finder.find(text, has_words, key))
+    }
+}
+
+/// Returns true if the request holds a value of its response. Short values are a part of every request.
+pub(super) fn is_sent(text: &str, url: &str, body: &str, document: &str) -> bool {
+    Grade::of(text, document) > Grade::Place && (body.contains(text) || url.contains(text))
+}
+
+/// Finds IBANs with correct check digits (ISO 13616), and numbers as long as those of accounts and persons.
+pub(super) fn numbers(text: &str) -> Vec<(String, String)> {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let kind = |word: &str| {
+        let is_number = word.len() == NUMBER && word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_account = || IBAN.contains(&word.len()) && is_iban(&word.to_ascii_uppercase());
+        if is_number { Some("number") } else { is_account().then_some("iban") }
+    };
+    words.filter_map(|word| Some((kind(word)?.to_owned(), word.to_owned()))).collect()
+}

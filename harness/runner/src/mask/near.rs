@@ -1,0 +1,203 @@
+//! Values that are masked by place: short ones, which are a part of other values, and words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use xs2aspec_spec::{
+    MaskSpec,
+    masks::{Privacy, normalized},
+};
+use xs2aspec_suite::{BodySpec, RequestSpec, Suite, template};
+
+use super::{
+    finder::{Found, is_word},
+    key::MaskKey,
+    secret::{Grade, Secret, last},
+    view::View,
+};
+use crate::profile::Profile;
+
+/// What begins a placeholder for a value of the profile.
+const TARGET: &str = "target.";
+
+/// Where requests hold a value of the profile.
+#[derive(Clone, Default)]
+struct Home {
+    /// Fields, headers and parameters, without `-` and `_`.
+    names: BTreeSet<String>,
+    /// Segments of paths: the last fixed segment before it, and how far away that is.
+    segments: BTreeSet<(String, usize)>,
+}
+
+/// Finds values at their places.
+#[derive(Default)]
+pub(super) struct Near {
+    secrets: Vec<(Secret, Home)>,
+    personal: MaskSpec,
+}
+
+impl Near {
+    /// Returns the values of a profile that are not masked everywhere, with their places.
+    pub(super) fn new(secrets: &[Secret], profile: &Profile, suite: &Suite) -> Self {
+        let few: Vec<&Secret> = secrets.iter().filter(|secret| secret.grade < Grade::Anywhere).collect();
+        let personal = suite.spec().masks.clone();
+        if few.is_empty() {
+            return Self { secrets: Vec::new(), personal };
+        }
+        let homes = homes(profile, suite);
+        let secrets = few.into_iter().filter_map(|secret| {
+            let name = secret.name.as_deref()?;
+            let mut home = homes.get(name).cloned().unwrap_or_default();
+            home.names.extend(of_responses(name));
+            Some((secret.clone(), home))
+        });
+        Self { secrets: secrets.collect(), personal }
+    }
+
+    /// Finds values in a field, header or parameter of this name.
+    pub(super) fn at(&self, name: &str, text: &[u8], key: &MaskKey) -> Vec<Found> {
+        if self.secrets.is_empty() {
+            return Vec::new();
+        }
+        let name = normalized(name);
+        let is_personal = matches!(self.personal.privacy(&name), Privacy::Personal(_));
+        let at_home = self.secrets.iter().filter(|(_, home)| is_personal || home.names.contains(&name));
+        let mut found = Vec::new();
+        for (secret, _) in at_home {
+            found.extend(words(secret, text, key));
+        }
+        found
+    }
+
+    /// Finds values in the paths and queries of a text.
+    pub(super) fn in_paths(&self, text: &[u8], key: &MaskKey) -> Vec<Found> {
+        let mut found = Vec::new();
+        if self.secrets.is_empty() {
+            return found;
+        }
+        let of_path = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+;=@/?".contains(&byte);
+        let mut at = 0;
+        for run in text.split(|byte| !of_path(*byte)) {
+            let start = at;
+            at += run.len() + 1;
+            if run.contains(&b'/') {
+                self.in_path(start, run, key, &mut found);
+            }
+        }
+        found
+    }
+
+    fn in_path(&self, start: usize, run: &[u8], key: &MaskKey, found: &mut Vec<Found>) {
+        let (path, query) = match run.iter().position(|byte| *byte == b'?') {
+            Some(at) => (&run[..at], &run[at + 1..]),
+            None => (run, &run[run.len()..]),
+        };
+        let segments: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+        let mut at = start;
+        for (number, segment) in segments.iter().enumerate() {
+            let is_home = |(literal, distance): &(String, usize)| {
+                number.checked_sub(*distance).is_some_and(|before| segments[before] == literal.as_bytes())
+            };
+            for (secret, home) in &self.secrets {
+                if home.segments.iter().any(is_home) {
+                    let words = words(secret, segment, key).into_iter();
+                    found.extend(words.map(|word| word.moved(at)));
+                }
+            }
+            at += segment.len() + 1;
+        }
+        let mut at = start + run.len() - query.len();
+        for pair in query.split(|byte| *byte == b'&') {
+            let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
+            let value = pair.get(name.len() + 1..).unwrap_or_default();
+            let words = self.at(&String::from_utf8_lossy(name), value, key).into_iter();
+            found.extend(words.map(|word| word.moved(at + name.len() + 1)));
+            at += pair.len() + 1;
+        }
+    }
+}
+
+/// Finds a secret in a text where it is a whole word, in any writing.
+fn words(secret: &Secret, text: &[u8], key: &MaskKey) -> Vec<Found> {
+    let view = View::decoded(text);
+    let (bytes, wanted) = (&view.bytes, secret.text.as_bytes());
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(word) = bytes.get(at..at + wanted.len()).filter(|_| !wanted.is_empty()) {
+        let range = at..at + wanted.len();
+        if word.eq_ignore_ascii_case(wanted) && is_word(bytes, &range) {
+            found.push(Found { at: view.place(range), pseudonym: secret.pseudonym(key, "") });
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Returns the names that responses may give to a value: `accountId` for `transaction.account-id`, and
+/// `paymentId` for `payment.id` and `pending-payment.id`.
+fn of_responses(name: &str) -> Vec<String> {
+    let key = last(name);
+    let table =
+        name.rsplit('.').find(|part| *part != key && part.parse::<u32>().is_err()).unwrap_or_default();
+    let thing = table.rsplit('-').next().unwrap_or_default();
+    let mut names = vec![normalized(&format!("{table}{key}")), normalized(&format!("{thing}{key}"))];
+    // Everything has an `id`.
+    if key != "id" {
+        names.push(normalized(key));
+    }
+    names
+}
+
+/// Returns where the requests of a suite hold the values of the profile, by the name of the value.
+fn homes(profile: &Profile, suite: &Suite) -> BTreeMap<String, Home> {
+    let mut homes = BTreeMap::<String, Home>::new();
+    for case in suite.cases() {
+        let steps = case.before.iter().map(|step| &step.request);
+        for request in steps.chain([&case.request]) {
+            visit(request, profile.paths.get(&request.operation), &mut homes);
+        }
+    }
+    homes
+}
+
+fn visit(request: &RequestSpec, path: Option<&String>, homes: &mut BTreeMap<String, Home>) {
+    let mut add = |name: &str, value: &Value| {
+        for target in targets(value) {
+            homes.entry(target).or_default().names.insert(normalized(name));
+        }
+    };
+    for (name, value) in request.headers.iter().chain(&request.query) {
+        add(name, value);
+    }
+    if let BodySpec::Json(value, repeats) = &request.body {
+        fields("", value, &mut add);
+        for (pointer, value) in repeats {
+            fields(pointer.rsplit('/').next().unwrap_or_default(), value, &mut add);
+        }
+    }
+    for path in path.into_iter().chain([&request.path]) {
+        let segments: Vec<&str> = path.split('/').collect();
+        for (number, segment) in segments.iter().enumerate() {
+            let fixed = segments[..number].iter().rposition(|before| !before.contains("${"));
+            let Some(fixed) = fixed else { continue };
+            for target in targets(&Value::from(*segment)) {
+                let place = (segments[fixed].to_owned(), number - fixed);
+                homes.entry(target).or_default().segments.insert(place);
+            }
+        }
+    }
+}
+
+fn fields(name: &str, value: &Value, add: &mut dyn FnMut(&str, &Value)) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, value)| fields(name, value, add)),
+        Value::Array(items) => items.iter().for_each(|item| fields(name, item, add)),
+        other => add(name, other),
+    }
+}
+
+/// Returns the names of the values of the profile in a template.
+fn targets(value: &Value) -> Vec<String> {
+    let names = template::names(value).into_iter();
+    names.filter_map(|name| name.split_once(TARGET).map(|(_, name)| name.to_owned())).collect()
+}
