@@ -2,14 +2,14 @@
 //! variation, in a style) against every case. A fault must be caught by its own clause; on the clean bank, on
 //! a variation and on a style nothing may fire, but for a warning about the freedoms that they use.
 
+pub mod breakdown;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
 };
 
 use xs2aspec_record::{CaseVerdict, Verdict};
-
-use crate::breakdown;
 
 /// What is special about a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

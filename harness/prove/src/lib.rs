@@ -7,7 +7,7 @@
 //! - [`pairs`]: whether two faults at once are two findings.
 //! - [`attribution`]: whether the first finding of a whole run names the broken clause.
 //! - [`order`](mod@order): which cases catch the most for the fewest requests.
-//! - [`breakdown`]: its faults by area, by operator, by style.
+//! - [`kill_matrix::breakdown`]: its faults by area, by operator, by style.
 //! - [`conditions`]: banks under circumstances that are nobody's violation.
 //! - [`masking`]: whether what must be refused is refused for its own clause.
 //! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
@@ -17,7 +17,6 @@
 //! Nothing here prints or writes a file: what comes of it are values, and the events of a record.
 
 pub mod attribution;
-pub mod breakdown;
 pub mod conditions;
 pub mod declare;
 mod draw;
@@ -35,13 +34,15 @@ pub mod snapshot;
 pub mod variant;
 mod violation;
 
-pub use breakdown::Counts;
 pub use declare::declare;
 pub use drawn_sequence::{AREA, DrawnSequence};
 pub use error::ProveError;
 pub use exploration::{ExploreOptions, Explored, explore};
 pub use fault_search::{FaultSearch, SearchOptions};
-pub use kill_matrix::{Caught, Flaw, KillMatrix, Kind, Row};
+pub use kill_matrix::{
+    Caught, Flaw, KillMatrix, Kind, Row,
+    breakdown::{self, Counts},
+};
 pub use mutation::MutationOptions;
 pub use variant::BankVariant;
 pub use violation::{Shown, Violation};

@@ -20,7 +20,8 @@ use crate::authentication;
 use crate::certificate::Certificates;
 use crate::clock::Clock;
 use crate::digest;
-use crate::header::{self, Fields, Header};
+use crate::header::{Fields, Header};
+use crate::header_check;
 use crate::json;
 use crate::member::Object;
 use crate::operation::{Operation, Product};
@@ -79,7 +80,7 @@ pub(crate) fn perform(
     let fields = Fields(request.headers);
     rules.treat_head(operation, fields, request.uri)?;
     strictness::check_head(operation, fields, request.uri, rules)?;
-    header::check(fields, operation, rules)?;
+    header_check::check(fields, operation, rules)?;
     let query = query::check(request.uri, operation, rules)?;
     // The basket has a body but no Digest in the document's table; one that is sent is checked all the same.
     if operation.has_body()

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::currency::Currency;
 use crate::money;
 use crate::operation::Product;
-use crate::state::status::Status;
+use crate::status::Status;
 
 /// What a bank knows when it starts.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,7 +1,6 @@
 //! What the bank remembers between requests, in memory.
 
 mod counts;
-pub(crate) mod status;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,12 +12,12 @@ use lru::LruCache;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
-pub(crate) use self::status::Status;
 use crate::currency::Currency;
 use crate::fingerprint::Fingerprint;
 use crate::operation::Product;
 use crate::random::mixed;
 use crate::seed::{self, Account, Customer, CustomerType, EarlierPayment, Psu, Seed, Transaction};
+pub(crate) use crate::status::Status;
 
 /// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

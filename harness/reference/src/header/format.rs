@@ -7,7 +7,7 @@ use crate::operation::Operation;
 use crate::refusal::excerpt;
 
 /// Checks the value of a header that is part of the operation. An error is the text of a refusal.
-pub(super) fn check(header: Header, value: &str, operation: Operation) -> Result<(), String> {
+pub(crate) fn check(header: Header, value: &str, operation: Operation) -> Result<(), String> {
     match header {
         Header::XAcceptFix => accept_fix(value, operation),
         Header::TppRedirectUri => redirect_uri(value),

@@ -48,7 +48,7 @@ impl Header {
 
 /// R, O and - of the document's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presence {
+pub(crate) enum Presence {
     Required,
     Optional,
     NotPartOf,

@@ -1,7 +1,7 @@
 //! The ways in which the bank breaks a rule about several requests, and those in which it uses a freedom:
 //! what it remembers, and for whom.
 
-use crate::state::Status;
+use crate::status::Status;
 
 /// Another idea of what was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

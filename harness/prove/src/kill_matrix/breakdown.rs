@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use crate::{
+use super::{
     Caught::{self, ByAnother, ByControl, Denied, Missed, Warned},
     KillMatrix, Kind, Row,
 };

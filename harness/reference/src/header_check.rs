@@ -1,0 +1,193 @@
+//! Checks the headers of a request: presence first, then form (the document, section Endpoints > Common
+//! request headers).
+
+use axum::http::StatusCode;
+
+use crate::header::{Fields, Header, Presence, column, format, usual_notation};
+use crate::operation::Operation;
+use crate::refusal::{Code, Refusal};
+use crate::rules::{Breach, Rules, Variance};
+
+/// Checks presence first, then forms, both in the order of the document's table.
+pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> Result<(), Refusal> {
+    for (header, presence) in column(operation) {
+        if presence == Presence::Required && !rules.broken_by(Breach::HeaderNotRequired(header, operation)) {
+            require(fields, header, operation, rules)?;
+        }
+    }
+    for (header, presence) in column(operation) {
+        if presence == Presence::NotPartOf {
+            continue;
+        }
+        if let Some(value) = fields.text(header)
+            && !rules.broken_by(Breach::HeaderForm(header))
+            && !rules.varied_by(Variance::AnyForm(header))
+            && !may_be_empty(header, fields, rules)
+        {
+            let value = if rules.varied_by(Variance::AnyLetterCase(header)) {
+                value.to_ascii_uppercase()
+            } else if rules.broken_by(Breach::UuidNotation(header)) {
+                usual_notation(&value)
+            } else {
+                value
+            };
+            format::check(header, &value, operation).map_err(|says| {
+                Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a header is there and empty, and this bank takes that for a string like any other.
+fn may_be_empty(header: Header, fields: Fields<'_>, rules: Rules) -> bool {
+    let is_string = matches!(
+        header,
+        Header::XAcceptFix
+            | Header::XRequestId
+            | Header::TppSessionId
+            | Header::TppRedirectUri
+            | Header::PsuIpAddress
+    );
+    is_string
+        && rules.varied_by(Variance::EmptyStrings)
+        && fields.bytes(header.name()).is_some_and(|value| value.is_empty())
+}
+
+fn require(fields: Fields<'_>, header: Header, operation: Operation, rules: Rules) -> Result<(), Refusal> {
+    // The document, section Authentication, rule 5: X-PSU-IDENTITY is an alternative on payment creation.
+    let may_be_replaced = operation.creates_payment()
+        || operation == Operation::Basket && rules.broken_by(Breach::IdentityOnBasket);
+    let replaced = header == Header::PsuId && may_be_replaced && fields.has(Header::XPsuIdentity);
+    if replaced || fields.has(header) || may_be_empty(header, fields, rules) {
+        return Ok(());
+    }
+    let status = match header {
+        Header::Signature => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let found = if fields.bytes(header.name()).is_some() { "an empty one" } else { "none" };
+    let rule = format!("header.{}.{operation}", header.name());
+    let says = format!("expected the header {}, found {found}", header.name());
+    Err(Refusal::new(status, Code::HttpHeaderRequired, rule, says).at(header.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+
+    use super::*;
+
+    fn complete() -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("x-accept-fix", "amount-as-string"),
+            ("x-request-id", "one"),
+            ("tpp-session-id", "two"),
+            ("tpp-redirect-uri", "https://tpp.example/back"),
+            ("digest", "SHA-256=x"),
+            ("tpp-signature-certificate", "x"),
+            ("signature", "x"),
+            ("psu-id", "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f"),
+            ("psu-ip-address", "192.0.2.1"),
+        ] {
+            headers.insert(name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    fn rule(headers: &HeaderMap, operation: Operation, rules: Rules) -> Option<String> {
+        check(Fields(headers), operation, rules).err().map(|refusal| refusal.rule)
+    }
+
+    #[test]
+    fn each_required_header_of_each_operation_is_missed() {
+        for operation in Operation::SPECIFIED {
+            assert_eq!(rule(&complete(), operation, Rules::kept()), None, "{operation}");
+            let mut required = 0;
+            for (header, presence) in column(operation) {
+                let mut without = complete();
+                without.remove(header.name());
+                let mut empty = complete();
+                empty.insert(header.name(), "".parse().unwrap());
+                let expected = Some(format!("header.{}.{operation}", header.name()));
+                if presence == Presence::Required {
+                    required += 1;
+                    assert_eq!(rule(&without, operation, Rules::kept()), expected);
+                    assert_eq!(rule(&empty, operation, Rules::kept()), expected);
+                } else {
+                    assert_eq!(rule(&without, operation, Rules::kept()), None, "{operation} {header:?}");
+                }
+            }
+            let counted = match operation {
+                Operation::Ncbct | Operation::Periodic => 9,
+                Operation::Basket => 8,
+                Operation::Transaction => 6,
+                _ => 3,
+            };
+            assert_eq!(required, counted, "{operation}");
+        }
+    }
+
+    #[test]
+    fn a_missing_signature_is_401_and_another_missing_header_400() {
+        let mut headers = complete();
+        headers.remove("signature");
+        let refusal = check(Fields(&headers), Operation::Ncbct, Rules::kept()).unwrap_err();
+        assert_eq!((refusal.status, refusal.code), (StatusCode::UNAUTHORIZED, Code::HttpHeaderRequired));
+        headers.remove("x-request-id");
+        let refusal = check(Fields(&headers), Operation::Ncbct, Rules::kept()).unwrap_err();
+        assert_eq!((refusal.status, refusal.code), (StatusCode::BAD_REQUEST, Code::HttpHeaderRequired));
+    }
+
+    #[test]
+    fn the_national_identity_replaces_the_psu_id_on_payments_only() {
+        let mut headers = complete();
+        headers.remove("psu-id");
+        headers.insert("x-psu-identity", "01819000391".parse().unwrap());
+        assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()), None);
+        assert_eq!(rule(&headers, Operation::Periodic, Rules::kept()), None);
+        assert_eq!(rule(&headers, Operation::Basket, Rules::kept()).as_deref(), Some("header.psu-id.basket"));
+        let broken = Rules::broken(Breach::IdentityOnBasket);
+        assert_eq!(rule(&headers, Operation::Basket, broken), None);
+        headers.insert("x-psu-identity", "".parse().unwrap());
+        assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()).as_deref(), Some("header.psu-id.ncbct"));
+    }
+
+    #[test]
+    fn the_fault_drops_one_requirement() {
+        let broken = Rules::broken(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct));
+        let mut headers = complete();
+        headers.remove("x-request-id");
+        assert_eq!(rule(&headers, Operation::Ncbct, broken), None);
+        assert!(rule(&headers, Operation::Periodic, broken).is_some());
+        headers.remove("tpp-session-id");
+        assert_eq!(rule(&headers, Operation::Ncbct, broken).as_deref(), Some("header.tpp-session-id.ncbct"));
+    }
+
+    #[test]
+    fn notations_of_uuids() {
+        let usual = "8f14e45f-ceea-467f-a9c3-0c6b1a2d3e4f";
+        let without_hyphens = usual.replace('-', "");
+        for other in [&format!("{{{usual}}}"), &format!("urn:uuid:{usual}"), &without_hyphens, usual] {
+            assert_eq!(usual_notation(other), usual);
+        }
+        assert_eq!(usual_notation("words"), "words");
+        let mut headers = complete();
+        headers.insert("psu-device-id", without_hyphens.parse().unwrap());
+        let broken = Rules::broken(Breach::UuidNotation(Header::PsuDeviceId));
+        assert!(rule(&headers, Operation::Ncbct, Rules::kept()).is_some());
+        assert_eq!(rule(&headers, Operation::Ncbct, broken), None);
+    }
+
+    #[test]
+    fn headers_that_are_not_part_of_an_operation_are_not_read() {
+        let mut headers = complete();
+        headers.insert("psu-context", "NEITHER".parse().unwrap());
+        assert_eq!(rule(&headers, Operation::Basket, Rules::kept()), None);
+        assert_eq!(
+            rule(&headers, Operation::Ncbct, Rules::kept()).as_deref(),
+            Some("header.psu-context.format")
+        );
+    }
+}
